@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # Values of files stand in messages, and may be of any length.
 _LONGEST_MESSAGE = 1200
 _LONGEST_NAME = 120
+_LONGEST_PATH = 300
 _MOST_PROBLEMS = 100
 
 
@@ -73,7 +74,8 @@ class InputError(IetestError, ValueError):
         self.path = None if path is None else str(path)
         self.row = row
         self.column = column
-        where = [part for part in (self.path, row) if part is not None]
+        shown = None if path is None else _cut(str(path), _LONGEST_PATH)
+        where = [part for part in (shown, row) if part is not None]
         if column is not None:
             where.append(f"column {_cut(column, _LONGEST_NAME)!r}")
         message = _cut(message, _LONGEST_MESSAGE)

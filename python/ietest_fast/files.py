@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import stat
 import struct
 import tomllib
@@ -185,6 +186,13 @@ def read_json(path: str | Path, *, most_bytes: int = MOST_RECORD) -> Any:
     return parse_json(read_text(path, most_bytes=most_bytes), path)
 
 
+# Backslashes that are characters, characters of two escapes, and halves of such.
+_SURROGATES = re.compile(
+    r"(?:\\\\)+|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+
+
 def parse_json(
     text: str | bytes,
     path: str | Path,
@@ -208,7 +216,8 @@ def parse_json(
     Raises
     ------
     InputError
-        If it is not JSON, is nested too deep, or would take more memory than there is.
+        If it is not JSON, is nested too deep, would take more memory than there is, or has half of
+        a surrogate pair in a text.
     """
     from ietest_fast.runtime import available_memory
 
@@ -222,7 +231,9 @@ def parse_json(
             row=of or None,
         )
     try:
-        return json.loads(text, object_pairs_hook=hook)
+        if isinstance(text, bytes):
+            text = text.decode("utf-8-sig")
+        value = json.loads(text, object_pairs_hook=hook)
     except RecursionError as error:
         raise InputError("is not JSON: it is nested too deep", path=path, row=of or None) from error
     except ValueError as error:
@@ -230,6 +241,16 @@ def parse_json(
             raise
         what = f"is not JSON: {shorten_error(error)}"
         raise InputError(what, path=path, row=of or None) from error
+    half = None
+    if "\\u" in text:
+        half = next((found[1] for found in _SURROGATES.finditer(text) if found[1]), None)
+    if half is not None:  # no column of texts can hold it
+        raise InputError(
+            f"{half} is half of a surrogate pair and stands alone; a character expected",
+            path=path,
+            row=of or None,
+        )
+    return value
 
 
 def estimate_json(text: str | bytes) -> int:

@@ -149,12 +149,13 @@ class Worker:
         (folder / "loop").symlink_to("loop")
         (folder / "folder").mkdir()
 
-    def _judge(self, arguments: list[str]) -> tuple[str, str, str]:
+    def _judge(self, arguments: list[str]) -> tuple[str, str, str]:  # noqa: PLR0912
         import click
 
         from fuzz.good_files import run_here
         from fuzz.targets import CALLS
         from ietest_fast.errors import IetestError, IetestWarning
+        from ietest_fast.signs import escape
 
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         said, kind, root = "", "accepted", ""
@@ -165,12 +166,13 @@ class Worker:
                 warnings.simplefilter("error")
                 warnings.simplefilter("ignore", IetestWarning)
                 if arguments[0] in CALLS:
-                    CALLS[arguments[0]](arguments[1])
+                    said = CALLS[arguments[0]](arguments[1]) or ""
                 else:
                     said = run_here(*arguments)
-        except (IetestError, click.ClickException) as error:
-            said = error.format_message() if isinstance(error, click.ClickException) else str(error)
-            kind, root = "refused", _blame(error)
+        except click.ClickException as error:  # whose signs the last handler escapes
+            said, kind, root = escape(error.format_message()), "refused", _blame(error)
+        except IetestError as error:
+            said, kind, root = str(error), "refused", _blame(error)
         except TooSlow as error:
             kind, root, said = "slow", f"{error}: {_blame(error)}", traceback.format_exc()
         except MemoryError as error:

@@ -129,3 +129,12 @@ def test_they_can_be_sent():
     assert again.fingerprint == phi.fingerprint
     assert again == phi
     assert phi.fingerprint != Spelling(n_words=3).fingerprint
+
+
+@pytest.mark.parametrize("name", ["negation", "word-overlap", "length-mismatch"])
+def test_words_are_added_no_more_often_than_fits_in_a_text(name: str) -> None:
+    for times in (1001, 10**30):
+        with pytest.raises(ConfigError, match=r"times: .*1000"):
+            plan(f"{name}:times={times}")
+    with plan(f"{name}:times=1000") as planned:
+        assert planned.build().describe()["options"]["times"] == 1000

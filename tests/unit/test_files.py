@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import socket
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from ietest_fast.cli.main import main
 from ietest_fast.corpus import open_batches, read_corpus
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.experiment.config import read_config
-from ietest_fast.files import check_file
+from ietest_fast.files import check_file, read_json
 from ietest_fast.lexicon import read_block_list
 
 
@@ -103,3 +105,25 @@ def test_toml_that_nobody_can_have_meant_is_told(tmp_path: Path) -> None:
     path.write_text("seed = " + "9" * 5000, encoding="utf-8")
     with pytest.raises(ConfigError, match="too many digits"):
         read_config(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "half"),
+    [
+        (r'{"a": "x\ud83d\ude00"}', None),
+        (r'{"a": "\\ud800", "b": "\\\\\ud83d\ude00"}', None),
+        (r'["\ud800"]', r"\ud800"),
+        (r'{"\uDFFF": 1}', r"\uDFFF"),
+        (r'["\ud83d\ude00\ud83d"]', r"\ud83d"),
+        (r'["\ude00\ud83d"]', r"\ude00"),
+        (r'["\\\ud83d"]', r"\ud83d"),
+    ],
+)
+def test_half_of_a_character_is_no_text(tmp_path: Path, text: str, half: str | None) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    if half is None:
+        assert read_json(path) == json.loads(text)
+        return
+    with pytest.raises(InputError, match=f"{re.escape(half)} is half of a surrogate pair"):
+        read_json(path)

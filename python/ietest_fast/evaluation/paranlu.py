@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.paranlu_files import DamageError, field_of, load_paranlu, naming
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
-from ietest_fast.values import show_value
+from ietest_fast.values import as_text, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -279,7 +279,7 @@ def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any
             | texts
             | {
                 "paraphrase_id": name,
-                "worker_id": each.get("worker_id"),
+                "worker_id": as_text(each.get("worker_id")),
             }
         )
     return rows

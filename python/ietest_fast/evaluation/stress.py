@@ -349,11 +349,13 @@ def _measure(
         accuracy=Share.of(right, units),
         by_group={}
         if group_by is None
-        else _part(table[group_by], right, units, missing="missing"),
+        else _part(predictions, group_by, right, units, missing="missing"),
         confusion=confusion,
         false_neutral=false_neutral,
-        by_kind=_part(table[RULE], right, units) if RULE in table.column_names else {},
-        by_word=_part(table[WORD_CLASS], right, units) if WORD_CLASS in table.column_names else {},
+        by_kind=_part(predictions, RULE, right, units) if RULE in table.column_names else {},
+        by_word=_part(predictions, WORD_CLASS, right, units)
+        if WORD_CLASS in table.column_names
+        else {},
         antonyms=compare_pairs(
             table[WORD_PAIR].to_pylist(), table[TIMES_IN_TRAINING].to_pylist(), right, units
         )
@@ -375,19 +377,23 @@ def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray
 
 
 def _part(
-    column: pa.ChunkedArray,
+    predictions: Predictions,
+    name: str,
     right: NDArray[np.bool_],
     units: NDArray[np.int64],
     *,
     missing: str | None = None,
 ) -> dict[str, Share]:
     """Return accuracies by the values of a column; none where all are null."""
-    values = column.cast("string")
+    values = as_texts(predictions.table[name], path=predictions.source, name=name)
     if values.null_count == len(values):
         return {}
     names = sorted(pc.unique(values).drop_null().to_pylist())
     if missing is not None and values.null_count:
         (name,) = number_names([missing], taken=names)
         values, names = pc.fill_null(values, name), sorted([*names, name])
-    rows = {each: pc.fill_null(pc.equal(values, each), False).to_numpy() for each in names}
+    rows = {
+        each: pc.fill_null(pc.equal(values, each), False).to_numpy(zero_copy_only=False)
+        for each in names
+    }
     return {each: Share.of(right[own], units[own]) for each, own in rows.items()}

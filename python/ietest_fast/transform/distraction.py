@@ -143,7 +143,7 @@ class DistractionOptions(PhiOptions):
     """What a distraction can be told."""
 
     tautology: str = Field("and true is true", min_length=1, description="the words to add")
-    times: int = Field(1, ge=1, description="how often they are added")
+    times: int = Field(1, ge=1, le=1000, description="how often they are added")
     columns: Names = Field(
         (), description="the columns to add them to [the last column of texts: the hypothesis]"
     )
@@ -163,7 +163,7 @@ class NegationOptions(DistractionOptions):
 class LengthMismatchOptions(DistractionOptions):
     """What the distraction by length can be told."""
 
-    times: int = Field(5, ge=1, description="how often they are added")
+    times: int = Field(5, ge=1, le=1000, description="how often they are added")
     columns: Names = Field(
         (), description="the columns to add them to [the first column of texts: the premise]"
     )

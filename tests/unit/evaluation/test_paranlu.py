@@ -308,3 +308,16 @@ def test_wordings_of_several_classifiers_are_told_apart(tmp_path: Path) -> None:
         find_wordings(one, versions=["z"])
     with pytest.raises(InputError, match="premisses"):
         find_wordings(one, cluster="premisses")
+
+
+@pytest.mark.parametrize(
+    ("worker", "known"), [("W", "W"), (7, "7"), (["a", "b"], '["a", "b"]'), ({"a": 1}, '{"a": 1}')]
+)
+def test_workers_have_names_of_any_type(tmp_path: Path, worker: Any, known: str) -> None:
+    listed = {"a1": [paraphrase("a1", 0, worker_id=worker), paraphrase("a1", 1)]}
+    table = read_paranlu_texts(write(tmp_path / "texts.json", listed))
+    assert table["worker_id"].to_pylist() == [None, known, "W"]
+    answered = make_results()
+    answered["a1"]["bucket_confidences"][0]["paraphrased_example"]["worker_id"] = worker
+    predictions = read_paranlu(write(tmp_path / "results.json", answered))
+    assert predictions.table["worker_id"].to_pylist()[:3] == [None, known, "W"]

@@ -265,3 +265,15 @@ def test_what_is_changed_is_counted_whatever_its_type(said: list[Any], wanted: i
     )
     (profile,) = measure_stress(predictions)
     assert profile["typos"].n_changed == wanted
+
+
+def test_bytes_that_are_no_text_part_no_accuracies() -> None:
+    predictions = log(
+        item=[0, 1] * 2,
+        version=["original"] * 2 + ["typos"] * 2,
+        gold=["a", "b"] * 2,
+        predicted=["a", "b", "a", "a"],
+        genre=pa.array([b"a", b"\xff"] * 2),
+    )
+    with pytest.raises(InputError, match="column 'genre'"):
+        measure_stress(predictions, group_by="genre")
