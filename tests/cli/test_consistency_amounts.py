@@ -155,7 +155,7 @@ def words_of(option: click.Option) -> list[str]:
     kind = option.type
     if isinstance(kind, click.Choice):
         return [option.opts[0], str(kind.choices[0])]
-    values = ("3", "64", "0.3", "hyp1", "a=b", "a", "fp32")
+    values = ("quoted", "3", "64", "0.3", "hyp1", "a=b", "a", "fp32")
     for value in values:
         try:
             kind.convert(value, option, None)

@@ -341,8 +341,8 @@ def damage(name: str, path: Path) -> Path:
         ("nan", "row 7: 1 vector has a number that is missing, infinite or beyond 1e"),
         ("1e308", "row 7: 1 vector has a number that is missing, infinite or beyond 1e"),
         ("-1e51", "row 7: 1 vector has a number that is missing, infinite or beyond 1e"),
-        ("objects", "is no array of numbers"),
-        ("text", "is no array of numbers"),
+        ("objects", "holds Python objects (a pickle)"),
+        ("text", "is no array of NumPy's"),
         ("none", "no such file"),
     ],
 )

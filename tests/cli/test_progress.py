@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from ietest_fast.cli import progress as progress_module
 from ietest_fast.cli.main import COMMANDS, _run
+from ietest_fast.report import progress as progress_module
 from ietest_fast.report.progress import Progress, say_time, show_progress, watch
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Clock:
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines on standard error."""
     lines: list[str] = []
-    monkeypatch.setattr(progress_module, "_write", lines.append)
+    monkeypatch.setattr(progress_module, "echo", lambda line, *, err: lines.append(line))
     return lines
 
 
@@ -104,7 +104,7 @@ def test_a_broken_standard_error_does_not_end_the_work(monkeypatch: pytest.Monke
     def fail(*_: object, **__: object) -> None:
         raise BrokenPipeError
 
-    monkeypatch.setattr(progress_module, "_write", fail)
+    monkeypatch.setattr(progress_module, "echo", fail)
     monkeypatch.setattr(progress_module, "QUIET_SECONDS", 0)
     Progress()("Reading")(1, 2)
 

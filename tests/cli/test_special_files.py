@@ -73,7 +73,7 @@ PLACES: dict[str, list[str]] = {
     "stress, train": ["stress", "--onnx", "model", *TEXTS, "--train", "BAD.csv"],
     "consistency": ["consistency", "BAD.json"],
     "consistency, test": ["consistency", "--onnx", "model", "--test", "BAD.csv"],
-    "consistency, test set": ["consistency", "good.csv", "--test-set", "BAD.csv"],
+    "consistency, test set": ["consistency", "--onnx", "model", *TEXTS, "--test-set", "BAD.csv"],
     "consistency, source": [*SOURCES, "--source", "a=BAD.csv"],
     "masked": ["masked", "BAD.jsonl", "--ranks", "rank"],
     "masked, model": ["masked", "hidden.csv", "--onnx", "BAD.onnx"],
@@ -120,7 +120,7 @@ INSIDE: dict[str, tuple[list[str], str]] = {
 def things(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What commands need besides, made once."""
     folder = tmp_path_factory.mktemp("things")
-    rows = [f"A child drives car {i}.,It rains.,{i % 2},{i % 2},1,0,i{i},1" for i in range(10)]
+    rows = [f"A child drives car {i}.,It rains.,{i % 3},{i % 3},1,0,i{i},1" for i in range(10)]
     header = "premise,hypothesis,label,prediction,original,transformed,item,A"
     (folder / "good.csv").write_text("\n".join([header, *rows]) + "\n")
     hidden = "premise,hypothesis,answer\nIt rains.,It [MASK].,rains\n"

@@ -17,6 +17,7 @@ OF_WORDS = ("lexicon/", "transform/", "templates/", "corpus/demo/")
 
 FOLDS = {
     "api/data.py": "names of columns of ids",
+    "atomic.py": "names of files",
     "cli/options.py": "labels of an option, before anything heavy is imported; checked again later",
     "cli/templates.py": "names of files",
     "cli/test.py": "what is no outcome",
@@ -24,7 +25,9 @@ FOLDS = {
     "corpus/formats.py": "endings of files",
     "corpus/reasoning.py": "keys",
     "evaluation/amounts.py": "units",
+    "evaluation/log_folders.py": "endings of files",
     "evaluation/readers/helm.py": "HELM's own comparison of free texts",
+    "evaluation/readers/inspect_scores.py": "words for scores, as Inspect reads them",
     "evaluation/readers/lm_eval.py": "names of keys",
     "evaluation/readers/tables.py": "names of columns",
     "evaluation/row_notes.py": "words of texts",
@@ -35,6 +38,7 @@ FOLDS = {
     "experiment/phis.py": "true and false, as options write them",
     "frames.py": "the article of a type",
     "models/alignment.py": "words of texts",
+    "models/vocabularies.py": "names of tokenizers, and words",
     "models/words.py": "words of texts",
     "registry.py": "the first letter of a message",
     "report/annotation/agreement.py": "words of texts",

@@ -87,6 +87,7 @@ REASONS = {
         ("models/export.py", "_write_companions"),
     },
     "a file that its caller has opened through the door": {
+        ("corpus/formats.py", "_check_unpacked"),
         ("corpus/formats.py", "check_repeats"),
     },
     "the system's own, by a fixed name": {

@@ -125,13 +125,18 @@ def test_answers_are_right_however_they_are_spelled(tmp_path: Path, suffix: str)
         assert found.pairs("syn").n_changed == 1
 
 
-def test_spellings_stay_apart_where_marks_say_so() -> None:
-    marks = [False, True, True, False]
-    apart = Predictions(table=long_table(correct=marks, predicted=["YES", "no", "yes", "yes"]))
-    assert (apart.correct.tolist(), apart.pairs("syn").n_changed) == (marks, 2)
-    marks = [True, True, True, False]
-    alike = Predictions(table=long_table(correct=marks, predicted=["YES", "no", "yes", "yes"]))
-    assert (alike.correct.tolist(), alike.pairs("syn").n_changed) == (marks, 1)
+def test_spellings_are_one_label_unless_answers_are_free_texts() -> None:
+    own = long_table(predicted=["YES", "no", "yes", "yes"])
+    alike = own.append_column("correct", pa.array([True, True, True, False]))
+    assert Predictions.from_table(alike).pairs("syn").n_changed == 1
+    apart = own.append_column("correct", pa.array([False, True, True, False]))
+    with pytest.raises(InputError, match="contradicts the gold label 'yes' and the answer 'YES'"):
+        Predictions.from_table(apart)
+    texts = Predictions(table=apart)  # a log's, which has marked what a model wrote
+    assert (texts.correct.tolist(), texts.pairs("syn").n_changed) == (
+        [False, True, True, False],
+        None,
+    )
 
 
 def test_labels_that_are_numbers_of_several_types_agree() -> None:

@@ -202,7 +202,8 @@ def _tell_click_error(error: click.ClickException) -> None:
     message = error.format_message()
     # Choices, and mistakes of a configuration, stand on lines of their own.
     lines = message.splitlines() if isinstance(error, click.MissingParameter) else [message]
-    if isinstance(error.__cause__, IetestError):
+    # Several mistakes, which the message has joined.
+    if isinstance(error.__cause__, IetestError) and len(error.__cause__.lines) > 1:
         lines = list(error.__cause__.lines)
     echo(f"Error: {lines[0]}", *(f"  {line.strip()}" for line in lines[1:]), err=True)
 

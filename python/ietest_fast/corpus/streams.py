@@ -32,6 +32,7 @@ from ietest_fast.corpus.formats import (
     warn_of_bad_rows,
 )
 from ietest_fast.errors import InputError
+from ietest_fast.files import open_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -155,10 +156,10 @@ def _estimate_rows(path: Path, form: Format) -> int | None:
     if form.compression is not None:
         return None
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             start = file.read(_BLOCK_BYTES)
             n_bytes = file.seek(0, os.SEEK_END)
-    except OSError:
+    except (InputError, OSError):
         return None  # whoever reads it says so
     n_lines = start.count(b"\n") * n_bytes // max(len(start), 1)
     return max(n_lines - (form.kind != "jsonl"), 1)

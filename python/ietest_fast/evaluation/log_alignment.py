@@ -58,7 +58,7 @@ def prepare(
         found.append(own)
     if len({log.items.type for log in found if log.items is not None}) > 1:
         found = [
-            log if log.items is None else replace(log, items=log.items.cast(pa.string()))
+            log if log.items is None else replace(log, items=as_texts(log.items, path=log.path))
             for log in found
         ]
     if not any(_n_repeats(log) > 1 for log in found):
@@ -109,7 +109,7 @@ def _name_repeats(log: Answers) -> Answers:
     """Give every answer to an item a name of its own, and keep the item's."""
     if log.repeats is None or log.items is None:
         return log
-    items = log.items.cast(pa.string())
+    items = as_texts(log.items, path=log.path)
     numbers = log.repeats.numbers.cast(pa.string())
     named = pc.binary_join_element_wise(items, numbers, f", {log.repeats.noun} ")
     return replace(

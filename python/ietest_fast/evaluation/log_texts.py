@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.plurals import say_count
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +131,7 @@ def _match(first: Answers, second: Answers) -> tuple[NDArray[np.int64], NDArray[
             return None
         rows = np.arange(len(first), dtype=np.int64)
         return (rows, rows) if len(rows) else None
-    where = pc.index_in(first.items.cast(pa.string()), second.items.cast(pa.string()))
+    where = pc.index_in(*(as_texts(each.items, path=each.path) for each in (first, second)))
     mine = np.flatnonzero(where.is_valid().to_numpy(zero_copy_only=False))
     return (mine, np.asarray(where.drop_null(), dtype=np.int64)) if len(mine) else None
 

@@ -299,7 +299,7 @@ def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: st
     if not {"gold", "predicted", "correct"} <= set(table.column_names):
         return
     columns = [table[name].combine_chunks() for name in ("gold", "predicted")]
-    said = [label.strip().casefold() for label in columns[0].dictionary.to_pylist()]
+    said = [answer_key(label) for label in columns[0].dictionary.to_pylist()]
     if not said:
         return
     kinds = np.append(np.unique(said, return_inverse=True)[1], -1)  # the last is for what is none
@@ -316,7 +316,7 @@ def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: st
         row = int(wrong[0])
         shown = [show_value(table[name][row].as_py()) for name in ("gold", "predicted")]
         raise InputError(
-            f"{str(bool(correct[row])).lower()} contradicts the gold label {shown[0]} and the "
+            f"{'true' if correct[row] else 'false'} contradicts the gold label {shown[0]} and the "
             f"answer {shown[1]}, and {say_count(wrong.size, 'row does', 'rows do')} so of "
             f"{table.num_rows:,}; mend what is wrong, or leave out correct, or predicted",
             path=source,

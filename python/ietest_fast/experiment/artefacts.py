@@ -39,7 +39,9 @@ def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
     try:
         yield
     except IetestError as error:
-        if isinstance(error, InputError) and isinstance(error.__cause__, FileNotFoundError):
+        # Its own files, which the door for files has not found or could not parse.
+        causes = (FileNotFoundError, ValueError, RecursionError)
+        if isinstance(error, InputError) and isinstance(error.__cause__, causes):
             raise StoreError(f"{path}: is damaged ({error}); {remedy}") from error
         raise
     except PermissionError as error:

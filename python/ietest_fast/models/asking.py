@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError, ResourceError
-from ietest_fast.files import open_file
+from ietest_fast.files import check_file, open_file
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
@@ -139,6 +139,8 @@ class AnswerCache:
             return
         lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records)
         try:
+            if self.path.exists():
+                check_file(self.path)
             # One write of whole lines, past all buffers of this process.
             with self.path.open("ab", buffering=0) as file:
                 file.write(lines.encode("utf-8", errors="surrogatepass"))

@@ -265,7 +265,7 @@ class Function:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        folded = {name.strip().casefold(): place for place, name in enumerate(self.labels)}
+        folded = {label_key(name): place for place, name in enumerate(self.labels)}
         return {**folded, **{name: place for place, name in enumerate(self.labels)}}
 
     def _find(self, answer: str | None) -> int:
@@ -273,7 +273,7 @@ class Function:
         if answer is None:
             return -1
         place = self._places.get(answer)
-        return self._places.get(answer.strip().casefold(), -1) if place is None else place
+        return self._places.get(label_key(answer), -1) if place is None else place
 
     def _to_scores(self, answers: Sequence[Answer]) -> Scores:
         """Make labels and probabilities of the answers."""

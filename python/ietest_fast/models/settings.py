@@ -277,9 +277,9 @@ def _check_inverse(label2id: object, labels: tuple[str, ...], where: Path) -> No
         return
     if all(map(is_nameless, labels)) or all(is_nameless(str(name)) for name in label2id):
         return
-    numbers = {str(name).strip().casefold(): number for name, number in label2id.items()}
+    numbers = {label_key(str(name)): number for name, number in label2id.items()}
     for number, label in enumerate(labels):
-        other = numbers.get(label.strip().casefold())
+        other = numbers.get(label_key(label))
         if str(other) != str(number):
             said = f"label2id numbers it {other}" if other is not None else "label2id has no such"
             raise InputError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.files import check_folder, read_json, read_text
+from ietest_fast.files import check_file, check_folder, read_json, read_text
 from ietest_fast.models.tokens import TextTokenizer
 
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ def _make_byte_level(
             "there is no merges.txt beside it, without which this vocabulary is no tokenizer",
             path=path,
         )
+    check_file(merges)
     vocabulary = read_json(path)
     if not isinstance(vocabulary, dict) or not all(
         isinstance(number, int) for number in vocabulary.values()

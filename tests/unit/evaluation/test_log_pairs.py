@@ -321,7 +321,7 @@ def test_all_epochs_are_compared_number_by_number(tmp_path: Path) -> None:
     ]
     read = read_logs(logs)
     assert counts(read) == [1, 2, 0, 1]
-    assert "--clusters sample_id takes the answers to an item together" in read.notes[0]
+    assert "the answers to an item are drawn together" in read.notes[0]
     assert read.predictions.pairs("transformed").column("sample_id").to_pylist() == list("0011")
 
 

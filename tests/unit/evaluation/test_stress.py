@@ -95,10 +95,10 @@ def test_rows_without_a_cluster_belong_to_their_item() -> None:
     table = pa.table(
         {"item": ["a", "a", "b", "c", "d"], "cluster": [1.0, 1.0, 1.0, float("nan"), None]}
     )
-    units = _number_units(table, "cluster").tolist()
+    units = _number_units(table, "cluster", "a.csv").tolist()
     assert units[0] == units[1] == units[2]
     assert len(set(units)) == 3
-    assert len(set(_number_units(table, None).tolist())) == 4
+    assert len(set(_number_units(table, None, "a.csv").tolist())) == 4
 
 
 def test_every_number_is_what_counting_gives(corpus: Corpus) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.values import show_value
 
@@ -61,7 +62,7 @@ class Requests:
         if self.texts is None or self.are_contexts:
             return None
         first = tuple(text.strip() for text in self.texts[0])
-        if len({name.casefold() for name in first}) < len(first) or not all(first):
+        if len({label_key(name) for name in first}) < len(first) or not all(first):
             return None
         same = all(tuple(text.strip() for text in texts) == first for texts in self.texts)
         return first if same else None

@@ -21,7 +21,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import CHANGED
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.models.columns import read_columns
-from ietest_fast.values import ID_COLUMNS, as_outcomes, find_outcomes, show_value, unwrap
+from ietest_fast.values import ID_COLUMNS, as_outcomes, as_texts, find_outcomes, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,7 +203,7 @@ def _read_marks(
     except InputError:
         return None, None
     right, bad = find_outcomes(values)
-    if bad.size or values.cast(pa.string()).equals(gold.cast(pa.string())):
+    if bad.size or as_texts(values, path=path).equals(as_texts(gold, path=path)):
         return None, None
     return name, pa.array(right)
 
@@ -323,7 +323,9 @@ def _answers_of(
     texts = () if CHANGED in whole.extra_columns else _find_texts(whole.extra_columns)
 
     def plain(name: str) -> Any:
-        return rows[name].cast(pa.string()) if name in rows.column_names else None
+        if name not in rows.column_names:
+            return None
+        return pa.chunked_array([as_texts(rows[name], path=path, name=name)])
 
     return Answers(
         path=path,

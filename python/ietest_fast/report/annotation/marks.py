@@ -154,8 +154,9 @@ class Marks:
                     with suppress(OSError):
                         file.truncate(n_before)
                     raise
-        except OSError as error:
-            raise StoreError(f"{self.path}: cannot be written: {error.strerror}") from error
+        except (InputError, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is no regular file"
+            raise StoreError(f"{self.path}: cannot be written: {why}") from error
         for item, mark in marks.items():
             self._keep(item, mark)
 
