@@ -36,7 +36,7 @@ class Clock:
 def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines on standard error."""
     lines: list[str] = []
-    monkeypatch.setattr(progress_module, "echo", lambda line, *, err: lines.append(line))
+    monkeypatch.setattr(progress_module, "echo", lambda line, *, err: lines.append(line))  # noqa: PLW0108
     return lines
 
 

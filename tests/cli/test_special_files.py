@@ -47,6 +47,7 @@ KINDS: dict[str, tuple[Callable[[Path], None], str]] = {
 
 # Arguments of commands, by what is read; BAD is the path, with an ending of its own.
 TEXTS = ["--test", "good.csv"]
+PHI = ["--phi", "syn.careful"]
 LOGIC = ["stress", "--suite", "logic", "--onnx", "model", *TEXTS]
 SOURCES = ["consistency", "--onnx", "model", "--source", "b=good.csv"]
 MAPPING = "words:mapping='BAD.csv'"
@@ -73,7 +74,15 @@ PLACES: dict[str, list[str]] = {
     "stress, train": ["stress", "--onnx", "model", *TEXTS, "--train", "BAD.csv"],
     "consistency": ["consistency", "BAD.json"],
     "consistency, test": ["consistency", "--onnx", "model", "--test", "BAD.csv"],
-    "consistency, test set": ["consistency", "--onnx", "model", *TEXTS, "--test-set", "BAD.csv"],
+    "consistency, test set": [
+        "consistency",
+        "--onnx",
+        "model",
+        *TEXTS,
+        *PHI,
+        "--test-set",
+        "BAD.csv",
+    ],
     "consistency, source": [*SOURCES, "--source", "a=BAD.csv"],
     "masked": ["masked", "BAD.jsonl", "--ranks", "rank"],
     "masked, model": ["masked", "hidden.csv", "--onnx", "BAD.onnx"],

@@ -32,7 +32,6 @@ FOLDS = {
     "evaluation/readers/tables.py": "names of columns",
     "evaluation/row_notes.py": "words of texts",
     "evaluation/run_metadata.py": "endings of files",
-    "evaluation/suite_files.py": "names of files",
     "evaluation/text_overlap.py": "words of texts",
     "experiment/config.py": "names of files",
     "experiment/phis.py": "true and false, as options write them",

@@ -59,7 +59,7 @@ def test_the_fingerprint_is_equal_only_for_equal_content(
 
 @given(rows=ROWS, suffix=st.sampled_from(["parquet", "csv", "jsonl", "jsonl.gz"]))
 def test_files_give_back_what_was_written(rows: list[tuple[str, str, int]], suffix: str) -> None:
-    # What is written are the labels' numbers, which are NLI's if all three occur, or if one says so.
+    # What is written are numbers of labels, NLI's if all three occur, or if one says so.
     names = {"label_names": NLI_LABELS}
     corpus = corpus_from_table(table(rows), text_columns=["premise", "hypothesis"], **names)
     with tempfile.TemporaryDirectory() as folder:

@@ -86,8 +86,8 @@ def _check_marks(
         row = int(wrong[0])
         said = "a missing one" if codes[row] < 0 else repr(names[codes[row]])
         raise InputError(
-            f"{'true' if marks[row] else 'false'} contradicts the gold label {names[gold[row]]!r} and "
-            f"the answer {said}, and {say_count(wrong.size, 'row does', 'rows do')} so of "
+            f"{'true' if marks[row] else 'false'} contradicts the gold label {names[gold[row]]!r} "
+            f"and the answer {said}, and {say_count(wrong.size, 'row does', 'rows do')} so of "
             f"{len(gold):,}; mend what is wrong, or leave the column out (-C compares by it alone)",
             path=log.path,
             row=f"row {row}",
