@@ -216,8 +216,7 @@ def parse_json(
     Raises
     ------
     InputError
-        If it is not JSON, is nested too deep, would take more memory than there is, or has half of
-        a surrogate pair in a text.
+        If it is not JSON, is nested too deep, or would take more memory than there is.
     """
     from ietest_fast.runtime import available_memory
 
@@ -233,7 +232,7 @@ def parse_json(
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        value = json.loads(text, object_pairs_hook=hook)
+        return json.loads(mend_halves(text), object_pairs_hook=hook)
     except RecursionError as error:
         raise InputError("is not JSON: it is nested too deep", path=path, row=of or None) from error
     except ValueError as error:
@@ -241,16 +240,16 @@ def parse_json(
             raise
         what = f"is not JSON: {shorten_error(error)}"
         raise InputError(what, path=path, row=of or None) from error
-    half = None
-    if "\\u" in text:
-        half = next((found[1] for found in _SURROGATES.finditer(text) if found[1]), None)
-    if half is not None:  # no column of texts can hold it
-        raise InputError(
-            f"{half} is half of a surrogate pair and stands alone; a character expected",
-            path=path,
-            row=of or None,
-        )
-    return value
+
+
+def mend_halves(text: str) -> str:
+    """Put the replacement character for each half of a surrogate pair that stands alone in JSON.
+
+    A model may have written half of an emoji; no column of texts can hold it.
+    """
+    if "\\u" not in text:
+        return text
+    return _SURROGATES.sub(lambda found: r"\ufffd" if found[1] else found[0], text)
 
 
 def estimate_json(text: str | bytes) -> int:

@@ -28,7 +28,7 @@ from ietest_fast.corpus.dialects import (
 )
 from ietest_fast.corpus.json_arrays import JsonArray, array_elements, find_array
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.files import LEAST_UNPACKED, check_file, open_file, refuse_unpacked
+from ietest_fast.files import LEAST_UNPACKED, check_file, mend_halves, open_file, refuse_unpacked
 from ietest_fast.plurals import say_count
 from ietest_fast.values import show_value
 
@@ -418,12 +418,16 @@ def warn_of_bad_rows(path: Path, form: Format) -> None:
         )
 
 
-def json_records(path: Path, form: Format) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_records(
+    path: Path, form: Format, *, mends: bool = False
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line (from 1) and object of every line of a JSONL file that is not blank.
 
-    Of JSON that is an array: the line in which each of its objects begins.
+    Of JSON that is an array: the line in which each of its objects begins. In logs, whose texts a
+    model has written, half of a character is mended; in data it is an error.
     """
-    for number, line in _json_texts(path, form):
+    for number, text in _json_texts(path, form):
+        line = mend_halves(text) if mends else text
         if not line.strip():
             continue
         where = f"line {number}"

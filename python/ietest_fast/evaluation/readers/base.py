@@ -423,17 +423,7 @@ def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:
     """Make a column of texts."""
     import pyarrow as pa
 
-    texts = list(values)
-    try:
-        made = pa.array(texts, pa.string())
-    except UnicodeEncodeError:
-        made = pa.array(map(_without_halves, texts), pa.string())
-    return pa.chunked_array([made])
-
-
-def _without_halves(text: str | None) -> str | None:
-    """Put question marks for halves of surrogate pairs, which a model may have written."""
-    return None if text is None else text.encode("utf-8", "replace").decode()
+    return pa.chunked_array([pa.array(list(values), pa.string())])
 
 
 def plain_array(values: Sequence[Any]) -> pa.Array:
@@ -445,7 +435,7 @@ def plain_array(values: Sequence[Any]) -> pa.Array:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         made = None
     if made is None or pa.types.is_nested(made.type):
-        made = pa.array([_without_halves(as_text(value)) for value in values], pa.string())
+        made = pa.array([as_text(value) for value in values], pa.string())
     return made
 
 

@@ -265,7 +265,8 @@ def _name_task(path: Path) -> str:
 def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
     from ietest_fast.corpus.formats import Format, json_records
 
-    records = [(f"line {n}", record) for n, record in json_records(path, Format(kind="jsonl"))]
+    form = Format(kind="jsonl")
+    records = [(f"line {n}", record) for n, record in json_records(path, form, mends=True)]
     for where, record in records:
         for name in ("doc_id", "doc", "filtered_resps"):
             if name not in record:
