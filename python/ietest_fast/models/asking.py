@@ -407,7 +407,7 @@ def read_batch(
             f"{name} returned {show_object(returned)} (of the type {kind}) for {n:,} inputs; "
             "expected a list of answers in the order of the inputs"
         )
-    if library == "pandas":
+    if library == "pandas" and hasattr(returned, "index"):  # a Categorical has none
         _check_index(returned.index, n, name)
     if hasattr(returned, "columns") and hasattr(returned, "to_numpy"):  # pandas, polars
         names = [str(each) for each in returned.columns]

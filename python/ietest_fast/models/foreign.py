@@ -476,7 +476,13 @@ class HubPipeline(_InBatches):
             )
         columns = [column.to_pylist() for column in batch.columns]
         keys = ("text", "text_pair")[: len(columns)]
-        texts = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+        texts: list[dict[str, Any]] = [
+            dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)
+        ]
+        for own in texts:
+            # Tokenizers take an empty second text for none, unless it stands in a list.
+            if own.get("text_pair") == "":
+                own |= {name: [text] for name, text in own.items()}
         answers = self._pipeline(
             texts, top_k=None, function_to_apply="none", batch_size=n, **self._options
         )
