@@ -290,8 +290,8 @@ _COLUMNS = {
     "outcomes", "original", "predictions", "reworded", "sample", "strata", "test_confidence",
     "transformed", "units", "values", "weights",
 }  # fmt: skip
-#: Tests of several samples; what is computed inside of a run; rows that a function makes itself.
-_OTHERWISE = {"combine", "judge_pairs", "is_collapsed", "measure_informedness"}
+#: What asks another function that does, for each of its samples, or is computed inside of a run.
+_OTHERWISE = {"judge_pairs", "is_collapsed", "measure_informedness"}
 
 
 def test_every_function_of_several_columns_looks_at_their_indexes():
@@ -320,10 +320,10 @@ def test_columns_in_different_orders_are_refused_by_every_test():
         "original_correct and transformed_correct": lambda x: MatchedSample(
             original_correct=a, transformed_correct=x
         ),
-        "original and gold": lambda x: stats.flip_test(a, 1 - a.to_numpy(), x),
-        "original and strata": lambda x: stats.stratified_test(a, a.tolist(), x, n_resamples=99),
+        "original and gold": lambda x: stats.flip_test(a, 1 - a.to_numpy(), gold=x),
+        "original and strata": lambda x: stats.stratified_test(a, a.tolist(), x),
         "original and reworded": lambda x: stats.invariance_test(
-            a, 1 - a.to_numpy(), a.to_numpy(), reworded=x, n_resamples=99
+            a, 1 - a.to_numpy(), a.to_numpy(), reworded=x
         ),
         r"outcomes\['one'\] and outcomes\['two'\]": lambda x: stats.cochran_q_test(
             {"one": a, "two": x, "three": [1] * 8}
@@ -331,7 +331,7 @@ def test_columns_in_different_orders_are_refused_by_every_test():
         r"original\['test 1'\] and transformed\['test 1'\]": lambda x: stats.combine(
             [(a, x)], correction="maxt", n_resamples=99
         ),
-        "buckets and correct": lambda x: stats.count_buckets([a, a][0], correct=x),
+        "buckets and correct": lambda x: stats.count_buckets(a // 2, correct=x),
         "holds and units": lambda x: stats.measure_informedness(a, x, a, a),
         "predictions and gold": lambda x: stats.is_collapsed(a, x),
     }
