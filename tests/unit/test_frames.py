@@ -143,7 +143,7 @@ def test_columns_whose_indexes_are_in_different_orders_are_refused():
         with pytest.raises(InputError, match="text and label have the same index in different ord"):
             to_arrow({"text": texts, "label": other})
     twice = ["x", "x", "y"]
-    with pytest.raises(InputError, match="row 1: text and label .* here 'x' and 'y'"):
+    with pytest.raises(InputError, match=r"row 1: text and label .* here 'x' and 'y'"):
         to_arrow({"text": texts.set_axis(twice), "label": labels.set_axis(["x", "y", "x"])})
 
 

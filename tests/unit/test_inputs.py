@@ -286,9 +286,9 @@ def test_matched_samples_take_columns_of_every_library():
 
 #: Columns of public functions, a row for each text, answer or item.
 _COLUMNS = {
-    "a", "answers", "b", "clusters", "confidence", "correct", "dose", "gold", "holds", "is_original",
-    "outcomes", "original", "predictions", "reworded", "sample", "strata", "test_confidence",
-    "transformed", "units", "values", "weights",
+    "a", "answers", "b", "clusters", "confidence", "correct", "dose", "gold", "holds",
+    "is_original", "outcomes", "original", "predictions", "reworded", "sample", "strata",
+    "test_confidence", "transformed", "units", "values", "weights",
 }  # fmt: skip
 #: What asks another function that does, for each of its samples, or is computed inside of a run.
 _OTHERWISE = {"judge_pairs", "is_collapsed", "measure_informedness"}
