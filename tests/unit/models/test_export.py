@@ -478,11 +478,11 @@ def test_what_is_no_classifier_is_refused_and_nothing_is_left(checkpoints, tmp_p
     [
         (
             {"num_hidden_layers": 100_000},
-            r"num_hidden_layers is 100,000, and there are \d+ weights",
+            r"layers is 100,000, and there are \d+ weights",
         ),
         (
             {"vocab_size": 10**9},
-            r"vocab_size is 1,000,000,000, and no weight is larger than \d+ in any",
+            r"vocab_size is 1,000,000,000, and no weight is larger",
         ),
         ({"intermediate_size": 10**40}, "intermediate_size is a number of more than 18 digits"),
     ],
