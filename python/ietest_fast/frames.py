@@ -6,7 +6,8 @@ without any of these libraries being imported here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +134,63 @@ def give_back(  # noqa: PLR0911 - one line for each kind
     return table
 
 
+def check_order(columns: Mapping[str, Any], *, source: str | None = None) -> None:
+    """Refuse pandas objects whose indexes hold the same labels in different orders.
+
+    Rows are matched by their order, and such indexes say that this order is not the same. Other
+    indexes say nothing for certain: a column may have been filtered, and another one not.
+
+    Parameters
+    ----------
+    columns
+        Objects of any kind whose rows belong together, by the name that messages call them, and
+        mappings and lists of these.
+    source
+        For messages.
+
+    Raises
+    ------
+    InputError
+        Naming both, and the first row at which they differ.
+    """
+    seen: list[tuple[str, Any]] = []
+    for name, index in _find_indexes(columns):
+        for other, reference in seen:
+            row = _find_disorder(reference, index)
+            if row is not None:
+                here, there = reference[row : row + 1].tolist(), index[row : row + 1].tolist()
+                raise InputError(
+                    f"{other} and {name} have the same index in different orders: here "
+                    f"{here[0]!r} and {there[0]!r}. Rows are matched by their order: sort "
+                    "both (sort_index), or drop the index if they belong together as they stand "
+                    "(reset_index(drop=True))",
+                    path=source,
+                    row=f"row {row}",
+                )
+        if not any(index is reference for _, reference in seen):
+            seen.append((name, index))
+
+
+def _find_disorder(one: Any, other: Any) -> int | None:
+    """Return the first row at which the labels of two indexes differ, if they differ in order."""
+    if len(one) != len(other) or one.equals(other) or Counter(one) != Counter(other):
+        return None
+    pairs = enumerate(zip(one, other, strict=True))
+    return next((row for row, (label, own) in pairs if label != own), None)
+
+
+def _find_indexes(columns: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
+    for name, values in columns.items():
+        if _library(values) == "pandas":
+            # Indexes, categories and arrays have none, and a frame of one column has.
+            if hasattr(values, "index"):
+                yield str(name), values.index
+        elif isinstance(values, Mapping):
+            yield from _find_indexes({f"{name}[{key!r}]": own for key, own in values.items()})
+        elif isinstance(values, list | tuple) and values and _library(values[0]) == "pandas":
+            yield from _find_indexes({f"{name}[{i}]": own for i, own in enumerate(values)})
+
+
 def _read(  # noqa: PLR0911, PLR0912 - one line for each kind
     data: Any, columns: Sequence[str] | None, source: str
 ) -> tuple[pa.Table, bool]:
@@ -213,6 +271,7 @@ def _read_mapping(data: Mapping[Any, Any], source: str) -> pa.Table:
         except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
             raise InputError(shorten_error(error), path=source, column=name) from error
     _check_lengths(arrays, source)
+    check_order(data, source=source)
     return pa.table(arrays)
 
 

@@ -393,6 +393,12 @@ def test_tables_of_vectors_that_cannot_be_used(
         (lambda row: row.pop("label"), [], (1, "label")),
         (lambda row: row.pop("text"), [], (1, "there are no columns premise and hypothesis")),
         (lambda row: row.update(item=None), [], (1, "every wording needs its item")),
+        (lambda row: row.update(item="i1"), [], (1, "1 item has wordings with different gold lab")),
+        (
+            lambda row: row.update(item=int(row["item"][1:]) // 2, version="t"),
+            [],
+            (1, "none that is called 'original' in a column version: '0' has "),
+        ),
         (lambda row: None, ["--train-size", "60"], (1, "n_train (--train-size): must be")),
         (lambda row: None, ["--target-size", "60"], (1, "less than the number of items, 60")),
         (lambda row: row.update(g="all"), ["--groups", "g"], (1, "no item has a score")),

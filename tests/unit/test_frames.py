@@ -136,6 +136,18 @@ def test_what_is_no_table_is_refused_by_name(data, message):
         to_arrow(data)
 
 
+def test_columns_whose_indexes_are_in_different_orders_are_refused():
+    texts, labels = pd.Series(["a", "b", "c"]), pd.Series([1, 0, 1])
+    assert to_arrow({"text": texts, "label": labels.set_axis([4, 5, 6])}).num_rows == 3
+    assert to_arrow({"text": texts, "label": labels.set_axis(["0", "1", "2"])}).num_rows == 3
+    for other in (labels.sort_values(), labels[::-1], labels.iloc[[0, 2, 1]].astype("string")):
+        with pytest.raises(InputError, match="text and label have the same index in different ord"):
+            to_arrow({"text": texts, "label": other})
+    twice = ["x", "x", "y"]
+    with pytest.raises(InputError, match=r"row 1: text and label .* here 'x' and 'y'"):
+        to_arrow({"text": texts.set_axis(twice), "label": labels.set_axis(["x", "y", "x"])})
+
+
 def test_a_corpus_names_the_column_that_a_table_lacks():
     with pytest.raises(InputError, match="column 'text': there is no such column"):
         corpus_from_table(pd.DataFrame({"label": [0]}), text_columns=["text"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import warnings
 
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast import stats
 from ietest_fast.errors import InputError
 from ietest_fast.stats import MatchedSample, PairedCounts, equivalence_test, joint_test, paired_test
 from ietest_fast.stats.clustered import clustered_test
@@ -280,3 +282,76 @@ def test_matched_samples_take_columns_of_every_library():
         transformed_correct=pa.array([1, 1, 0]),
     )
     assert sample.counts == PairedCounts(1, 1, 1, 0)
+
+
+#: Columns of public functions, a row for each text, answer or item.
+_COLUMNS = {
+    "a", "answers", "b", "clusters", "confidence", "correct", "dose", "gold", "holds",
+    "is_original", "outcomes", "original", "predictions", "reworded", "sample", "strata",
+    "test_confidence", "transformed", "units", "values", "weights",
+}  # fmt: skip
+#: What asks another function that does, for each of its samples, or is computed inside of a run.
+_OTHERWISE = {"judge_pairs", "is_collapsed", "measure_informedness"}
+
+
+def test_every_function_of_several_columns_looks_at_their_indexes():
+    found = {name: getattr(stats, name) for name in stats.__all__}
+    several = {
+        name
+        for name, function in found.items()
+        if inspect.isfunction(function)
+        and len(_COLUMNS & inspect.signature(function).parameters.keys()) > 1
+    }
+    unchecked = {name for name in several if not hasattr(found[name], "__wrapped__")}
+    assert unchecked == _OTHERWISE
+    assert len(several) > 15
+
+
+def test_columns_in_different_orders_are_refused_by_every_test():
+    pd = pytest.importorskip("pandas")
+    a = pd.Series([1, 0, 1, 1, 0, 1, 1, 0])
+    b, filtered = a[::-1], a.set_axis(range(8, 16))
+    calls = {
+        "a and b": lambda x: paired_test(a, x),
+        "a and clusters": lambda x: paired_test(a, a.tolist(), clusters=x),
+        "b and clusters": lambda x: paired_test(filtered, a + 0.5, clusters=x, n_resamples=9),
+        "original and transformed": lambda x: PairedCounts.from_outcomes(a, x),
+        "gold and transformed": lambda x: MatchedSample.from_predictions(a, a.tolist(), x),
+        "original_correct and transformed_correct": lambda x: MatchedSample(
+            original_correct=a, transformed_correct=x
+        ),
+        "original and gold": lambda x: stats.flip_test(a, 1 - a.to_numpy(), gold=x),
+        "original and strata": lambda x: stats.stratified_test(a, a.tolist(), x),
+        "original and reworded": lambda x: stats.invariance_test(
+            a, 1 - a.to_numpy(), a.to_numpy(), reworded=x
+        ),
+        r"outcomes\['one'\] and outcomes\['two'\]": lambda x: stats.cochran_q_test(
+            {"one": a, "two": x, "three": [1] * 8}
+        ),
+        r"original\['test 1'\] and transformed\['test 1'\]": lambda x: stats.combine(
+            [(a, x)], correction="maxt", n_resamples=99
+        ),
+        "buckets and correct": lambda x: stats.count_buckets(a // 2, correct=x),
+        "holds and units": lambda x: stats.measure_informedness(a, x, a, a),
+        "predictions and gold": lambda x: stats.is_collapsed(a, x),
+    }
+    for names, call in calls.items():
+        with pytest.raises(InputError, match=f"row 0: {names} have the same index in different"):
+            call(b)
+        call(filtered)  # a part of another table has another index, which says nothing
+
+
+def test_pandas_indexes_and_categories_are_columns_too():
+    pd = pytest.importorskip("pandas")
+    expected = paired_test([1, 0, 1, 1], [0, 0, 1, 0], clusters=[1, 1, 2, 3]).pvalue
+    for make in (pd.Index, pd.Categorical, pd.array):
+        found = paired_test(make([1, 0, 1, 1]), [0, 0, 1, 0], clusters=make(["a", "a", "b", "c"]))
+        assert found.pvalue == expected
+    for values, complaint in (
+        (pd.to_datetime(["2020", "2021", "2022"]), "a must|original must hold numbers, not values"),
+        (pd.Index([1.0, None, 0.0]), "row 1: original has 1 missing"),
+        (pd.DataFrame({"a": [1, 0, 1]}), "must be one column, not a DataFrame"),
+        (pd.MultiIndex.from_tuples([(1, 0), (1, 1), (0, 1)]), "one column, not a MultiIndex"),
+    ):
+        with pytest.raises(InputError, match=complaint):
+            paired_test(values, [1, 0, 1])

@@ -517,3 +517,13 @@ def test_every_text_is_tagged_once_and_by_the_threads_asked_for(tagged, tmp_path
     assert "a boy runs" in texts
     assert len(texts) == len(set(texts))
     assert set(n_processes) == {2}
+
+
+def test_an_empty_mapping_is_no_transformation():
+    import ietest_fast as ie
+
+    for phi in ({}, [{}], ["spelling", {}]):
+        with pytest.raises(InputError, match="no text of the mapping is in"):
+            ie.evaluate(lambda texts: [*texts], {"text": ["a", "b"], "label": ["a", "b"]}, phi=phi)
+    with pytest.raises(InputError, match="no text of the mapping is in"):
+        ie.transform(["a couch"], phi={})

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.corpus import Corpus, corpus_from_table, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
 from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.corpus.labels import UnknownLabelError, encode_labels, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.frames import to_arrow
-from ietest_fast.values import ID_COLUMNS, are_ids, match_ids
+from ietest_fast.frames import check_order, to_arrow
+from ietest_fast.values import ID_COLUMNS, are_ids, as_texts, match_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,12 +38,15 @@ class LabelledTable:
         All rows and columns; None if they came from a file.
     text_columns, label_column
         Names in the table; None if they came from a file.
+    given
+        The table as it came, whose index pandas may have; None if it was a file.
     """
 
     corpus: Corpus
     table: pa.Table | None = None
     text_columns: tuple[str, ...] = ()
     label_column: str | None = None
+    given: Any = None
 
     @property
     def are_numbers(self) -> bool:
@@ -95,7 +99,9 @@ def as_labelled(
     corpus = corpus_from_table(
         table, text_columns=names, label_column=label_column, source=source, **options
     )
-    return LabelledTable(corpus=corpus, table=table, text_columns=names, label_column=label_column)
+    return LabelledTable(
+        corpus=corpus, table=table, text_columns=names, label_column=label_column, given=data
+    )
 
 
 def with_labels(corpus: Corpus, names: Sequence[str]) -> Corpus:
@@ -167,6 +173,8 @@ def version_from_table(
     rows = np.arange(len(corpus)) if data.label_column is None else corpus.source_rows
     if id_column is None:
         check_length(other.num_rows, table.num_rows, what="rows", sources=(corpus.source, source))
+        check_order({corpus.source: data.given, source: transformed})
+        _check_columns_agree(data, other, source=source)
     else:
         for each, where in ((table, corpus.source), (other, source)):
             check_columns(where, each.column_names, [id_column])
@@ -191,6 +199,48 @@ def version_from_table(
         source=source,
     )
     return given_version(name, corpus, version)
+
+
+def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -> None:
+    """Refuse rows in another order, where a column of both tables says that they are.
+
+    That is one that usually tells rows apart, or does so here, with the same values elsewhere.
+    """
+    table: Any = data.table
+    own = {*data.text_columns, data.label_column, LABEL}
+    for name in table.column_names:
+        if name in own or name not in other.column_names:
+            continue
+        columns = [table.column(name), other.column(name)]
+        if any(pa.types.is_nested(kind.type) or _is_bytes(kind.type) for kind in columns):
+            continue
+        one, two = (as_texts(column, path=source, name=name) for column in columns)
+        if one.equals(two):
+            continue
+        are_unique = are_ids(one) and are_ids(two)
+        if not are_unique and name.casefold() not in ID_COLUMNS:
+            continue
+        if not one.take(pc.sort_indices(one)).equals(two.take(pc.sort_indices(two))):
+            continue
+        row = pc.index(pc.not_equal(pc.fill_null(one, ""), pc.fill_null(two, "")), True).as_py()
+        remedy = f"match them by it (id_column={name!r})" if are_unique else "sort both by it"
+        raise InputError(
+            f"has the values of {data.corpus.source} in another order: here {two[row].as_py()!r} "
+            f"for {one[row].as_py()!r}. Rows are matched by their order: {remedy}, or leave this "
+            "column out of one of the tables",
+            path=source,
+            row=f"row {row}",
+            column=name,
+        )
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
 
 
 def _encode(column: pa.ChunkedArray, data: LabelledTable, rows: NDArray[np.int64]) -> Any:

@@ -21,6 +21,7 @@ from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.vector_file import read_vectors
 from ietest_fast.evaluation.word_features import count_word_features
+from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, name_versions
 
 if TYPE_CHECKING:
@@ -273,11 +274,26 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
     codes = np.asarray(column.dictionary_encode().indices, dtype=np.int64)
     first = np.full(int(codes.max()) + 1, n, np.int64)
     np.minimum.at(first, codes, np.arange(n))
+    # Of the wordings of an item any may be the first, unless one is called the original.
+    differs = corpus.labels != corpus.labels[first[codes]]
     if "version" in corpus.table.column_names:
         versions = name_versions(corpus.table["version"], path=corpus.source)
         is_original = pc.fill_null(pc.equal(versions, ORIGINAL), False)
         rows = np.flatnonzero(is_original.to_numpy(zero_copy_only=False))[::-1]
         first[codes[rows]] = rows
+        differs &= ~np.isin(codes, codes[rows])
+    if differs.any():
+        row = int(differs.argmax())
+        one, other = (corpus.label_names[corpus.labels[i]] for i in (first[codes[row]], row))
+        n_mixed = len(np.unique(codes[differs]))
+        raise InputError(
+            f"{say_count(n_mixed, 'item has', 'items have')} wordings with different gold labels, "
+            f"and none that is called {ORIGINAL!r} in a column version: {column[row].as_py()!r} "
+            f"has {one} and {other}. Correct the labels, or name another column of items",
+            path=corpus.source,
+            row=f"row {corpus.source_rows[row]}",
+            column=item,
+        )
     return codes, first
 
 

@@ -65,6 +65,15 @@ def read_predictions(*paths: str | Path, **options: Any) -> Predictions:
     InputError
         As for :func:`read_logs`.
     """
+    if not paths:
+        raise InputError("read_predictions needs a file, or several")
+    for path in paths:
+        if not isinstance(path, str | Path):
+            raise InputError(
+                f"read_predictions reads files, and this is of type {type(path).__name__}: write a "
+                "table to a CSV or Parquet file first, or give it to ie.consistency or "
+                "ie.paired_test"
+            )
     return read_logs(paths, **options).predictions
 
 

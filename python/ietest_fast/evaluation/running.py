@@ -250,6 +250,13 @@ def evaluate(
     dropped = dict(corpus.dropped)
     if lost.any():
         dropped[NOT_PARSED] = int(lost.sum())
+    if len(lost) and lost.all():
+        raise InputError(
+            f"each of the {len(lost):,} items has an answer that is no label, and unparsed='drop' "
+            "leaves all of them out: look at what the classifier answers, or count such answers as "
+            "wrong (unparsed='wrong')",
+            path=corpus.source,
+        )
     for version in versions:
         failed = scores.versions[version.name].predicted < 0
         others = np.zeros(int(version.source_row.max(initial=-1)) + 1, dtype=bool)

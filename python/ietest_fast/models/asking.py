@@ -11,6 +11,7 @@ import json
 import math
 import os
 import warnings
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from ietest_fast.files import check_file, open_file
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Input = tuple[str, ...]
 """The texts of one input, a text for each column."""
@@ -361,15 +362,24 @@ def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for
     if isinstance(answer, float):
         if math.isnan(answer):
             return None
+        if answer.is_integer():  # as pandas makes of integers beside missing ones
+            return int(answer)
         raise TypeError("a number is the index of a label, and whole")
     if isinstance(answer, list | tuple | np.ndarray):
+        if any(isinstance(each, Mapping) and "label" in each for each in answer):
+            raise TypeError("a list of labels with scores: return the best one's label alone")
         numbers = [each.item() if hasattr(each, "item") else each for each in answer]
         if not numbers or not all(
             isinstance(each, int | float) and not isinstance(each, bool) for each in numbers
         ):
             raise TypeError("a list is one of probabilities")
         return None if all(map(math.isnan, numbers)) else list(map(float, numbers))
-    raise TypeError(f"which is {type(answer).__name__}")
+    if isinstance(answer, Mapping) and "label" in answer:
+        raise TypeError("return the label alone, which is under the key 'label'")
+    raise TypeError(
+        f"which is of type {type(answer).__name__}; return a label's name or index, or a list of "
+        "probabilities"
+    )
 
 
 def read_batch(
@@ -407,7 +417,7 @@ def read_batch(
             f"{name} returned {show_object(returned)} (of the type {kind}) for {n:,} inputs; "
             "expected a list of answers in the order of the inputs"
         )
-    if library == "pandas":
+    if library == "pandas" and hasattr(returned, "index"):  # a Categorical has none
         _check_index(returned.index, n, name)
     if hasattr(returned, "columns") and hasattr(returned, "to_numpy"):  # pandas, polars
         names = [str(each) for each in returned.columns]

@@ -50,6 +50,16 @@ _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
 # No file of a checkpoint runs code of its own, or has something fetched.
 _NO_CODE: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 
+# Settings that make a model large, under the names that they have in families of models.
+_LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers")
+_SIZES = (
+    "vocab_size", "hidden_size", "dim", "d_model", "n_embd", "intermediate_size", "hidden_dim",
+    "d_ff", "embedding_size", "type_vocab_size",
+)  # fmt: skip
+# Layers may share weights, so that few weights may make many; sizes that differ a little have a
+# message of their own, once the model is there.
+_MOST_LAYERS, _SLACK = 256, 4
+
 TORCH_PRECISIONS = ("auto", "fp32", "bf16")
 """In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
 
@@ -357,6 +367,7 @@ def load_weights(
     import transformers
 
     _refuse_foreign(folder)
+    _check_sizes(folder)
     try:
         model, report = getattr(transformers, architecture).from_pretrained(
             check_folder(folder),
@@ -378,6 +389,38 @@ def load_weights(
             path=folder,
         )
     return model, report
+
+
+def _check_sizes(folder: Path) -> None:
+    """Refuse settings that ask for a model far larger than its weights, before it is built."""
+    from safetensors import SafetensorError, safe_open
+
+    largest, n_weights = 0, 0
+    for path in folder.glob("*.safetensors"):
+        try:
+            with safe_open(str(path), framework="numpy") as file:
+                shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
+        except (SafetensorError, OSError):
+            return  # whoever loads it says so
+        n_weights += len(shapes)
+        largest = max([largest, *(size for shape in shapes for size in shape)])
+    config, _ = _read_settings(folder)
+    bounds = dict.fromkeys(_LAYERS, max(_MOST_LAYERS, n_weights))
+    if largest:
+        bounds |= dict.fromkeys(_SIZES, _SLACK * largest)
+    for name, most in bounds.items():
+        size = config.get(name)
+        if isinstance(size, int) and size > most:
+            shown = f"{size:,}" if size < 10**18 else "a number of more than 18 digits"
+            raise InputError(
+                f"config.json does not fit the weights: {name} is {shown}, and "
+                + (
+                    f"there are {n_weights:,} weights"
+                    if name in _LAYERS
+                    else f"no weight is larger than {largest:,} in any direction"
+                ),
+                path=folder,
+            )
 
 
 def load_classifier(folder: str | Path) -> Any:

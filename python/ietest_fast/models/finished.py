@@ -148,6 +148,11 @@ def as_classifier(
             batch_size=batch_size or 1024,
         )
     if callable(model):
+        if not isinstance(cache, AnswerCache | str | Path | None):
+            raise InputError(
+                f"cache is of type {type(cache).__name__}; expected a file such as "
+                "'answers.jsonl', or the attribute `answers` of an exception"
+            )
         kept = cache if cache is None or isinstance(cache, AnswerCache) else AnswerCache(cache)
         return Function(
             cast("Callable[[Any], Any]", model),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import hashlib
 import inspect
@@ -22,7 +23,7 @@ from ietest_fast.models.settings import read_head
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -35,6 +36,8 @@ _TOLERANCE = 0.01
 _NO_PROBABILITIES = "and probabilities are 0 or more and add up to 1 (apply a softmax to scores)"
 # Lengths beyond this in a tokenizer mean that nobody has set one.
 _NO_LENGTH = 10**9
+# Steps that set what a function has around it, such as the number of its calls.
+_STORED = ("STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF")
 
 
 def _batches(inputs: pa.Table, size: int) -> Iterator[pa.Table]:
@@ -307,13 +310,22 @@ def _unbind(function: Any) -> tuple[Any, list[str]]:
     if not inspect.isroutine(function):
         owner, function = function, type(function).__call__
     if owner is not None and not inspect.ismodule(owner):
-        # Numbers of an object may count its calls.
+        methods = [
+            method
+            for kind in type(owner).__mro__
+            for name, method in vars(kind).items()
+            if name not in {"__init__", "__post_init__", "__setstate__"}
+        ]
+        stored = _find_names(methods, *_STORED)
         own = getattr(owner, "__dict__", {})
-        held |= {f".{name}": value for name, value in own.items() if isinstance(value, str)}
+        held |= {f".{name}": value for name, value in own.items() if name not in stored}
     try:
-        closed = inspect.getclosurevars(function).nonlocals
+        closed = dict(inspect.getclosurevars(function).nonlocals)
     except (TypeError, ValueError):
         closed = {}
+    around = getattr(function, "__globals__", {})
+    closed |= {name: around[name] for name in _find_names([function], "LOAD_GLOBAL") & {*around}}
+    closed = {name: closed[name] for name in closed.keys() - _find_names([function], *_STORED)}
     held |= {**closed, **(getattr(function, "__kwdefaults__", None) or {})}
     held |= {f"={i}": each for i, each in enumerate(getattr(function, "__defaults__", None) or ())}
     return function, [
@@ -321,6 +333,20 @@ def _unbind(function: Any) -> tuple[Any, list[str]]:
         for name, value in sorted(held.items())
         if isinstance(value, str | int | float | bool)
     ]
+
+
+def _find_names(functions: Iterable[Any], *steps: str) -> set[str]:
+    """Return names that functions, and those inside of them, use in some steps of their code."""
+    waiting = [getattr(inspect.unwrap(each), "__code__", None) for each in functions]
+    found = set()
+    while waiting:
+        code = waiting.pop()
+        if code is not None:
+            found |= {
+                str(step.argval) for step in dis.get_instructions(code) if step.opname in steps
+            }
+            waiting += [each for each in code.co_consts if inspect.iscode(each)]
+    return found
 
 
 class Estimator(_InBatches):
@@ -476,7 +502,13 @@ class HubPipeline(_InBatches):
             )
         columns = [column.to_pylist() for column in batch.columns]
         keys = ("text", "text_pair")[: len(columns)]
-        texts = [dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)]
+        texts: list[dict[str, Any]] = [
+            dict(zip(keys, row, strict=True)) for row in zip(*columns, strict=True)
+        ]
+        for own in texts:
+            # Tokenizers take an empty second text for none, unless it stands in a list.
+            if own.get("text_pair") == "":
+                own |= {name: [text] for name, text in own.items()}
         answers = self._pipeline(
             texts, top_k=None, function_to_apply="none", batch_size=n, **self._options
         )

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.corpus.labels import TWO_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.settings import is_nameless
+from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -159,7 +161,7 @@ def _apply_map(
     targets: list[str | None] = [None] * len(model_labels)
     known = {label_key(name) for name in data_labels}
     are_numbers = all(name.isdecimal() for name in known)
-    for source, target in label_map.items():
+    for source, target in _read_map(label_map):
         place = by_name.get(label_key(source))
         if place is None and source.strip().isdecimal() and int(source) < len(model_labels):
             place = int(source)
@@ -184,6 +186,20 @@ def _apply_map(
         left_out = model_labels[targets.index(None)]
         raise InputError(f"--label-map leaves out the model's label {left_out!r}")
     return [target for target in targets if target is not None]
+
+
+def _read_map(label_map: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
+    """Yield names with names: a number stands for itself, as it does in a file."""
+    for pair in label_map.items():
+        names = []
+        for name in pair:
+            if isinstance(name, bool) or not isinstance(name, str | Integral):
+                raise InputError(
+                    "label_map leads from names or numbers to names or numbers, not from "
+                    f"{show_object(pair[0])} to {show_object(pair[1])}"
+                )
+            names.append(name if isinstance(name, str) else str(int(name)))
+        yield names[0], names[1]
 
 
 def check_against_data(

@@ -52,6 +52,10 @@ def find_vocabulary(folder: Path) -> Path | None:
     return None
 
 
+# Classes of tokenizers that are no model's own.
+_GENERAL = ("PreTrainedTokenizer", "PreTrainedTokenizerFast", "TokenizersBackend")
+
+
 def load_tokenizer_file(
     path: str | Path,
     *,
@@ -77,8 +81,11 @@ def load_tokenizer_file(
         If it is damaged, or needs a package that is not installed.
     """
     path = Path(path)
+    makes_types = _find_makes_types(tokenizer_config)
     if path.name not in VOCABULARIES:
-        return TextTokenizer.load(path, max_length=max_length, n_known=n_known)
+        return TextTokenizer.load(
+            path, max_length=max_length, n_known=n_known, makes_types=makes_types
+        )
     family = _find_family(config, tokenizer_config)
     is_plain = not (path.parent / "added_tokens.json").is_file()
     special = _SpecialTokens(path.parent, tokenizer_config)
@@ -88,7 +95,20 @@ def load_tokenizer_file(
         made = _make_byte_level(path, tokenizer_config, special)
     else:
         made = _convert(path, config)
-    return TextTokenizer(made, max_length=max_length, path=path, n_known=n_known)
+    return TextTokenizer(
+        made, max_length=max_length, path=path, n_known=n_known, makes_types=makes_types
+    )
+
+
+def _find_makes_types(tokenizer_config: Mapping[str, Any]) -> bool:
+    """Tell whether AutoTokenizer would give types of tokens; general classes do not by themselves.
+
+    Others, such as RoBERTa's, say it in tokenizer.json: all of their tokens are of type 0.
+    """
+    names = tokenizer_config.get("model_input_names")
+    if isinstance(names, list):
+        return "token_type_ids" in names
+    return tokenizer_config.get("tokenizer_class") not in _GENERAL
 
 
 def _find_family(config: Mapping[str, Any], tokenizer_config: Mapping[str, Any]) -> str:

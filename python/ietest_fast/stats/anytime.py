@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.result import Result, format_p
@@ -99,6 +100,7 @@ class AnytimeTestResult(Result):
         ]
 
 
+@in_one_order
 def anytime_test(
     sample: PairedCounts | MatchedSample | Any,
     transformed: Any = None,

@@ -16,6 +16,7 @@ from ietest_fast.stats.inputs import (
     as_outcomes,
     as_scores,
     check_label_kinds,
+    in_one_order,
 )
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class BucketCounts:
         )
 
 
+@in_one_order
 def count_buckets(
     buckets: Any,
     correct: Any,

@@ -14,7 +14,7 @@ from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.churn_types import ChurnTypes, count_disagreements, find_types, sum_churn
 from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.inputs import as_clusters, check_label_kinds, check_lengths
+from ietest_fast.stats.inputs import as_clusters, check_label_kinds, check_lengths, in_one_order
 from ietest_fast.stats.integer_laws import upper_tail
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
 from ietest_fast.stats.resampling import check_options, skewness_of_mean
@@ -176,6 +176,7 @@ class ChurnResult(Result):
         return [said] if self.warning is None else [said, f"Warning: {self.warning}."]
 
 
+@in_one_order
 def excess_churn_test(
     original: Any,
     transformed: Any,

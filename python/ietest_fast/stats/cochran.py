@@ -15,7 +15,7 @@ from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.drawing import axes_or_new, draw_observed
-from ietest_fast.stats.inputs import as_outcomes, check_lengths
+from ietest_fast.stats.inputs import as_outcomes, check_lengths, in_one_order
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values, mcnemar_test
 from ietest_fast.stats.multiple import holm
@@ -217,6 +217,7 @@ class CochranResult(Result):
         return [f"Warning: {said}: {', '.join(few)}."]
 
 
+@in_one_order
 def cochran_q_test(
     outcomes: Any,
     *,

@@ -19,7 +19,7 @@ from ietest_fast.stats.bucket_measures import MEASURES, tabulate
 from ietest_fast.stats.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.consistency_plane import draw_plane
 from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.inputs import as_outcomes
+from ietest_fast.stats.inputs import as_outcomes, in_one_order
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import FEW_UNITS, check_options, count_equal
@@ -286,6 +286,7 @@ class ConsistencyResult(Result):
         return [f"{few}: {short} may be too short."]
 
 
+@in_one_order
 def measure_consistency(
     buckets: Any,
     correct: Any = None,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.inputs import as_scores
+from ietest_fast.stats.inputs import as_scores, in_one_order
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.resampling import FEW_UNITS
 from ietest_fast.stats.result import Result
@@ -240,6 +240,7 @@ def _say_low_weight(weight: float, what: str, subject: str) -> str:
     )
 
 
+@in_one_order
 def correct_consistency(
     buckets: BucketCounts,
     test_confidence: Any = None,

@@ -10,7 +10,13 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.classifiers import read_classifiers
-from ietest_fast.stats.inputs import as_clusters, check_between, is_number, is_outcomes
+from ietest_fast.stats.inputs import (
+    as_clusters,
+    check_between,
+    in_one_order,
+    is_number,
+    is_outcomes,
+)
 from ietest_fast.stats.intervals import FEW_TELLING, Interval, check_level
 from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import check_alpha
@@ -302,6 +308,7 @@ class AlgorithmTestResult(Result):
         )
 
 
+@in_one_order
 def algorithm_test(
     original: Any,
     transformed: Any,

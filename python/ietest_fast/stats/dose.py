@@ -17,6 +17,7 @@ from ietest_fast.stats.inputs import (
     as_scores,
     check_between,
     check_lengths,
+    in_one_order,
 )
 from ietest_fast.stats.integer_laws import tails_of_sum
 from ietest_fast.stats.intervals import Interval
@@ -39,6 +40,7 @@ MOST_SUMS = 100_000
 _NO_SPREAD = 1e-12
 
 
+@in_one_order
 def dose_response_test(
     original: Any,
     transformed: Any = None,

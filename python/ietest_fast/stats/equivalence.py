@@ -14,7 +14,14 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.equivalence_result import EquivalenceResult, Verdict
 from ietest_fast.stats.few_discordant import exact_equivalence_p
-from ietest_fast.stats.inputs import as_clusters, as_scores, check_between, check_lengths, is_number
+from ietest_fast.stats.inputs import (
+    as_clusters,
+    as_scores,
+    check_between,
+    check_lengths,
+    in_one_order,
+    is_number,
+)
 from ietest_fast.stats.intervals import FEW_TELLING, Clustering, Differences, Interval
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
@@ -36,6 +43,7 @@ _FARTHEST = 2.0**200
 __all__ = ["EquivalenceResult", "Verdict", "equivalence_test"]
 
 
+@in_one_order
 def equivalence_test(
     sample: PairedCounts | MatchedSample | Any,
     transformed: Any = None,

@@ -9,7 +9,7 @@ import numpy as np
 
 from ietest_fast.stats.bootstrap_law import bootstrap_intervals
 from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
-from ietest_fast.stats.inputs import as_clusters
+from ietest_fast.stats.inputs import as_clusters, in_one_order
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, outcome_columns
 from ietest_fast.stats.resampling import count_equal
@@ -159,6 +159,7 @@ class EstimateResult(Result):
         return [said]
 
 
+@in_one_order
 def estimate(
     sample: PairedCounts | MatchedSample | Any,
     transformed: Any = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import check_between, check_label_kinds, check_lengths
+from ietest_fast.stats.inputs import check_between, check_label_kinds, check_lengths, in_one_order
 from ietest_fast.stats.intervals import (
     Clustering,
     Differences,
@@ -212,6 +212,7 @@ class FlipResult(Result):
         )
 
 
+@in_one_order
 def flip_test(
     original: PairedCounts | MatchedSample | Any,
     transformed: Any = None,

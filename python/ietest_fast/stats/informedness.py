@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.bucket_intervals import estimate_measures
 from ietest_fast.stats.bucket_measures import OTHER, UnitTable, find_unit_types
-from ietest_fast.stats.inputs import as_outcomes
+from ietest_fast.stats.inputs import as_outcomes, in_one_order
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.proportions import proportion_interval
@@ -76,6 +76,7 @@ class Informedness:
         return None if rate is None or control is None else rate - control
 
 
+@in_one_order
 def measure_rate(
     holds: Sequence[bool] | NDArray[Any],
     units: Any,
@@ -186,6 +187,7 @@ def measure_informedness(
     return Informedness(rate=rate, control=control, interval=interval)
 
 
+@in_one_order
 def _check(holds: Any, units: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
     labels = np.asarray(units)
     if len(holds) != len(labels):

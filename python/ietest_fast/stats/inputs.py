@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import numbers
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: Scores lie between this and its negative, so that no sum of their differences is infinite,
 #: however many there are; what is computed of squares is computed of scores scaled down.
@@ -18,6 +26,29 @@ MAX_SCORE = 2.0**960
 
 #: A float holds every integer up to here, and rounds some beyond.
 MAX_INTEGER = 2**53
+
+
+def in_one_order(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function refuse columns whose indexes say that their rows are in different orders.
+
+    See :func:`ietest_fast.frames.check_order`; for every public function of two columns or more.
+    """
+    names = tuple(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **options: P.kwargs) -> R:
+        check_orders(**dict(zip(names, args, strict=False)), **options)
+        return function(*args, **options)
+
+    return checked
+
+
+def check_orders(**columns: Any) -> None:
+    """Refuse columns of pandas as :func:`ietest_fast.frames.check_order` does."""
+    if "pandas" in sys.modules:  # Arrow need not be loaded where there is none
+        from ietest_fast.frames import check_order
+
+        check_order(columns)
 
 
 def as_column(values: Any, name: str) -> NDArray[Any]:
@@ -37,6 +68,8 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
         is not one column.
     """
     if hasattr(values, "to_numpy"):
+        if getattr(values, "ndim", 1) != 1 or getattr(values, "nlevels", 1) != 1:
+            raise InputError(f"{name} must be one column, not a {type(values).__name__}")
         missing = _missing_rows(values)
         if missing.size:
             _refuse_missing(missing, name)
@@ -316,7 +349,8 @@ def _missing_rows(values: Any) -> NDArray[np.int64]:
     is_missing = getattr(values, "is_null", None) or getattr(values, "isna", None)
     if is_missing is None:
         return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(_to_numpy(is_missing()).astype(bool))
+    found = is_missing()  # of an index of pandas an array
+    return np.flatnonzero((_to_numpy(found) if hasattr(found, "to_numpy") else found).astype(bool))
 
 
 def _to_numpy(values: Any) -> NDArray[Any]:

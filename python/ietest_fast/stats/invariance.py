@@ -15,6 +15,7 @@ from ietest_fast.stats.inputs import (
     check_between,
     check_label_kinds,
     check_lengths,
+    in_one_order,
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
@@ -430,6 +431,7 @@ def _has_two(labels: NDArray[Any]) -> bool:
     return any(label != first for label in labels)
 
 
+@in_one_order
 def invariance_test(
     original: Any,
     transformed: Any,

@@ -12,7 +12,7 @@ from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.inputs import as_clusters, is_outcomes
+from ietest_fast.stats.inputs import as_clusters, in_one_order, is_outcomes
 from ietest_fast.stats.intervals import Differences
 from ietest_fast.stats.matched import PairedCounts, format_t
 from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
@@ -154,6 +154,7 @@ class JointTestResult(Result):
         return [said] if self.warning is None else [said, f"Warning: {self.warning}."]
 
 
+@in_one_order
 def joint_test(
     original: Any,
     transformed: Any,

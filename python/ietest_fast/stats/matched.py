@@ -16,6 +16,8 @@ from ietest_fast.stats.inputs import (
     as_scores,
     check_label_kinds,
     check_lengths,
+    check_orders,
+    in_one_order,
     is_outcomes,
 )
 
@@ -65,6 +67,7 @@ class PairedCounts:
             )
 
     @classmethod
+    @in_one_order
     def from_outcomes(cls, original: ArrayLike, transformed: ArrayLike) -> PairedCounts:
         """Count the pairs of two outcome columns.
 
@@ -157,6 +160,9 @@ class MatchedSample:
     transformed_correct: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
+        check_orders(
+            original_correct=self.original_correct, transformed_correct=self.transformed_correct
+        )
         a = as_outcomes(self.original_correct, "original_correct")
         b = as_outcomes(self.transformed_correct, "transformed_correct")
         if a.size != b.size:
@@ -167,6 +173,7 @@ class MatchedSample:
         object.__setattr__(self, "transformed_correct", b)
 
     @classmethod
+    @in_one_order
     def from_predictions(
         cls, gold: ArrayLike, original: ArrayLike, transformed: ArrayLike
     ) -> MatchedSample:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.runtime import core
 from ietest_fast.stats.costs import check_cost
+from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.intervals import upper_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.outcomes import (
@@ -140,6 +141,7 @@ class McNemarResult(Result):
         return invert_tango(self.counts, max(z, 0.0)).one_sided(self.alternative, 1.0)
 
 
+@in_one_order
 def mcnemar_test(
     sample: PairedCounts | MatchedSample | Any,
     transformed: Any = None,

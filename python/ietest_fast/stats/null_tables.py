@@ -37,7 +37,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import core
-from ietest_fast.stats.inputs import as_clusters, as_column, as_scores, check_between
+from ietest_fast.stats.inputs import as_clusters, as_column, as_scores, check_between, in_one_order
 from ietest_fast.stats.resampling import to_squarable
 from ietest_fast.stats.score_laws import DEFAULT_DF, LognormalLaw, ScoreLaw, StudentLaw
 from ietest_fast.stats.seeds import Rng, seed_of
@@ -264,6 +264,7 @@ class NullTables:
         return draw_table
 
 
+@in_one_order
 def intra_cluster_correlation(values: ArrayLike, clusters: ArrayLike) -> float:
     """Estimate the correlation of two values of one cluster by analysis of variance.
 

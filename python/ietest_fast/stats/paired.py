@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedColumns, PairedCounts, read_pairs
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, METHODS, Method, outcome_test
 from ietest_fast.stats.scores import paired_score_test
@@ -56,6 +57,7 @@ def paired_test(
 ) -> PairedResult: ...
 
 
+@in_one_order
 def paired_test(
     a: Any,
     b: Any = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import as_clusters, as_outcomes
+from ietest_fast.stats.inputs import as_clusters, as_outcomes, in_one_order
 from ietest_fast.stats.intervals import Clustering, Differences, check_level, effective_size
 from ietest_fast.stats.score_intervals import wilson_interval
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval
 
 
+@in_one_order
 def proportion_interval(
     outcomes: Sequence[bool] | NDArray[Any], clusters: Any = None, *, confidence_level: float = 0.95
 ) -> Interval:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import check_between
+from ietest_fast.stats.inputs import check_between, in_one_order
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.result import Result
 
@@ -252,6 +252,7 @@ class Collapse(enum.StrEnum):
     AT_CHANCE = "accuracy not above chance"
 
 
+@in_one_order
 def find_collapse(predictions: ArrayLike, gold: ArrayLike) -> Collapse | None:
     """Say by which rule a classifier has collapsed, if it has.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
+from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.null_tables import NullTables, ObservedTables, check_count
 from ietest_fast.stats.resampling import check_options
@@ -233,6 +234,7 @@ def _name(test: str) -> str:
     return TESTS[test] if not TESTS[test].startswith(" ") else f"paired scores,{TESTS[test][1:]}"
 
 
+@in_one_order
 def simulate(
     n: int | None = None,
     discordance: float | None = None,

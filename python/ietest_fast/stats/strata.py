@@ -24,6 +24,7 @@ from ietest_fast.stats.inputs import (
     check_between,
     check_label_kinds,
     check_lengths,
+    in_one_order,
 )
 from ietest_fast.stats.joint import joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
@@ -63,6 +64,7 @@ def list_file_columns(names: Iterable[str | None]) -> list[str]:
     return [name for name in dict.fromkeys(names) if name is not None and name not in _MADE]
 
 
+@in_one_order
 def stratified_test(
     original: Any,
     transformed: Any = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.stats.coins import chi_square_tail, p_by_coins, quadratic_form
-from ietest_fast.stats.inputs import as_clusters, check_label_kinds, check_lengths
+from ietest_fast.stats.inputs import as_clusters, check_label_kinds, check_lengths, in_one_order
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.seeds import Rng, seed_of
@@ -128,6 +128,7 @@ class SymmetryResult(Result):
         return [] if self.warning is None else [f"Warning: {self.warning}."]
 
 
+@in_one_order
 def symmetry_test(
     original: Any,
     transformed: Any,

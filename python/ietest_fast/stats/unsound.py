@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths
+from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths, in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.result import Result, format_p
@@ -126,6 +126,7 @@ class UnsoundnessResult(Result):
         )
 
 
+@in_one_order
 def unsoundness(
     sample: PairedCounts | MatchedSample | Any,
     transformed: Any = None,

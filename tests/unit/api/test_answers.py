@@ -294,7 +294,8 @@ async def later(texts: Sequence[str]) -> list[str]:
         (iter(["neg"] * 5), "yielded 5 answers for 6 inputs"),
         (iter(["neg"] * 7), "yielded more answers than the 6 inputs"),
         ([["neg"]] * 6, "input 0: a list is one of probabilities"),
-        (["neg", "pos", {"label": "neg"}, "pos", "neg", "pos"], "for input 2: which is dict"),
+        (["neg", "pos", {"label": "neg"}, "pos", "neg", "pos"], "input 2: return the label alone"),
+        ([[{"label": "neg", "score": 0.9}]] * 6, "input 0: a list of labels with scores: return"),
         ([[0.1, 0.9], "pos"] * 3, "probabilities for some inputs and labels for others"),
         ([-1] * 6, "returned -1 for input 0; expected one of 0, 1"),
         (5, "returned 5 .of the type int. for 6 inputs"),
@@ -333,6 +334,22 @@ def test_faulty_answers_are_not_kept_and_good_ones_beside_them_are() -> None:
     with pytest.raises(InputError, match="input 1, and probabilities are 0 or more") as caught:
         model.score(TABLE)
     assert len(caught.value.answers) == 4  # type: ignore[attr-defined]
+
+
+def test_labels_as_pandas_has_them_beside_missing_ones() -> None:
+    """Integers are floats there, and categories have no index."""
+    numbers = pd.Series([0.0, 1.0, None, 1.0, 0.0, 1.0])
+    model = as_classifier(lambda _: numbers, labels=["neg", "pos"], unparsed="wrong")
+    assert model.score(TABLE).predicted.tolist() == [0, 1, -1, 1, 0, 1]
+    named = as_classifier(lambda texts: pd.Categorical(guess(texts)), labels=["neg", "pos"])
+    assert named.score(TABLE).predicted.tolist() == RIGHT
+
+
+def test_what_leaves_no_item_says_so() -> None:
+    with pytest.raises(InputError, match="each of the 60 items has an answer that is no label"):
+        ie.evaluate(lambda texts: [None for _ in texts], FRAME, transformed=SOFA, unparsed="drop")
+    with pytest.raises(InputError, match="cache is of type dict; expected a file such as"):
+        ie.evaluate(guess, FRAME, transformed=SOFA, cache={})  # type: ignore[arg-type]
 
 
 def test_a_file_of_answers_is_of_one_function(tmp_path: Path) -> None:
@@ -376,10 +393,35 @@ class OfModel:
         return self(texts)
 
 
+class OfNumber:
+    def __init__(self, model: str) -> None:
+        self.temperature, self.n_asked = float(len(model)), 0
+
+    def ask(self, texts: Sequence[str]) -> list[str]:
+        self.n_asked += len(texts)
+        return guess([f"{self.temperature} {text}" for text in texts])
+
+
+def _of_global(model: str) -> Callable[[Sequence[str]], list[str]]:
+    told: dict[str, Any] = {"guess": guess, "MODEL": model, "n_asked": 0}
+    exec(
+        "def ask(texts):\n"
+        "    global n_asked\n"
+        "    n_asked += 1\n"
+        "    return guess([f'{MODEL} {text}' for text in texts])\n",
+        told,
+    )
+    ask: Callable[[Sequence[str]], list[str]] = told["ask"]
+    ask([])
+    return ask
+
+
 @pytest.mark.parametrize(
     "make",
     [
         _of_model,
+        _of_global,
+        lambda model: OfNumber(model).ask,
         OfModel,
         lambda model: OfModel(model).ask,
         lambda model: functools.partial(_ask, model=model),

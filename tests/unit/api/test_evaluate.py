@@ -175,7 +175,7 @@ def test_transformed_rows_are_matched_by_their_order() -> None:
     with pytest.raises(ie.IetestError, match="has 59 rows, and data has 60"):
         ie.evaluate(guess, FRAME, transformed=other.iloc[1:])
     with pytest.raises(ie.IetestError, match="are the rows in the same order"):
-        ie.evaluate(guess, FRAME, transformed=other.iloc[::-1])
+        ie.evaluate(guess, FRAME, transformed=other.iloc[::-1].reset_index(drop=True))
     with pytest.raises(ie.IetestError, match="given as `transformed` tells no edits"):
         ie.evaluate(guess, FRAME, phi=CHAIR, transformed=other, dose="edits")
     both = ie.evaluate(guess, FRAME, phi=CHAIR, transformed=other)
@@ -200,6 +200,50 @@ def test_transformed_rows_are_matched_by_ids_that_both_have() -> None:
     twice = frame.assign(pairID="p0")
     with pytest.raises(ie.IetestError, match="occur more than once"):
         ie.evaluate(guess, twice, transformed=twice, id_column="pairID")
+
+
+def _shift(frame: pd.DataFrame) -> pd.DataFrame:
+    """Bring rows of the same label into another order."""
+    return pd.concat([frame.iloc[2:], frame.iloc[:2]])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({}, "row 0: data and transformed have the same index in different orders: here 0 and 2"),
+        ({"key": range(60)}, "row 0, column 'key': .* here '2' for '0'.*id_column='key'"),
+        ({"Unnamed: 0": [f"n{i}" for i in range(60)]}, "'Unnamed: 0': has the values of data in"),
+        ({"doc_id": np.arange(60) // 3 * 1.0}, "row 1, column 'doc_id': .* sort both by it"),
+    ],
+)
+def test_transformed_rows_whose_index_or_column_is_in_another_order_are_refused(
+    columns: dict[str, Any], message: str
+) -> None:
+    frame = FRAME.assign(**columns)
+    other = ie.transform(frame, SOFA)
+    expected = ie.evaluate(guess, FRAME, phi=SOFA).pvalue
+    assert ie.evaluate(guess, frame, transformed=other).pvalue == expected
+    shifted = _shift(other)
+    shifted = shifted.reset_index(drop=True) if columns else shifted
+    with pytest.raises(ie.IetestError, match=message):
+        ie.evaluate(guess, frame, transformed=shifted)
+    if columns:  # as polars and Arrow have it, without an index
+        with pytest.raises(ie.IetestError, match=message):
+            ie.evaluate(guess, pa.table(dict(frame)), transformed=pa.table(dict(shifted)))
+
+
+def test_an_index_or_a_column_that_tells_nothing_for_certain_is_no_reason_to_refuse() -> None:
+    other = ie.transform(FRAME, SOFA)
+    expected = ie.evaluate(guess, FRAME, phi=SOFA).pvalue
+    for frame, given in (
+        (FRAME, other.set_axis(range(7, 67))),
+        (FRAME.set_axis([0] * 60), other),
+        (FRAME.assign(genre="a"), other.assign(genre=["b"] * 59 + ["a"])),
+        (FRAME.assign(genre=["a"] * 59 + ["b"]), other.assign(genre=["b"] + ["a"] * 59)),
+        (FRAME.assign(tags=[[1]] * 60), other.assign(tags=[[2]] * 60)),
+        (FRAME.assign(id=range(60)), _shift(other.assign(id=range(60)))),
+    ):
+        assert ie.evaluate(guess, frame, transformed=given).pvalue == expected
 
 
 class Grades(Numbers):

@@ -295,7 +295,18 @@ def test_a_checkpoint_and_its_pipeline_say_the_same(tmp_path):
     model = as_classifier(pipeline, batch_size=3)
     assert model.labels == NLI
     assert model.backend.startswith("transformers ")
-    for table in (PAIRS, TEXTS):
+    # A pair whose second text is empty, alone and among others, is still a pair.
+    texts = ["A boy runs.", "A boy runs.", "A dog.", ""]
+    blank = pa.table({"premise": texts, "hypothesis": ["", "He moves.", "", ""]})
+    seen = []
+    hook = pipeline.model.register_forward_pre_hook(
+        lambda _, args, own: seen.append(own["input_ids"]), with_kwargs=True
+    )
+    for row, (text, pair) in enumerate(zip(texts, ["", "He moves.", "", ""], strict=True)):
+        model.score(blank.slice(row, 1))
+        assert seen[-1].tolist() == pipeline.tokenizer([text], [pair])["input_ids"]
+    hook.remove()
+    for table in (PAIRS, TEXTS, blank):
         expected, scores = checkpoint.score(table), model.score(table)
         np.testing.assert_allclose(scores.logits, expected.logits, atol=0.02)  # bf16 or not
         assert scores.predicted.tolist() == expected.predicted.tolist()

@@ -182,3 +182,17 @@ def test_numbers_of_the_data_are_named_by_the_user_alone():
     found = match_labels(("0", "1", "2"), ("0", "2"))
     assert [found.names[place] for place in found.of_model] == ["0", "1", "2"]
     assert [found.names[place] for place in found.of_data] == ["0", "2"]
+
+
+def test_numbers_in_a_map_are_the_names_that_they_are_in_a_file():
+    by_number = match_labels(
+        ("a", "b", "c"), NLI, label_map={0: NLI[2], np.int64(1): NLI[1], 2: NLI[0]}
+    )
+    assert by_number.of_model.tolist() == [2, 1, 0]
+    to_number = match_labels(("pos", "neg"), ("0", "1"), label_map={"pos": 1, "neg": np.int8(0)})
+    assert to_number.of_model.tolist() == [1, 0]
+    own = match_labels(("1", "0"), ("pos", "neg"), label_map={1: "pos", 0: "neg"})
+    assert own.of_model.tolist() == [0, 1]
+    for wrong in ({True: NLI[0]}, {0.5: NLI[0]}, {"a": None}, {("a",): NLI[0]}):
+        with pytest.raises(InputError, match="names or numbers to names or numbers"):
+            match_labels(("a", "b", "c"), NLI, label_map=wrong)

@@ -265,3 +265,34 @@ def test_transformers_makes_the_same_tokens_of_the_same_vocabulary(tmp_path: Pat
     (bert / "spiece.model").write_bytes(b"no model")
     with pytest.raises(InputError, match="transformers cannot make one of this file"):
         _load(bert / "spiece.model", {"model_type": "albert"})
+
+
+@pytest.mark.parametrize(
+    ("told", "makes_types"),
+    [
+        ({}, True),
+        ({"tokenizer_class": "BertTokenizer"}, True),
+        ({"tokenizer_class": "ElectraTokenizerFast"}, True),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, False),
+        ({"tokenizer_class": "TokenizersBackend"}, False),
+        ({"tokenizer_class": "BertTokenizer", "model_input_names": ["input_ids"]}, False),
+        (
+            {
+                "tokenizer_class": "PreTrainedTokenizerFast",
+                "model_input_names": ["input_ids", "token_type_ids"],
+            },
+            True,
+        ),
+    ],
+)
+def test_types_of_tokens_are_those_that_the_library_would_give(
+    told: dict[str, Any], makes_types: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "tokenizer.json"
+    make_tokenizer().save(str(path))
+    tokenizer = _load(path, {"model_type": "bert"}, **told)
+    texts = [tokenizer.tokenise(["a boy"]), tokenizer.tokenise(["the dog runs"])]
+    store = tokenizer.join(texts, [np.zeros(1, np.int64)] * 2)
+    types = make_tokenizer().encode("a boy", "the dog runs").type_ids
+    assert store.type_ids.tolist() == (types if makes_types else [0] * len(types))
+    assert max(types) == 1
