@@ -129,6 +129,8 @@ class Answers:
         item alone.
     repeated
         The column that names the item, once each of several answers to it has a name of its own.
+    filters
+        Names of the filters of lm-evaluation-harness, the one of these answers first.
     judged_by
         What the reader has chosen among several things that say right or wrong, and then all that
         do; empty if there was no choice.
@@ -166,6 +168,7 @@ class Answers:
     changed: pa.Array | None = None
     repeats: Repeats | None = None
     repeated: str | None = None
+    filters: tuple[str, ...] = ()
     judged_by: tuple[str, ...] = ()
     version: str | None = None
     model: str | None = None
