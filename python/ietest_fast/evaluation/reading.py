@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.answer_labels import check_names
+from ietest_fast.evaluation.answer_labels import Unparsed, check_names
 from ietest_fast.evaluation.assembly import assemble
 from ietest_fast.evaluation.log_alignment import (
+    Epochs,
     align,
     align_pair,
     check_gold,
@@ -18,7 +19,7 @@ from ietest_fast.evaluation.log_alignment import (
     prepare,
 )
 from ietest_fast.evaluation.log_folders import find_logs
-from ietest_fast.evaluation.log_roles import name_parts
+from ietest_fast.evaluation.log_roles import LogsAre, name_parts
 from ietest_fast.evaluation.log_texts import say_contradictions
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, read_log
@@ -27,9 +28,6 @@ from ietest_fast.values import ID_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.answer_labels import Unparsed
-    from ietest_fast.evaluation.log_alignment import Epochs
-    from ietest_fast.evaluation.log_roles import LogsAre
     from ietest_fast.evaluation.predictions import Predictions
 
 
@@ -150,6 +148,14 @@ def read_logs(
         If a log cannot be read, logs differ in length or items, they may be versions or
         classifiers, or an answer is no label.
     """
+    for name, value, known in (
+        ("logs_are", logs_are, (None, *get_args(LogsAre))),
+        ("epochs", epochs, get_args(Epochs)),
+        ("unparsed", unparsed, (None, *get_args(Unparsed))),
+    ):
+        if value not in known:
+            names = ", ".join("None" if each is None else each for each in known)
+            raise InputError(f"{name} must be one of {names}, not {value!r}")
     paths = find_logs(paths, tasks, reader=reader)
     for path in paths:
         refuse_logic(path)
