@@ -17,11 +17,13 @@ from ietest_fast.evaluation.readers.base import (
     Answers,
     find_field,
     judge_score,
+    log_format,
     lookup,
     plain_array,
     text_array,
 )
 from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
+from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.files import MOST_SETTINGS, read_json
 from ietest_fast.values import ID_COLUMNS, as_text, show_value, unwrap
 
@@ -263,14 +265,17 @@ def _find_fields(samples: list[dict[str, Any]], fields: Fields, path: Path) -> F
 
 
 def _name_task(path: Path) -> str:
-    return _STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_")
+    return _STAMP.sub("", plain_name(path)).removeprefix("samples_")
 
 
 def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    from ietest_fast.corpus.formats import Format, json_records
+    from ietest_fast.corpus.formats import diagnose, json_records
 
-    form = Format(kind="jsonl")
-    records = [(f"line {n}", record) for n, record in json_records(path, form, mends=True)]
+    form = log_format(path)
+    try:
+        records = [(f"line {n}", record) for n, record in json_records(path, form, mends=True)]
+    except (OSError, EOFError) as error:
+        raise diagnose(path, form, error) from error
     for where, record in records:
         for name in ("doc_id", "doc", "filtered_resps"):
             if name not in record:
@@ -400,7 +405,7 @@ def _compare_results(
     samples: list[dict[str, Any]], metric: str, correct: list[bool | None], path: Path
 ) -> list[str]:
     """Say where the results that the harness has written beside the log are other ones."""
-    stamp = _STAMP.search(path.name.removesuffix(".jsonl"))
+    stamp = _STAMP.search(plain_name(path))
     beside = path.with_name(f"results{stamp.group()}.json") if stamp else path
     if stamp is None or not beside.is_file():
         return []
@@ -408,7 +413,7 @@ def _compare_results(
         results = read_json(beside, most_bytes=MOST_SETTINGS)
     except InputError as error:
         return [f"{error}; it is not compared with {path.name}."]
-    task = path.name.removeprefix("samples_").removesuffix(f"{stamp.group()}.jsonl")
+    task = _name_task(path)
     n = _step(_step(_step(results, "n-samples"), task), "effective")
     mean = _step(
         _step(_step(results, "results"), task), f"{metric},{samples[0].get('filter', 'none')}"
