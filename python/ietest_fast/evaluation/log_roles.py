@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.log_texts import Part, have_same_texts
+from ietest_fast.evaluation.log_texts import Part, have_same_inputs, have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.values import as_texts
 
@@ -46,7 +46,11 @@ def name_parts(
         ]
         which = ", ".join(f"{part.model} ({part.log.path})" for part in parts)
         said = f"The logs are of {len(logs)} classifiers on the same items: {which}."
-        return parts, [said if is_said else f"{said} --logs-are versions if they are versions."]
+        if is_said:
+            return parts, [said]
+        if not all(have_same_inputs(logs[0], log) for log in logs[1:]):
+            said += " Their documents are the same, and their prompts differ."
+        return parts, [f"{said} --logs-are versions if they are versions."]
     if n_models > 1 and len(set(tasks)) < len(logs):
         # Several classifiers, each on the same versions.
         versions = [ORIGINAL if task == tasks[0] else task for task in tasks]
@@ -99,9 +103,7 @@ def _name_tables(
             Part(
                 log=log,
                 version=log.version or "",
-                model=names[log.path]
-                if log.model is None
-                else f"{log.model} ({names[log.path]})",
+                model=names[log.path] if log.model is None else f"{log.model} ({names[log.path]})",
             )
             for log in logs
         ]

@@ -222,9 +222,7 @@ def _check_scores(logs: Sequence[Answers]) -> None:
             )
 
 
-def _choose_filter(
-    logs: Sequence[Answers], wanted: str | None
-) -> tuple[str | None, list[str]]:
+def _choose_filter(logs: Sequence[Answers], wanted: str | None) -> tuple[str | None, list[str]]:
     """Return the first filter that all logs have, and what there is to say about the choice.
 
     Raises

@@ -426,7 +426,11 @@ def _compare_results(
         )
     known = [outcome for outcome in correct if outcome is not None]
     own = sum(known) / max(len(known), 1)
-    if isinstance(mean, (int, float)) and math.isfinite(mean) and not math.isclose(mean, own, abs_tol=1e-6):
+    if (
+        isinstance(mean, (int, float))
+        and math.isfinite(mean)
+        and not math.isclose(mean, own, abs_tol=1e-6)
+    ):
         said.append(
             f"Warning: {metric} is {own:.4f} in the samples of {path}, and {mean:.4f} in "
             f"{beside.name} beside it."
@@ -443,7 +447,7 @@ def _document_of(record: dict[str, Any]) -> str:
 
     The hash in the log need not be that of the document beside it, such as one that was edited.
     """
-    said = json.dumps([record.get("doc_hash"), record["doc"]], sort_keys=True)
+    said = json.dumps(record["doc"], sort_keys=True)
     return blake2b(said.encode(), digest_size=16).hexdigest()
 
 
