@@ -143,6 +143,7 @@ def test_documents_are_what_they_are_and_not_their_hash(tmp_path: Path) -> None:
         tmp_path / "samples_c.jsonl",
         {"none": OTHER},
         arguments=lambda i: {"gen_args_0": {"arg_0": f"Please: question {i}?", "arg_1": {}}},
+        **kept,
     )
     notes = read_logs([first, asked]).notes
     assert "Their documents are the same, and their prompts differ." in notes[-1]

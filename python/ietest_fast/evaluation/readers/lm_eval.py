@@ -445,9 +445,9 @@ def _step(value: Any, name: str) -> Any:
 def _document_of(record: dict[str, Any]) -> str:
     """Return what tells whether two samples are of the same row of the data.
 
-    The hash in the log need not be that of the document beside it, such as one that was edited.
+    By the hash in the log and the document beside it, which may have been edited.
     """
-    said = json.dumps(record["doc"], sort_keys=True)
+    said = json.dumps([record.get("doc_hash"), record["doc"]], sort_keys=True)
     return blake2b(said.encode(), digest_size=16).hexdigest()
 
 
