@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -23,7 +24,6 @@ from ietest_fast.evaluation.log_roles import LogsAre, name_parts
 from ietest_fast.evaluation.log_texts import say_contradictions
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, read_log
-from ietest_fast.values import ID_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -311,23 +311,22 @@ def _with_gold(
 
     there = list_columns(path)
     table = read_values(path, [column] if id_column is None else [column, id_column])
+    ids = {}
+    for name in there:
+        if name not in {id_column, column} and there.count(name) == 1:
+            with contextlib.suppress(InputError):  # nobody has asked for it; it may name the rows
+                ids[name] = read_values(path, [name])[name].combine_chunks()
     gold = Answers(
         path=path,
         name=path.stem,
         items=None if id_column is None else table[id_column].combine_chunks(),
         gold=table[column],
-        ids={
-            name: read_values(path, [name])[name].combine_chunks()
-            for name in there
-            if name != id_column
-            and there.count(name) == 1
-            and (name.casefold() in ID_COLUMNS or any(name in log.ids for log in logs))
-        },
+        ids=ids,
         gold_column=column,
     )
     found = []
     for log in logs:
-        own = replace(log, ids=dict(name_order(log, gold)) | dict(log.ids))
+        own = replace(log, ids=name_order(log, gold) | dict(log.ids))
         _, aligned = align_pair(own, gold, has_ids=id_column is not None)
         check_gold(log, aligned)
         found.append(replace(log, gold=aligned.gold, gold_column=column, gold_path=path))
