@@ -58,7 +58,11 @@ def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Instead of answers: columns that say which are right, likewise; in logs of "
             "lm-eval a metric, of Inspect a scorer, or SCORER.KEY where it gives several values.",
         ),
-        click.option("--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first]"),
+        click.option(
+            "--filter",
+            metavar="NAME",
+            help="Of lm-eval's logs.  [default: the first that all have]",
+        ),
         click.option(
             "--threshold",
             type=FiniteRange(min=0, min_open=True),

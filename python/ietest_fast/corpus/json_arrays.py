@@ -25,6 +25,7 @@ _FIELD = re.compile(
     rf"\s*\{{\s*(?:{_STRING}\s*:\s*{_SCALAR}\s*,\s*)*({_STRING})\s*:\s*\[(?=\s*\{{)", re.DOTALL
 )
 _COLUMNS = re.compile(rf'\s*\{{\s*{_STRING}\s*:\s*\{{\s*"0"\s*:')
+_WITH_SCHEMA = re.compile(r'\s*\{\s*"schema"\s*:\s*\{\s*"fields"\s*:')
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(")?|[][{},]', re.DOTALL)
 _MORE = re.compile(r"\[\s*\{")
 
@@ -51,7 +52,8 @@ def find_array(path: Path, head: bytes) -> JsonArray | None:
     Raises
     ------
     InputError
-        If it is one object with an object for each column, as pandas writes unless told.
+        If it is one object with an object for each column, as pandas writes unless told, or has a
+        schema before the array.
     """
     text = head.decode("utf-8", "replace")
     bare = text.removeprefix("\ufeff").lstrip()
@@ -63,6 +65,12 @@ def find_array(path: Path, head: bytes) -> JsonArray | None:
     if _COLUMNS.match(bare):
         raise InputError(
             "is one object of columns, as pandas writes by default; write it with "
+            'to_json(..., orient="records", lines=True)',
+            path=path,
+        )
+    if _WITH_SCHEMA.match(bare):
+        raise InputError(
+            'is a table beside its schema, as pandas writes with orient="table"; write it with '
             'to_json(..., orient="records", lines=True)',
             path=path,
         )

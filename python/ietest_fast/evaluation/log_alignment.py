@@ -249,8 +249,8 @@ def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answer
     # Under the first log's names, which may be of another type: 1 and "1".
     aligned = replace(_take(other, where), items=first.items)
     _check_ids(first, aligned)
-    if aligned.gold is not None and first.gold is not None and first.path != other.path:
-        _check_gold(first, aligned)
+    if first.is_scored and first.path != other.path:
+        check_gold(first, aligned)
     return first, aligned
 
 
@@ -362,10 +362,38 @@ def _check_ids(first: Answers, other: Answers) -> None:
         )
 
 
-def _check_gold(first: Answers, other: Answers) -> None:
-    """Stop if two logs have different right answers for the same items."""
-    assert first.gold is not None  # noqa: S101 - the caller has seen to it
-    assert other.gold is not None  # noqa: S101 - the caller has seen to it
+def name_order(log: Answers, other: Answers) -> dict[str, pa.Array]:
+    """Return the items of a log by the columns of another that have the same ones, if some have.
+
+    Rows that are matched by their order contradict such a column if its order is another one.
+    """
+    if log.items is None or other.items is not None or not are_ids(log.items):
+        return {}
+    mine = as_texts(log.items, path=log.path)
+    return {
+        name: mine
+        for name, values in other.ids.items()
+        if are_ids(values)
+        and len(values) == len(mine)
+        and pc.all(pc.is_in(as_texts(values, path=other.path, name=name), value_set=mine)).as_py()
+    }
+
+
+def check_gold(first: Answers, other: Answers) -> None:
+    """Stop if two logs, or a log and a table of gold labels, have different ones for an item.
+
+    Parameters
+    ----------
+    first, other
+        In the same order; either may be without gold labels.
+
+    Raises
+    ------
+    InputError
+        If they contradict each other.
+    """
+    if first.gold is None or other.gold is None:
+        return
     mine, theirs = (
         as_texts(gold, path=log.path, name=log.gold_column)
         for log, gold in ((first, first.gold), (other, other.gold))
@@ -377,16 +405,26 @@ def _check_gold(first: Answers, other: Answers) -> None:
         return  # the same answers in other words, such as names and letters
     differs = pc.and_(mine.is_valid(), theirs.is_valid())
     differs = pc.and_(differs, pc.invert(pc.fill_null(pc.equal(own, given), False)))
-    if first.is_scored and pc.any(differs).as_py():
-        row = int(np.argmax(differs.to_numpy(zero_copy_only=False)))
-        item, before, here = (
-            show_value(each[row].as_py()) for each in (check_items(first), mine, theirs)
-        )
+    n = pc.sum(differs).as_py() or 0
+    if not n:
+        return
+    row = int(np.argmax(differs.to_numpy(zero_copy_only=False)))
+    before, here = (show_value(each[row].as_py()) for each in (mine, theirs))
+    if other.items is not None:
         raise InputError(
-            f"item {item} has the right answer {here}, and {before} in {first.path}; are these the "
-            "same items? --id-column names what tells items apart, such as doc.id",
+            f"item {show_value(check_items(other)[row].as_py())} has the right answer {here}, and "
+            f"{before} in {first.path}; are these the same items? --id-column names what tells "
+            "items apart, such as doc.id",
             path=other.path,
         )
+    raise InputError(
+        f"the right answer is {here}, and {before} in {first.path}, and so in "
+        f"{say_count(n, 'row', 'rows')} of {len(mine):,}; name a column to match rows by with "
+        "--id-column if their orders differ, or leave out the labels that are wrong",
+        path=other.path,
+        row=f"row {row}",
+        column=other.gold_column,
+    )
 
 
 def item_names(log: Answers) -> list[str]:

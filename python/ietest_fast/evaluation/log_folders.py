@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers import READERS, find_reader
 from ietest_fast.evaluation.readers.base import FileStart
+from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ENDINGS = (".jsonl", ".json", ".eval")
+_PACKED = (".gz", ".bz2", ".zst")
 # A table may be anything; only what a harness has written is a log of a task.
 _TABLE = "table"
 # More is no folder of logs but somebody's home.
@@ -99,7 +101,10 @@ def _list_tasks(folder: Path, reader: str | None) -> dict[str, list[Path]]:
             )
         for name in sorted(names):
             path = Path(place, name)
-            if path.suffix.lower() in _ENDINGS:
+            plain = name.lower()
+            if path.suffix.lower() in _PACKED:
+                plain = plain.removesuffix(path.suffix.lower())
+            if plain.endswith(_ENDINGS):
                 # What cannot be read, or is of no harness, is no log.
                 with contextlib.suppress(InputError):
                     task = _task_of(path, reader)
@@ -116,7 +121,7 @@ def _task_of(path: Path, reader: str | None) -> str | None:
     if reader and not found.recognises(start):
         return None
     name_task = getattr(found, "name_task", None)
-    return path.stem if name_task is None else str(name_task(start))
+    return plain_name(path) if name_task is None else str(name_task(start))
 
 
 def _show(names: Sequence[str]) -> str:

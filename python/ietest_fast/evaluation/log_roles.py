@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.log_texts import Part, have_same_texts
+from ietest_fast.evaluation.log_texts import Part, have_same_inputs, have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ietest_fast.evaluation.readers import Answers
 
@@ -29,11 +31,7 @@ def name_parts(
             path=logs[0].path,
         )
     if all(log.version is not None for log in logs):
-        several = len({log.model for log in logs}) > 1
-        return [
-            Part(log=log, version=log.version or "", model=log.model if several else None)
-            for log in logs
-        ], []
+        return _name_tables(logs, logs_are=logs_are)
     tasks = _tasks(logs)
     models = [log.model for log in logs]
     n_models = len(set(models))
@@ -48,7 +46,11 @@ def name_parts(
         ]
         which = ", ".join(f"{part.model} ({part.log.path})" for part in parts)
         said = f"The logs are of {len(logs)} classifiers on the same items: {which}."
-        return parts, [said if is_said else f"{said} --logs-are versions if they are versions."]
+        if is_said:
+            return parts, [said]
+        if not all(have_same_inputs(logs[0], log) for log in logs[1:]):
+            said += " Their documents are the same, and their prompts differ."
+        return parts, [f"{said} --logs-are versions if they are versions."]
     if n_models > 1 and len(set(tasks)) < len(logs):
         # Several classifiers, each on the same versions.
         versions = [ORIGINAL if task == tasks[0] else task for task in tasks]
@@ -66,6 +68,73 @@ def name_parts(
         which = ", ".join(_say(part) for part in parts)
         return parts, [f"The logs are versions of the same items: {which}."]
     return parts, []
+
+
+def _name_tables(
+    logs: Sequence[Answers], *, logs_are: LogsAre | None
+) -> tuple[list[Part], list[str]]:
+    """Name the logs of tables that hold several versions each.
+
+    Tables that have a version in common are of one classifier if they agree about it and have
+    other versions beside it, and otherwise of several.
+    """
+    places: dict[tuple[str | None, str | None], Answers] = {}
+    again: list[tuple[Answers, Answers]] = []
+    new: set[Path] = set()
+    for log in logs:
+        known = places.setdefault((log.model, log.version), log)
+        if known is not log:
+            again.append((known, log))
+        elif log.path != logs[0].path:
+            new.add(log.path)
+    other = next((pair for pair in again if not _say_the_same(*pair)), None)
+    if logs_are == "versions" and other is not None:
+        raise InputError(
+            f"answers {other[1].version!r} otherwise than {other[0].path}, so it is of another "
+            "classifier: --logs-are models compares the two",
+            path=other[1].path,
+        )
+    are_joined = other is None and all(log.path in new for _, log in again)
+    if again and (logs_are == "models" or (logs_are is None and not are_joined)):
+        paths = list(dict.fromkeys(log.path for log in logs))
+        firsts = [next(log for log in logs if log.path == path) for path in paths]
+        names = dict(zip(paths, _stems(firsts), strict=True))
+        parts = [
+            Part(
+                log=log,
+                version=log.version or "",
+                model=names[log.path] if log.model is None else f"{log.model} ({names[log.path]})",
+            )
+            for log in logs
+        ]
+        which = ", ".join(dict.fromkeys(f"{part.model} ({part.log.path})" for part in parts))
+        n = len({part.model for part in parts})
+        return parts, [f"The logs are of {n} classifiers on the same items: {which}."]
+    several = len({log.model for log in logs}) > 1
+    dropped = [id(log) for _, log in again]
+    notes = [
+        f"{log.path}: its answers to {log.version!r} are those of {known.path}; they count once."
+        for known, log in again
+    ]
+    return [
+        Part(log=log, version=log.version or "", model=log.model if several else None)
+        for log in logs
+        if id(log) not in dropped
+    ], notes
+
+
+def _say_the_same(first: Answers, second: Answers) -> bool:
+    """Whether two logs give the same answers to the same items, in any order."""
+    found = []
+    for log in (first, second):
+        columns = [log.items, *(log.keys[name] for name in sorted(log.keys))]
+        columns += [log.gold, log.predicted, log.correct]
+        rows = [
+            [None] * len(log) if each is None else as_texts(each, path=log.path).to_pylist()
+            for each in columns
+        ]
+        found.append(set(zip(*rows, strict=True)))
+    return found[0] == found[1] and len(first) == len(second)
 
 
 def _decide(logs: Sequence[Answers], tasks: Sequence[str], models: Sequence[str | None]) -> LogsAre:

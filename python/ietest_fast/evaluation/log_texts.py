@@ -41,6 +41,13 @@ def have_same_texts(first: Answers, second: Answers) -> bool:
     )
 
 
+def have_same_inputs(first: Answers, second: Answers) -> bool:
+    """Whether the items that two logs share were asked in the same words, as far as is known."""
+    rows = _match(first, second)
+    same = None if rows is None else _compare_texts(first, second, *rows)[0]
+    return same is None or bool(same.all())
+
+
 def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
     """Say which texts of a version differ from those of the first version of its classifier.
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.answer_labels import check_names
+from ietest_fast.evaluation.answer_labels import Unparsed, check_names
 from ietest_fast.evaluation.assembly import assemble
-from ietest_fast.evaluation.log_alignment import align, align_pair, keep_common, prepare
+from ietest_fast.evaluation.log_alignment import (
+    Epochs,
+    align,
+    align_pair,
+    check_gold,
+    keep_common,
+    name_order,
+    prepare,
+)
 from ietest_fast.evaluation.log_folders import find_logs
-from ietest_fast.evaluation.log_roles import name_parts
+from ietest_fast.evaluation.log_roles import LogsAre, name_parts
 from ietest_fast.evaluation.log_texts import say_contradictions
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, read_log
@@ -19,9 +28,6 @@ from ietest_fast.evaluation.readers import Answers, Fields, read_log
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.answer_labels import Unparsed
-    from ietest_fast.evaluation.log_alignment import Epochs
-    from ietest_fast.evaluation.log_roles import LogsAre
     from ietest_fast.evaluation.predictions import Predictions
 
 
@@ -151,6 +157,14 @@ def read_logs(
         If a log cannot be read, logs differ in length or items, they may be versions or
         classifiers, or an answer is no label.
     """
+    for name, value, known in (
+        ("logs_are", logs_are, (None, *get_args(LogsAre))),
+        ("epochs", epochs, get_args(Epochs)),
+        ("unparsed", unparsed, (None, *get_args(Unparsed))),
+    ):
+        if value not in known:
+            names = ", ".join("None" if each is None else each for each in known)
+            raise InputError(f"{name} must be one of {names}, not {value!r}")
     paths = find_logs(paths, tasks, reader=reader)
     for path in paths:
         refuse_logic(path)
@@ -164,13 +178,17 @@ def read_logs(
         keep=tuple(keep_columns),
         is_alone=len(paths) == 1,
     )
-    logs = [
-        answers
-        for place, path in enumerate(paths)
-        for answers in read_log(
-            path, _of_log(fields, place, len(paths), columns, correct_columns), reader=reader
-        )
-    ]
+    own = [_of_log(fields, n, len(paths), columns, correct_columns) for n in range(len(paths))]
+
+    def read_one(place: int, filter: str | None) -> Sequence[Answers]:  # noqa: A002
+        return read_log(paths[place], replace(own[place], filter=filter), reader=reader)
+
+    by_path = [read_one(place, filter) for place in range(len(paths))]
+    common, filters = _choose_filter([log for logs in by_path for log in logs], filter)
+    for place, found in enumerate(by_path):
+        if any(log.filters and log.filters[0] != common for log in found):
+            by_path[place] = read_one(place, common)
+    logs = [log for found in by_path for log in found]
     if threshold is not None:
         _check_scores(logs)
     _check_judges(logs)
@@ -192,6 +210,7 @@ def read_logs(
     return ReadLogs(
         predictions=predictions,
         notes=(
+            *filters,
             *(note for log in logs for note in log.notes),
             *prepared,
             *roles,
@@ -210,6 +229,39 @@ def _check_scores(logs: Sequence[Answers]) -> None:
                 "answers; --correct-columns names a column of scores",
                 path=log.path,
             )
+
+
+def _choose_filter(logs: Sequence[Answers], wanted: str | None) -> tuple[str | None, list[str]]:
+    """Return the first filter that all logs have, and what there is to say about the choice.
+
+    Raises
+    ------
+    InputError
+        If they have none in common: answers that were found in different ways are not compared.
+    """
+    filtered = [log for log in logs if log.filters]
+    if not filtered or wanted is not None:
+        return wanted, []
+    common = filtered[0].filters
+    for log in filtered[1:]:
+        both = tuple(name for name in common if name in log.filters)
+        if not both:
+            raise InputError(
+                f"has answers of the filter {_show_names(log.filters)}, and {filtered[0].path} of "
+                f"{_show_names(common)}; only answers of one filter are compared, so give all "
+                "tasks the same",
+                path=log.path,
+            )
+        common = both
+    if all(len(log.filters) == 1 for log in filtered):
+        return common[0], []
+    others = f"; --filter chooses another ({', '.join(common[1:])})" if common[1:] else ""
+    why = others or ", the only one that all logs have"
+    return common[0], [f"The answers of the filter {common[0]!r} are compared{why}."]
+
+
+def _show_names(names: Sequence[str]) -> str:
+    return " and ".join(map(repr, names))
 
 
 def _check_judges(logs: Sequence[Answers]) -> None:
@@ -264,18 +316,27 @@ def _with_gold(
     logs: Sequence[Answers], path: Path, column: str, id_column: str | None
 ) -> list[Answers]:
     """Return the logs with the gold labels of a table."""
-    from ietest_fast.evaluation.readers.tables import read_values
+    from ietest_fast.evaluation.readers.tables import list_columns, read_values
 
+    there = list_columns(path)
     table = read_values(path, [column] if id_column is None else [column, id_column])
+    ids = {}
+    for name in there:
+        if name not in {id_column, column} and there.count(name) == 1:
+            with contextlib.suppress(InputError):  # nobody has asked for it; it may name the rows
+                ids[name] = read_values(path, [name])[name].combine_chunks()
     gold = Answers(
         path=path,
         name=path.stem,
         items=None if id_column is None else table[id_column].combine_chunks(),
         gold=table[column],
+        ids=ids,
         gold_column=column,
     )
     found = []
     for log in logs:
-        _, aligned = align_pair(replace(log, gold=None), gold, has_ids=id_column is not None)
+        own = replace(log, ids=name_order(log, gold) | dict(log.ids))
+        _, aligned = align_pair(own, gold, has_ids=id_column is not None)
+        check_gold(log, aligned)
         found.append(replace(log, gold=aligned.gold, gold_column=column, gold_path=path))
     return found

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import codecs
+import contextlib
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ietest_fast import files
-from ietest_fast.corpus.formats import check_readable
+from ietest_fast.corpus.formats import (
+    Format,
+    check_readable,
+    diagnose,
+    format_of,
+    json_records,
+    open_bytes,
+)
+from ietest_fast.corpus.json_arrays import JsonArray
 from ietest_fast.errors import InputError
 from ietest_fast.files import open_file
 from ietest_fast.values import as_outcome, as_text
@@ -21,7 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _HEAD_BYTES = 64 << 10
-_LONGEST_LINE = 16 << 20
 _MOST_NAMES = 20
 _MOST_REPEATS = 1 << 31
 
@@ -129,6 +137,8 @@ class Answers:
         item alone.
     repeated
         The column that names the item, once each of several answers to it has a name of its own.
+    filters
+        Names of the filters of lm-evaluation-harness, the one of these answers first.
     judged_by
         What the reader has chosen among several things that say right or wrong, and then all that
         do; empty if there was no choice.
@@ -166,6 +176,7 @@ class Answers:
     changed: pa.Array | None = None
     repeats: Repeats | None = None
     repeated: str | None = None
+    filters: tuple[str, ...] = ()
     judged_by: tuple[str, ...] = ()
     version: str | None = None
     model: str | None = None
@@ -211,8 +222,7 @@ class FileStart:
             If it cannot be read or is empty.
         """
         check_readable(path)
-        with open_file(path) as stream:
-            return cls(path=path, head=stream.read(_HEAD_BYTES))
+        return cls(path=path, head=_read_head(path))
 
     @property
     def is_json(self) -> bool:
@@ -221,16 +231,40 @@ class FileStart:
 
     @cached_property
     def first_object(self) -> dict[str, Any]:
-        """The object of the first line, if it is one; otherwise an empty one."""
-        if not self.is_json:
+        """The object of the first line, or the first of an array; an empty one if none is there."""
+        form = log_format(self.path, self.head)
+        if not self.is_json and form.array is None:
             return {}
-        with open_file(self.path) as stream:
-            line = stream.readline(_LONGEST_LINE)
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
-            return {}
-        return found if isinstance(found, dict) else {}
+        with contextlib.suppress(InputError, OSError, EOFError):
+            for _, record in json_records(self.path, form):
+                return record
+        return {}
+
+
+def log_format(path: Path, head: bytes | None = None) -> Format:
+    """Return how a log of JSON is read: one object a line, or an array of them; also compressed."""
+    compression = None
+    with contextlib.suppress(InputError):  # a log may have any name
+        named = format_of(path)
+        compression = named.compression if named.kind == "jsonl" else None
+    if head is None:
+        head = _read_head(path)
+    bare = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    array = JsonArray(name=None, start=head.index(b"[") + 1) if bare[:1] == b"[" else None
+    return Format(kind="jsonl", compression=compression, array=array)
+
+
+def _read_head(path: Path) -> bytes:
+    """Return the first bytes of a file, unpacked if its name says that it is packed JSON."""
+    form = log_format(path, b"")
+    if form.compression is not None:
+        with (
+            contextlib.suppress(OSError, EOFError),  # who reads it says if it is damaged
+            open_bytes(path, form) as stream,
+        ):
+            return bytes(stream.read(_HEAD_BYTES))
+    with open_file(path) as stream:
+        return stream.read(_HEAD_BYTES)
 
 
 class Reader(Protocol):
@@ -447,7 +481,18 @@ def read_json(path: Path) -> dict[str, Any]:
     InputError
         If it is none.
     """
-    found = files.read_json(path)
+    form = log_format(path, b"")
+    if form.compression is None:
+        found = files.read_json(path)
+    else:
+        try:
+            with open_bytes(path, form) as stream:
+                data = stream.read(files.MOST_RECORD + 1)
+        except (OSError, EOFError) as error:
+            raise diagnose(path, form, error) from error
+        if len(data) > files.MOST_RECORD:
+            raise InputError(f"unpacks to more than {files.MOST_RECORD:,} bytes", path=path)
+        found = files.parse_json(data, path)
     if not isinstance(found, dict):
         raise InputError("one JSON object expected", path=path)
     return found

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ORIGINAL = "original"
+# What a perturbation is for, which is no parameter of it.
+_ABOUT_ALL = frozenset({"name", "robustness", "fairness", "computed_on"})
 
 
 class HelmReader:
@@ -52,7 +54,7 @@ class HelmReader:
         about, requests = state.get("adapter_spec"), state.get("request_states")
         if not isinstance(about, dict) or not isinstance(requests, list) or not requests:
             raise InputError("has no requests of HELM", path=path)
-        by_version: dict[str, list[dict[str, Any]]] = {}
+        valid: list[dict[str, Any]] = []
         for number, request in enumerate(requests):
             if not isinstance(request, dict) or not isinstance(request.get("instance"), dict):
                 raise InputError("has no instance", path=path, row=f"request {number}")
@@ -63,7 +65,14 @@ class HelmReader:
                     "each instance",
                     path=path,
                 )
-            by_version.setdefault(_version(request), []).append(request)
+            valid.append(request)
+        by_version = _split_versions(valid)
+        if len(by_version) > 1 and _ORIGINAL not in by_version:
+            raise InputError(
+                f"has {len(by_version)} perturbations and no unperturbed instances, with which "
+                "their answers could be compared; run HELM with include_original",
+                path=path,
+            )
         is_choice = "multiple_choice" in str(about.get("method"))
         model = about.get("model_deployment") or about.get("model")
         found = []
@@ -111,21 +120,44 @@ def _read_question(instance: dict[str, Any]) -> str:
     return json.dumps([plain_question(messages), asked.get("multimedia_content")], sort_keys=True)
 
 
-def _version(request: dict[str, Any]) -> str:
+def _split_versions(requests: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Return the requests of each version by its name, the unperturbed ones first.
+
+    A perturbation is called by its name and plain parameters. Its seed, and parameters that are
+    objects, tell versions apart only where an instance would otherwise have several answers.
+    """
+    found: dict[str, list[dict[str, Any]]] = {_ORIGINAL: []}
+    for request in requests:
+        found.setdefault(_version(request), []).append(request)
+    split: dict[str, list[dict[str, Any]]] = {}
+    for name, rows in found.items():
+        again = len({_name_row(row) for row in rows}) < len(rows)
+        for row in rows:
+            split.setdefault(_version(row, whole=True) if again else name, []).append(row)
+    return split
+
+
+def _name_row(request: dict[str, Any]) -> str:
+    return json.dumps([request["instance"].get("id"), request.get("train_trial_index")])
+
+
+def _version(request: dict[str, Any], *, whole: bool = False) -> str:
+    """Name the version of a request, with all parameters or the plain ones only."""
     perturbation = request["instance"].get("perturbation")
     if not isinstance(perturbation, dict):
         return _ORIGINAL
-    options = [
-        f"{name}={value}"
-        for name, value in sorted(perturbation.items())
-        if name not in {"name", "robustness", "fairness", "computed_on", "seed"}
-        and isinstance(value, (str, int, float))
-    ]
-    which = perturbation.get("computed_on")
+    name = perturbation.get("name")
     # HELM repeats the unperturbed instances beside the perturbed ones, marked as such.
-    if which == _ORIGINAL and perturbation.get("name") in (None, "identity"):
+    if perturbation.get("computed_on") == _ORIGINAL and name in (None, "identity"):
         return _ORIGINAL
-    return ":".join([str(perturbation.get("name")), *([",".join(options)] if options else [])])
+    options = [
+        f"{key}={value if not isinstance(value, (dict, list)) else json.dumps(value)}"
+        for key, value in sorted(perturbation.items())
+        if key not in _ABOUT_ALL
+        and value is not None
+        and (whole or (key != "seed" and isinstance(value, (str, int, float))))
+    ]
+    return ":".join([str(name), *([",".join(options)] if options else [])])
 
 
 def _read_answer(

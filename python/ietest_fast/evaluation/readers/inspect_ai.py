@@ -21,7 +21,7 @@ from ietest_fast.evaluation.readers.base import (
     repeat_numbers,
     text_array,
 )
-from ietest_fast.evaluation.readers.inspect_scores import NO_ANSWER, judge_samples
+from ietest_fast.evaluation.readers.inspect_scores import NO_ANSWER, compare_means, judge_samples
 from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_text
@@ -31,8 +31,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.evaluation.readers.base import Fields, FileStart
+    from ietest_fast.evaluation.readers.inspect_scores import Judged
 
-_MEMBERS = ("header.json", "_journal/start.json")
+_JOURNAL = "_journal/start.json"
+_MEMBERS = ("header.json", _JOURNAL)
+_UNFINISHED = {
+    "started": "has not finished",
+    "cancelled": "was cancelled",
+    "error": "ended with an error",
+}
 # Of the values of all samples in memory; more is no log but an attack on it. A larger log may take
 # so many times its size.
 _LEAST_VALUES = 3 << 29
@@ -99,6 +106,7 @@ class InspectReader:
         judged = judge_samples(samples, fields, path)
         if judged.note is not None:
             notes.append(judged.note)
+        notes += _compare_header(header, samples, judged, path)
         if fields.predicted is not None:
             predicted = [as_text(lookup(sample, fields.predicted)) for sample in samples]
         else:
@@ -162,7 +170,10 @@ def _read_archive(path: Path, *, with_samples: bool = True) -> tuple[dict[str, A
                 and member.filename.startswith("samples/")
                 and member.filename.endswith(".json")
             ]
-            return values.read(archive, archive.getinfo(header)), samples
+            about = values.read(archive, archive.getinfo(header))
+            if header == _JOURNAL and isinstance(about, dict):
+                about = {"status": "started"} | about  # the header is written at the end
+            return about, samples
     except _DAMAGES as error:
         if isinstance(error, InputError):
             raise
@@ -212,6 +223,29 @@ def _take_last(samples: list[Any], path: Path) -> tuple[list[dict[str, Any]], li
     return list(found.values()), [
         f"{path}: {stored} stored once more, further below; the last of each counts."
     ]
+
+
+def _compare_header(
+    header: dict[str, Any], samples: list[dict[str, Any]], judged: Judged, path: Path
+) -> list[str]:
+    """Say where the header of a log tells another story than its samples."""
+    said = []
+    status, results = header.get("status"), header.get("results")
+    if isinstance(status, str) and status in _UNFINISHED:
+        said.append(
+            f"Warning: {path} is of a run that {_UNFINISHED[status]}; samples may be missing."
+        )
+    if not isinstance(results, dict):
+        return said
+    n = results.get("completed_samples")
+    whole = sum(not sample.get("error") for sample in samples)
+    # Not all versions of Inspect count each epoch, or samples that ended with an error.
+    if type(n) is int and n not in {whole, len(samples), len({str(s["id"]) for s in samples})}:
+        said.append(
+            f"Warning: {path} has {len(samples):,} samples, and its header counts {n:,}; is a part "
+            "of the log missing?"
+        )
+    return said + compare_means(results.get("scores"), samples, judged, path)
 
 
 def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
+# Means are the same but for their rounding.
+_SAME = 1e-6
+
 NO_ANSWER = "N"
 """The score of a sample that the model did not answer."""
 
@@ -152,6 +155,34 @@ def _judge(
         else f"{path}: right or wrong by the scorer {name!r}; --correct-columns chooses another "
         f"({', '.join(others)}).",
     )
+
+
+def compare_means(
+    results: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
+) -> list[str]:
+    """Say where a header has another mean of the scorer that judges than the samples have."""
+    by_sample: dict[str, list[float]] = {}
+    for sample, number in zip(samples, judged.numbers, strict=True):
+        if number is not None:
+            by_sample.setdefault(str(sample["id"]), []).append(number)
+    own = math.fsum(math.fsum(each) / len(each) for each in by_sample.values())
+    own /= max(len(by_sample), 1)
+    said = []
+    for entry in results if isinstance(results, list) else []:
+        if not isinstance(entry, dict) or entry.get("reducer") not in {None, "mean"}:
+            continue
+        if judged.scorer not in {entry.get("name"), f"{entry.get('scorer')}.{entry.get('name')}"}:
+            continue
+        metrics = entry.get("metrics")
+        for name in ("accuracy", "mean"):
+            metric = metrics.get(name) if isinstance(metrics, dict) else None
+            mean = metric.get("value") if isinstance(metric, dict) else None
+            if isinstance(mean, (int, float)) and math.isfinite(mean) and abs(mean - own) > _SAME:
+                said.append(
+                    f"Warning: the {name} of {judged.scorer!r} is {own:.4f} in the samples of "
+                    f"{path}, and {mean:.4f} in its header."
+                )
+    return said
 
 
 def _complain(sample: Any, value: Any, name: str, scores: dict[str, list[Any]]) -> str:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from ietest_fast.evaluation.readers.base import (
     Answers,
     find_field,
     judge_score,
+    log_format,
     lookup,
     plain_array,
     text_array,
 )
 from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
+from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.files import MOST_SETTINGS, read_json
 from ietest_fast.values import ID_COLUMNS, as_text, show_value, unwrap
 
@@ -72,17 +75,18 @@ class LmEvalReader:
         """Read the samples of one filter."""
         import pyarrow as pa
 
-        records, notes = _choose_filter(_read_records(path), fields.filter, path)
+        records, filters = _choose_filter(_read_records(path), fields.filter, path)
+        notes: list[str] = []
         samples = [record for _, record in records]
         named = fields.keep
         fields = _find_fields(samples, fields, path)
         metrics = _metric_names(records, path)
         requests = read_requests(records, path, metrics)
-        metric, note = _choose_metric(
+        metric, judged_by, note = _choose_metric(
             samples, metrics, fields, path, is_choice=requests is not None
         )
         notes += note
-        correct = None
+        correct: list[bool | None] | None = None
         if metric is not None:
             correct = [
                 _outcome(record, metric, fields.threshold, where, path) for where, record in records
@@ -128,6 +132,9 @@ class LmEvalReader:
                 gold_column=fields.gold or "target",
                 predicted_column=fields.predicted or "filtered_resps",
                 is_scored=metric is not None,
+                judged_by=judged_by,
+                # The log-likelihoods of choices go through no filter.
+                filters=() if requests is not None and filters == ("none",) else filters,
                 notes=tuple(notes),
             )
         ]
@@ -152,7 +159,7 @@ class _Samples:
     records: Records
     requests: Requests | None
     metric: str | None
-    correct: list[bool] | None
+    correct: list[bool | None] | None
 
     def values(self, name: str) -> list[Any]:
         """Return what a name leads to in each sample."""
@@ -170,10 +177,8 @@ def _read_answers(samples: _Samples) -> tuple[_Said, list[str]]:
     if fields.predicted is not None:
         said = [_parsed(as_text(value)) for value in samples.values(fields.predicted)]
         return _Said(gold=texts, predicted=said), []
-    values = [] if metric is None else samples.values(metric)
-    judged = [judge_score(unwrap(value), fields.threshold) for value in values]
-    if None in judged:
-        pairs = [pair for value in values if (pair := read_pair(value)) is not None]
+    pairs = [] if metric is None else [read_pair(value) for value in samples.values(metric)]
+    if any(pair is not None for pair in pairs):
         return _read_pairs(pairs, samples.requests), []
     if samples.requests is None:
         said = [_answer(record) for _, record in samples.records]
@@ -212,17 +217,18 @@ def _read_choices(
     return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), []
 
 
-def _read_pairs(pairs: list[tuple[Any, Any]], requests: Requests | None) -> _Said:
-    """Return the targets and the answers that a metric over all samples was given."""
+def _read_pairs(pairs: list[tuple[Any, Any] | None], requests: Requests | None) -> _Said:
+    """Return the targets and the answers that a metric over all samples was given, if it was."""
     names = None if requests is None else requests.names or requests.places
 
     def say(value: Any) -> str | None:
+        if value is None or isinstance(value, list):
+            return None
         if names is not None and isinstance(value, int):
             return names[value] if 0 <= value < len(names) else None
         return str(value)
 
-    gold = [None if isinstance(target, list) else say(target) for target, _ in pairs]
-    predicted = [say(answer) for _, answer in pairs]
+    gold, predicted = ([say(pair and pair[place]) for pair in pairs] for place in (0, 1))
     said = {value for value in (*gold, *predicted) if value is not None}
     if names is None or not said <= set(names):
         names = tuple(sorted(said, key=lambda name: (len(name), name)))
@@ -259,14 +265,17 @@ def _find_fields(samples: list[dict[str, Any]], fields: Fields, path: Path) -> F
 
 
 def _name_task(path: Path) -> str:
-    return _STAMP.sub("", path.name.removesuffix(".jsonl")).removeprefix("samples_")
+    return _STAMP.sub("", plain_name(path)).removeprefix("samples_")
 
 
 def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    from ietest_fast.corpus.formats import Format, json_records
+    from ietest_fast.corpus.formats import diagnose, json_records
 
-    form = Format(kind="jsonl")
-    records = [(f"line {n}", record) for n, record in json_records(path, form, mends=True)]
+    form = log_format(path)
+    try:
+        records = [(f"line {n}", record) for n, record in json_records(path, form, mends=True)]
+    except (OSError, EOFError) as error:
+        raise diagnose(path, form, error) from error
     for where, record in records:
         for name in ("doc_id", "doc", "filtered_resps"):
             if name not in record:
@@ -280,17 +289,14 @@ def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
 def _choose_filter(
     records: list[tuple[str, dict[str, Any]]], wanted: str | None, path: Path
-) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
-    """Return the samples of one filter, and what there is to say about the choice."""
+) -> tuple[list[tuple[str, dict[str, Any]]], tuple[str, ...]]:
+    """Return the samples of one filter, and the names of all, that one first."""
     names = list(dict.fromkeys(str(record.get("filter", "none")) for _, record in records))
     if wanted is not None and wanted not in names:
         raise InputError(f"has no filter {wanted!r}; it has {', '.join(names)}", path=path)
     chosen = wanted or names[0]
     kept = [each for each in records if str(each[1].get("filter", "none")) == chosen]
-    if len(names) == 1 or wanted is not None:
-        return kept, []
-    others = ", ".join(names[1:])
-    return kept, [f"{path}: answers of the filter {chosen!r}; --filter chooses another ({others})."]
+    return kept, (chosen, *(name for name in names if name != chosen))
 
 
 def _metric_names(records: Records, path: Path) -> list[str]:
@@ -315,51 +321,73 @@ def _choose_metric(
     path: Path,
     *,
     is_choice: bool,
-) -> tuple[str | None, list[str]]:
-    """Return the metric that says whether an answer is right; None to compare with the target."""
+) -> tuple[str | None, tuple[str, ...], list[str]]:
+    """Return the metric that says whether an answer is right, and all that do.
+
+    None to compare with the target.
+    """
     if fields.correct is not None:
         for name in (fields.correct, f"doc.{fields.correct}"):
             if any(lookup(record, name) is not None for record in samples):
-                return name, []
+                return name, (name, name), []
         raise InputError(
             f"has no {fields.correct!r}; its metrics are {', '.join(metrics) or 'none'}",
             path=path,
         )
     if fields.gold is not None or fields.predicted is not None:
-        return None, []
+        return None, (), []
     best = _METRICS_OF_CHOICES if is_choice else _METRICS
     metrics = sorted(metrics, key=lambda name: best.index(name) if name in best else len(best))
     fitting = [name for name in metrics if _are_outcomes(samples, name, fields.threshold)]
     if not fitting:
-        pairs = [name for name in metrics if all(read_pair(each.get(name)) for each in samples)]
+        pairs = [
+            name
+            for name in metrics
+            if _say_all([read_pair(each.get(name)) for each in samples], samples, name)
+        ]
         if pairs:
             note = f"{path}: an answer is right if it is the target that stands beside it in "
-            return pairs[0], [f"{note}{pairs[0]}, which is a measure of all samples."]
+            return pairs[0], (), [f"{note}{pairs[0]}, which is a measure of all samples."]
         raise InputError(
             f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'}); "
             "name a field that does with --correct-columns, the least score that is right with "
             "--threshold, or the answers with --gold-column and --prediction-columns",
             path=path,
         )
+    judged_by = (fitting[0], *fitting)
     if len(fitting) == 1:
-        return fitting[0], []
+        return fitting[0], judged_by, []
     others = ", ".join(fitting[1:])
-    return fitting[0], [
-        f"{path}: right or wrong by {fitting[0]}; --correct-columns chooses another ({others})."
-    ]
+    note = f"{path}: right or wrong by {fitting[0]}; --correct-columns chooses another ({others})."
+    return fitting[0], judged_by, [note]
 
 
 def _are_outcomes(samples: list[dict[str, Any]], metric: str, threshold: float | None) -> bool:
-    values = (unwrap(lookup(record, metric)) for record in samples)
-    return all(judge_score(value, threshold) is not None for value in values)
+    found = [judge_score(unwrap(lookup(record, metric)), threshold) for record in samples]
+    return _say_all(found, samples, metric)
+
+
+def _say_all(found: Sequence[Any], samples: list[dict[str, Any]], metric: str) -> bool:
+    """Whether a metric says something of every sample that was scored, and some were."""
+    return any(each is not None for each in found) and all(
+        said is not None or _is_missing(lookup(record, metric))
+        for said, record in zip(found, samples, strict=True)
+    )
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a sample was not scored."""
+    value = unwrap(value)
+    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _outcome(
     record: dict[str, Any], metric: str, threshold: float | None, where: str, path: Path
-) -> bool:
+) -> bool | None:
+    """Return what a metric says of a sample; None if it was not scored."""
     value = lookup(record, metric)
     outcome = judge_score(unwrap(value), threshold)
-    if outcome is not None:
+    if outcome is not None or _is_missing(value):
         return outcome
     pair = read_pair(value)
     if pair is None:
@@ -374,10 +402,10 @@ def _outcome(
 
 
 def _compare_results(
-    samples: list[dict[str, Any]], metric: str, correct: list[bool], path: Path
+    samples: list[dict[str, Any]], metric: str, correct: list[bool | None], path: Path
 ) -> list[str]:
     """Say where the results that the harness has written beside the log are other ones."""
-    stamp = _STAMP.search(path.name.removesuffix(".jsonl"))
+    stamp = _STAMP.search(plain_name(path))
     beside = path.with_name(f"results{stamp.group()}.json") if stamp else path
     if stamp is None or not beside.is_file():
         return []
@@ -385,7 +413,7 @@ def _compare_results(
         results = read_json(beside, most_bytes=MOST_SETTINGS)
     except InputError as error:
         return [f"{error}; it is not compared with {path.name}."]
-    task = path.name.removeprefix("samples_").removesuffix(f"{stamp.group()}.jsonl")
+    task = _name_task(path)
     n = _step(_step(_step(results, "n-samples"), task), "effective")
     mean = _step(
         _step(_step(results, "results"), task), f"{metric},{samples[0].get('filter', 'none')}"
@@ -396,8 +424,13 @@ def _compare_results(
             f"Warning: {path} has {len(samples):,} samples, and {beside.name} beside it counts "
             f"{n:,}; is a part of the log missing?"
         )
-    own = sum(correct) / len(correct)
-    if isinstance(mean, (int, float)) and not math.isclose(mean, own, abs_tol=1e-6):
+    known = [outcome for outcome in correct if outcome is not None]
+    own = sum(known) / max(len(known), 1)
+    if (
+        isinstance(mean, (int, float))
+        and math.isfinite(mean)
+        and not math.isclose(mean, own, abs_tol=1e-6)
+    ):
         said.append(
             f"Warning: {metric} is {own:.4f} in the samples of {path}, and {mean:.4f} in "
             f"{beside.name} beside it."
@@ -410,9 +443,12 @@ def _step(value: Any, name: str) -> Any:
 
 
 def _document_of(record: dict[str, Any]) -> str:
-    """Return what tells whether two samples are of the same row of the data."""
-    known = as_text(record.get("doc_hash"))
-    return known if known is not None else json.dumps(record["doc"], sort_keys=True)
+    """Return what tells whether two samples are of the same row of the data.
+
+    By the hash in the log and the document beside it, which may have been edited.
+    """
+    said = json.dumps([record.get("doc_hash"), record["doc"]], sort_keys=True)
+    return blake2b(said.encode(), digest_size=16).hexdigest()
 
 
 def _prompt(record: dict[str, Any]) -> str:

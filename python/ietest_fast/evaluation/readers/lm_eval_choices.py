@@ -238,7 +238,10 @@ def _differ_in_context(asked: list[tuple[str, str]]) -> bool:
 
 
 def judge(
-    requests: Requests, metric: str | None, correct: Sequence[bool] | None, targets: Sequence[Any]
+    requests: Requests,
+    metric: str | None,
+    correct: Sequence[bool | None] | None,
+    targets: Sequence[Any],
 ) -> Judged:
     """Find the choices that a metric took for the answers, and which ones are right.
 
@@ -253,7 +256,7 @@ def judge(
     metric
         Its name; None: the likeliest choice is the answer.
     correct
-        What the metric says of each sample; None without one.
+        What the metric says of each sample, None of one that it did not score; None without one.
     targets
         Of the samples, as they stand in the log.
     """
@@ -271,9 +274,11 @@ def judge(
     return best
 
 
-def _count_contradicted(answers: list[int], targets: Targets, correct: Sequence[bool]) -> int:
+def _count_contradicted(
+    answers: list[int], targets: Targets, correct: Sequence[bool | None]
+) -> int:
     return sum(
-        target is not None and (answer in target) != mark
+        target is not None and mark is not None and (answer in target) != mark
         for answer, target, mark in zip(answers, targets, correct, strict=True)
     )
 

@@ -1,0 +1,360 @@
+"""Facts that logs tell twice, and choices that they leave: filters, headers, seeds, gold labels."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.reading import read_logs
+from toy_logs import counts, inspect_log, pair, sample
+
+NAN = float("nan")
+
+
+def harness_log(
+    path: Path, answers: dict[str, Sequence[Any]], *, words: str = "Question", **more: Any
+) -> Path:
+    """A log of lm-evaluation-harness: of each filter, what the metric says of the samples."""
+    lines = [
+        {
+            "doc_id": i,
+            "doc": {"q": f"{words} {i}?"},
+            "target": "yes",
+            "arguments": {"gen_args_0": {"arg_0": f"{words} {i}?", "arg_1": {}}},
+            "resps": [["yes"]],
+            "filtered_resps": ["yes" if value == 1 else "no"],
+            "filter": name,
+            "metrics": ["exact_match"],
+            "exact_match": value,
+        }
+        | {key: value(i) for key, value in more.items()}
+        for name, values in answers.items()
+        for i, value in enumerate(values)
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    if path.name.endswith(".json"):
+        text = json.dumps(lines)
+    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
+    return path
+
+
+STRICT, FLEXIBLE, OTHER = [0, 0, 0, 1], [1, 1, 0, 1], [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "note"),
+    [
+        ("sf", "f", "'f' are compared, the only one that all logs have."),
+        ("f", "sf", "'f' are compared, the only one that all logs have."),
+        ("sf", "fs", "'s' are compared; --filter chooses another (f)."),
+        ("sfx", "xf", "'f' are compared; --filter chooses another (x)."),
+        ("f", "f", None),
+    ],
+)
+def test_answers_of_one_filter_are_compared(
+    first: str, second: str, note: str | None, tmp_path: Path
+) -> None:
+    """The first of each log need not be the same."""
+    values = {"s": STRICT, "f": FLEXIBLE, "x": OTHER}
+    logs = [
+        harness_log(tmp_path / "samples_a.jsonl", {name: values[name] for name in first}),
+        harness_log(
+            tmp_path / "samples_b.jsonl",
+            {name: {"f": STRICT, "s": OTHER, "x": OTHER}[name] for name in second},
+            words="Reworded question",
+        ),
+    ]
+    expected_of = {"f": (FLEXIBLE, STRICT), "s": (STRICT, OTHER)}
+    name = "f" if note is None else note[1]
+    rows = list(zip(*expected_of[name], strict=True))
+    read = read_logs(logs)
+    assert counts(read) == [rows.count(pair) for pair in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    said = [line for line in read.notes if line.startswith("The answers of the filter")]
+    assert said == ([] if note is None else [f"The answers of the filter {note}"])
+
+
+def test_answers_of_other_filters_are_not_compared(tmp_path: Path) -> None:
+    logs = [
+        harness_log(tmp_path / f"samples_{name}.jsonl", {name: STRICT}, words=name) for name in "sf"
+    ]
+    with pytest.raises(InputError, match=r"has answers of the filter 'f', and .*a?s.jsonl of 's';"):
+        read_logs(logs)
+
+
+@pytest.mark.parametrize("missing", [None, NAN, [None]])
+def test_samples_of_lm_eval_that_were_not_scored_are_counted(
+    missing: object, tmp_path: Path
+) -> None:
+    logs = [
+        harness_log(tmp_path / "samples_a.jsonl", {"none": [1, missing, 0, 1]}),
+        harness_log(tmp_path / "samples_b.jsonl", {"none": [0, 1, 0, missing]}, words="Other"),
+    ]
+    for options in ({}, {"threshold": 0.5}, {"correct_columns": ["exact_match"]}):
+        read = read_logs(logs, **options)
+        assert read.predictions.dropped == {"answer without a score": 2}
+        assert counts(read) == [0, 1, 0, 1]
+    nothing = harness_log(tmp_path / "samples_c.jsonl", {"none": [missing] * 4})
+    with pytest.raises(InputError, match="none of its metrics says right or wrong"):
+        read_logs([logs[0], nothing])
+
+
+def test_packed_logs_and_arrays_are_read(tmp_path: Path) -> None:
+    plain = [
+        harness_log(tmp_path / f"samples_{words}.jsonl", {"none": values}, words=words)
+        for words, values in (("a", FLEXIBLE), ("b", OTHER))
+    ]
+    expected = counts(read_logs(plain))
+    for ending in (".json", ".jsonl.gz", ".json.gz"):
+        folder = tmp_path / ending
+        folder.mkdir()
+        logs = [
+            harness_log(folder / f"samples_{words}{ending}", {"none": values}, words=words)
+            for words, values in (("a", FLEXIBLE), ("b", OTHER))
+        ]
+        assert counts(read_logs(logs)) == expected
+        assert counts(read_logs(logs, reader="lm-eval")) == expected
+        assert counts(read_logs([folder], tasks=["a", "b"])) == expected
+    whole = logs[0].read_bytes()
+    logs[0].write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"samples_a\.json.gz: cannot be read: Truncated"):
+        read_logs(logs, reader="lm-eval")
+    packed = [
+        inspect_log(tmp_path / f"{words}.json", [sample(0, "C", asked=words)]) for words in "ab"
+    ]
+    for log in packed:
+        log.with_suffix(".json.gz").write_bytes(gzip.compress(log.read_bytes()))
+    assert counts(read_logs([log.with_suffix(".json.gz") for log in packed])) == [1, 0, 0, 0]
+
+
+def test_documents_are_what_they_are_and_not_their_hash(tmp_path: Path) -> None:
+    """A document that was edited keeps the hash that stands beside it."""
+    kept = {"doc_hash": lambda i: f"h{i}"}
+    first = harness_log(tmp_path / "samples_a.jsonl", {"none": FLEXIBLE}, **kept)
+    edited = harness_log(tmp_path / "samples_b.jsonl", {"none": OTHER}, words="Reworded", **kept)
+    assert read_logs([first, edited]).predictions.versions == ("original", "transformed")
+    asked = harness_log(
+        tmp_path / "samples_c.jsonl",
+        {"none": OTHER},
+        arguments=lambda i: {"gen_args_0": {"arg_0": f"Please: question {i}?", "arg_1": {}}},
+        **kept,
+    )
+    notes = read_logs([first, asked]).notes
+    assert "Their documents are the same, and their prompts differ." in notes[-1]
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ({}, []),
+        ({"status": "success", "results": {"completed_samples": 6}}, []),
+        ({"status": "cancelled"}, ["of a run that was cancelled"]),
+        ({"status": "error"}, ["of a run that ended with an error"]),
+        ({"status": "started", "results": None}, ["of a run that has not finished"]),
+        (
+            {"results": {"completed_samples": 100}},
+            ["has 6 samples, and its header counts 100; is a part of the log missing?"],
+        ),
+        ({"results": {"scores": [{"name": "own", "metrics": {"accuracy": {"value": 4 / 6}}}]}}, []),
+        (
+            {"results": {"scores": [{"name": "own", "metrics": {"accuracy": {"value": 0.9}}}]}},
+            ["the accuracy of 'own' is 0.6667 in the samples of", "and 0.9000 in its header"],
+        ),
+        (
+            {"results": {"scores": [{"name": "else", "metrics": {"accuracy": {"value": 0.9}}}]}},
+            [],
+        ),
+        ({"results": {"scores": [None, {"name": "own", "metrics": 3}]}, "status": 5}, []),
+    ],
+)
+def test_the_header_of_inspect_is_compared_with_its_samples(
+    header: dict[str, Any], expected: list[str], tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCCII", "CICICI")
+    first = json.loads(logs[0].read_text())
+    logs[0].write_text(json.dumps(header | first))
+    warned = [note for note in read_logs(logs).notes if note.startswith("Warning")]
+    assert len(warned) == bool(expected)
+    assert all(part in warned[0] for part in expected)
+
+
+def test_an_archive_of_inspect_without_a_header_has_not_finished(tmp_path: Path) -> None:
+    logs = pair(tmp_path, "CCI", "CII")
+    whole = json.loads(logs[0].read_text())
+    path = tmp_path / "o.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_journal/start.json", json.dumps({"eval": whole["eval"]}))
+        for each in whole["samples"]:
+            archive.writestr(f"samples/{each['id']}_epoch_1.json", json.dumps(each))
+    assert "is of a run that has not finished" in read_logs([path, logs[1]]).notes[0]
+
+
+def perturbed(number: int, said: str, **perturbation: Any) -> dict[str, Any]:
+    """A request of HELM about an instance whose right answer is A."""
+    return {
+        "instance": {
+            "input": {"text": f"Question {number} {sorted(perturbation.items())}"},
+            "references": [
+                {"output": {"text": text}, "tags": ["correct"] * (text == "yes")}
+                for text in ("yes", "no")
+            ],
+            "id": f"id{number}",
+        }
+        | ({"perturbation": perturbation} if perturbation else {}),
+        "train_trial_index": 0,
+        "output_mapping": {"A": "yes", "B": "no"},
+        "result": {"completions": [{"text": said}]},
+    }
+
+
+def helm_log(path: Path, *requests: dict[str, Any]) -> Path:
+    about = {"method": "multiple_choice_joint", "model": "m"}
+    path.write_text(json.dumps({"adapter_spec": about, "request_states": requests}))
+    return path
+
+
+def test_the_unperturbed_instances_are_the_reference_wherever_they_stand(tmp_path: Path) -> None:
+    plain = [perturbed(i, said) for i, said in enumerate("AAB")]
+    typos = [perturbed(i, said, name="typos", prob=0.1) for i, said in enumerate("ABB")]
+    for place, requests in enumerate(
+        (
+            plain + typos,
+            typos + plain,
+            [each for both in zip(typos, plain, strict=True) for each in both],
+        )
+    ):
+        read = read_logs([helm_log(tmp_path / f"{place}.json", *requests)])
+        assert read.predictions.versions == ("original", "typos:prob=0.1")
+        assert counts(read) == [1, 1, 0, 1]
+        assert read.predictions.pairs("typos:prob=0.1").reworded().all()
+    dialect = [perturbed(i, "A", name="dialect") for i in range(3)]
+    with pytest.raises(InputError, match="has 2 perturbations and no unperturbed instances"):
+        read_logs([helm_log(tmp_path / "x.json", *typos, *dialect)])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "names"),
+    [
+        ([{"seed": 0}, {"seed": 1}], ["typos:prob=0.1,seed=0", "typos:prob=0.1,seed=1"]),
+        ([{"seed": None}, {"seed": 1}], ["typos:prob=0.1", "typos:prob=0.1,seed=1"]),
+        (
+            [{"words": {"a": "b"}}, {"words": {"a": "c"}}],
+            ['typos:prob=0.1,words={"a": "b"}', 'typos:prob=0.1,words={"a": "c"}'],
+        ),
+        ([{"seed": 3}], ["typos:prob=0.1"]),
+    ],
+)
+def test_parameters_tell_perturbations_apart(
+    parameters: list[dict[str, Any]], names: list[str], tmp_path: Path
+) -> None:
+    requests = [perturbed(i, "A") for i in range(3)] + [
+        perturbed(i, "AB"[place], name="typos", prob=0.1, **each)
+        for i in range(3)
+        for place, each in enumerate(parameters)
+    ]
+    predictions = read_logs([helm_log(tmp_path / "s.json", *requests)]).predictions
+    assert predictions.versions == ("original", *names)
+    assert predictions.pairs(names[-1]).sample.counts.n10 == 3 * (len(names) - 1)
+
+
+def test_seeds_of_instances_make_no_versions(tmp_path: Path) -> None:
+    requests = [perturbed(i, "A") for i in range(3)]
+    requests += [perturbed(i, "B", name="typos", seed=i) for i in range(3)]
+    predictions = read_logs([helm_log(tmp_path / "s.json", *requests)]).predictions
+    assert predictions.versions == ("original", "typos")
+
+
+@pytest.mark.parametrize(
+    ("gold", "options", "message"),
+    [
+        ("id,label\n1,x\n2,y\n3,x\n4,y\n", {}, None),
+        ("id,label\n4,y\n3,x\n2,y\n1,x\n", {"id_column": "id"}, None),
+        ("id,label\n4,y\n3,x\n2,y\n1,x\n", {}, r"g.csv, row 0, column 'id': names the rows"),
+        ("label\nx\ny\nx\ny\n", {}, None),
+        ("label\nx\ny\ny\ny\n", {}, "row 2, column 'label': the right answer is 'y', and 'x' in"),
+        (
+            "id,label\n1,x\n2,y\n3,y\n4,y\n",
+            {"id_column": "id"},
+            "item '3' has the right answer 'y', and 'x' in",
+        ),
+    ],
+)
+@pytest.mark.parametrize("form", ["two", "wide", "long"])
+def test_a_table_of_gold_labels_agrees_with_the_logs(
+    form: str, gold: str, options: dict[str, str], message: str | None, tmp_path: Path
+) -> None:
+    """By ids if it has some, and by the labels that the logs have themselves."""
+    answers = {"original": "xyxy", "t": "xyxx"}
+    logs = []
+    if form == "two":
+        for name, said in answers.items():
+            rows = "".join(
+                f"{i},{g},{p}\n" for i, (g, p) in enumerate(zip("xyxy", said, strict=True), 1)
+            )
+            logs.append(tmp_path / f"{name}.csv")
+            logs[-1].write_text(f"id,label,prediction\n{rows}")
+    elif form == "wide":
+        rows = "".join(
+            f"{i},{g},{a},{b}\n"
+            for i, (g, a, b) in enumerate(zip("xyxy", *answers.values(), strict=True), 1)
+        )
+        logs = [tmp_path / "w.csv"]
+        logs[0].write_text(f"id,label,original,transformed\n{rows}")
+    else:
+        logs = [tmp_path / "l.csv"]
+        rows = "".join(
+            f"{i},{name},{g},{p}\n"
+            for name, said in answers.items()
+            for i, (g, p) in enumerate(zip("xyxy", said, strict=True), 1)
+        )
+        logs[0].write_text(f"item,version,gold,predicted\n{rows}")
+    path = tmp_path / "g.csv"
+    path.write_text(gold)
+    if message is None:
+        assert counts(read_logs(logs, gold_path=path, **options)) == [3, 1, 0, 0]
+        return
+    with pytest.raises(InputError, match=message):
+        read_logs(logs, gold_path=path, **options)
+
+
+@pytest.mark.parametrize(
+    "options", [{"epochs": "last"}, {"unparsed": "dorp"}, {"logs_are": "Models"}]
+)
+def test_words_that_are_no_choice_are_refused(options: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(options))} must be one of .*, not '"):
+        read_logs(pair(tmp_path, "CI", "CI"), **options)
+
+
+def long_table(path: Path, **answers: str) -> Path:
+    rows = "".join(
+        f"{i},{name},{'xy'[i % 2]},{said}\n"
+        for name, each in answers.items()
+        for i, said in enumerate(each)
+    )
+    path.write_text(f"item,version,gold,predicted\n{rows}")
+    return path
+
+
+def test_tables_of_versions_are_of_one_classifier_or_of_several(tmp_path: Path) -> None:
+    """The original is in all of them, answered in the same way by the same classifier."""
+    first = long_table(tmp_path / "a.csv", original="xxyx", typos="xyyx")
+    second = long_table(tmp_path / "b.csv", original="xyyx", typos="xyxx")
+    read = read_logs([first, second])
+    assert [group["model"] for group in read.predictions.groups] == ["a", "b"]
+    assert read.notes[0].startswith("The logs are of 2 classifiers on the same items: a (")
+    voice = long_table(tmp_path / "c.csv", original="xxyx", voice="yyyx")
+    read = read_logs([first, voice])
+    assert read.predictions.versions == ("original", "typos", "voice")
+    assert "its answers to 'original' are those of" in read.notes[0]
+    read = read_logs([first, voice], logs_are="models")
+    assert len(read.predictions.groups) == 2
+    with pytest.raises(InputError, match=r"answers 'original' otherwise than .*--logs-are models"):
+        read_logs([first, second], logs_are="versions")
+    only = long_table(tmp_path / "d.csv", voice="yyyx")
+    assert read_logs([first, only]).predictions.versions == ("original", "typos", "voice")
