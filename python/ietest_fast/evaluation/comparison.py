@@ -177,10 +177,7 @@ class Comparison(Result):
     @property
     def alike(self) -> bool:
         """Whether every version is shown to be answered like the reference."""
-        return all(
-            test.invariance is not None and test.invariance.verdict is Verdict.ALIKE
-            for test in self.tests
-        )
+        return all(test.verdict is Verdict.ALIKE for test in self.tests)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -450,6 +447,7 @@ def _judge(
         gold=gold if answers is not None and is_known else None,
         reworded=True if reworded is True else pairs.reworded(reworded),
         clusters=test.clusters,
+        collapsed=test.collapsed,
         labels=_name_labels(pairs) if is_known and len(np.unique(gold)) <= _MOST_CLASSES else None,
         **options,
     )
