@@ -18,9 +18,9 @@ from ietest_fast.evaluation.answer_labels import (
 )
 from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.log_texts import find_changed
-from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
+from ietest_fast.evaluation.predictions import Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
-from ietest_fast.evaluation.schema import align_types, check_kept, plain_type
+from ietest_fast.evaluation.schema import CHANGED, align_types, check_kept, plain_type
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts
 

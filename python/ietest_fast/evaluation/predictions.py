@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.formats import check_repeats, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import (
+    CHANGED,
     GROUPS,
     KEY,
     TYPES,
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
 ORIGINAL = "original"
 """The version that all others are compared with."""
-
-CHANGED = "changed"
-"""Column that says which texts of a version a transformation changed."""
 
 _FORMAT = 1
 
@@ -69,7 +67,8 @@ class Predictions:
     ============= ======================= ========================================================
 
     It needs either ``correct`` or both ``gold`` and ``predicted``. Other columns (``cluster``,
-    ``genre``, texts) are kept as they are.
+    ``genre``, texts) are kept as they are, but for ``changed``, which is one of booleans if it
+    says yes and no, in whatever words.
 
     Parameters
     ----------

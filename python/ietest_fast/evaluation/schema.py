@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_items, as_outcomes, as_texts, name_versions, show_value
+from ietest_fast.values import (
+    as_items,
+    as_outcomes,
+    as_texts,
+    find_outcomes,
+    name_versions,
+    show_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,6 +45,9 @@ TYPES = {
     "copy": pa.int32(),
 }
 """Types of the known columns beside ``item``; a table may have others, of any kind."""
+
+CHANGED = "changed"
+"""Column that says which texts of a version are reworded."""
 
 MOST_KINDS = 20
 """With more different right answers than this they are texts, unless a table names its labels."""
@@ -151,22 +161,8 @@ def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str)
         labels = _find_labels(table, answers, source)
     for place, name in enumerate(names):
         column = table.column(place)
-        kind = TYPES.get(name)
         try:
-            if name == "item":
-                made = as_items(column, path=source, name=name)
-            elif name in answers:
-                made = _encode(column, labels, source, name)
-            elif name == "version":
-                made = name_versions(column, path=source).dictionary_encode()
-            elif name == "correct" and not pa.types.is_boolean(column.type):
-                made = as_outcomes(column, path=source, name=name)
-            elif kind == NAMES:
-                made = as_texts(column, path=source, name=name).dictionary_encode()
-            elif kind is not None:
-                made = column.cast(kind)
-            else:
-                made = column
+            made = _as_column(column, name, labels, source)
         except (pa.ArrowException, ValueError) as error:
             if isinstance(error, InputError):
                 raise
@@ -178,6 +174,44 @@ def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str)
         if made is not column:
             table = table.set_column(place, pa.field(name, made.type), made)
     return table
+
+
+def _as_column(
+    column: pa.ChunkedArray, name: str, labels: Sequence[str], source: str
+) -> pa.Array | pa.ChunkedArray:
+    """Return a column with the type that its name has in the schema."""
+    kind = TYPES.get(name)
+    if name == "item":
+        return as_items(column, path=source, name=name)
+    if name in {"gold", "predicted"}:
+        return _encode(column, labels, source, name)
+    if name == "version":
+        return name_versions(column, path=source).dictionary_encode()
+    if name == "correct" and not pa.types.is_boolean(column.type):
+        return as_outcomes(column, path=source, name=name)
+    if kind == NAMES:
+        return as_texts(column, path=source, name=name).dictionary_encode()
+    if name == CHANGED and (found := as_changed(column)) is not None:
+        column = pa.chunked_array([found])
+    return column if kind is None else column.cast(kind)
+
+
+def as_changed(column: pa.ChunkedArray) -> pa.Array | None:
+    """Return what says which texts are reworded as booleans, null where a value is missing.
+
+    Text formats know no types, and a table means the same in each. None if a value says neither
+    yes nor no.
+    """
+    if pa.types.is_boolean(column.type):
+        return column.combine_chunks()
+    try:
+        words = as_texts(column, path="")
+    except InputError:
+        return None
+    right, bad = find_outcomes(pa.chunked_array([words]))
+    missing = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(words), ""), True)
+    is_missing = np.asarray(missing.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return pa.array(right, mask=is_missing) if is_missing[bad].all() else None
 
 
 def _distinct(column: pa.ChunkedArray, source: str, name: str) -> tuple[pa.Array, list[str | None]]:

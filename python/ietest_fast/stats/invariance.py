@@ -220,19 +220,14 @@ class InvarianceTestResult(Result):
         """The verdict in plain words."""
         where = "over all texts" if self.n_reworded is None else "on the reworded texts"
         p = format_p(self.p_difference)
-        if self.equivalence is None or self.counts is None:
-            n = self.n_reworded or 0
-            few = "No text was" if n == 0 else "Only one text or one cluster was"
-            said = f"{few} reworded: there is nothing to tell two versions by (p = {p})."
-            return f"{_COLLAPSED} {said}" if self.collapsed else said
+        if self.collapsed or self.equivalence is None or self.counts is None:
+            return self._say_little(where, p)
         flips = "" if self.flips is None else f" {self.flips.explanation}"
         level = f"{100 * (1 - 2 * self.alpha):g}%"
         delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
         margin = f"{self.equivalence.margin:g}"
         if self.left_alone is not None:
             flips = f"{flips} {self._say_left_alone(self.left_alone, self.counts)}"
-        if self.verdict is Verdict.COLLAPSED:
-            return f"{_COLLAPSED} Accuracy {where}: delta {delta} (p = {p}).{flips}"
         if self.verdict is Verdict.DIFFERS:
             verb = "lower" if self.counts.delta > 0 else "higher"
             said = f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p})."
@@ -275,6 +270,15 @@ class InvarianceTestResult(Result):
                 "they are."
             )
         return f"{below[0].upper()}{below[1:]}{hidden}"
+
+    def _say_little(self, where: str, p: str) -> str:
+        """Say why there is no verdict on what rephrasing does."""
+        before = f"{_COLLAPSED} " if self.collapsed else ""
+        if self.equivalence is None or self.counts is None:
+            few = "Only one text or one cluster was" if self.n_reworded else "No text was"
+            return f"{before}{few} reworded: there is nothing to tell two versions by (p = {p})."
+        flips = "" if self.flips is None else f" {self.flips.explanation}"
+        return f"{before}Accuracy {where}: delta {self.counts.delta:+.4f} (p = {p}).{flips}"
 
     def _say_left_alone(self, left_alone: PairedCounts, reworded: PairedCounts) -> str:
         delta = (left_alone.n10 + reworded.n10 - left_alone.n01 - reworded.n01) / self.n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,10 @@ from ietest_fast.corpus.formats import (
     open_parquet,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.predictions import CHANGED
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
+from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
 from ietest_fast.models.columns import read_columns
+from ietest_fast.plurals import say_count
 from ietest_fast.values import ID_COLUMNS, as_outcomes, as_texts, find_outcomes, show_value, unwrap
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ class TableReader:
             wanted.append(fields.item)
         table, texts = _read_with_texts(path, wanted, names)
         inputs = _join_texts(table, texts)
-        changed = _read_changed(table)
+        changed, notes = _read_changed(table, path, n_versions=len(columns))
         marks = {
             column: _read_marks(path, names, column, table[gold], is_alone=len(columns) == 1)
             if has_gold
@@ -97,13 +99,14 @@ class TableReader:
                 version=version if len(columns) > 1 else None,
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
-                changed=changed if len(columns) <= 2 else None,
+                changed=changed,
                 columns={name: table[name].combine_chunks() for name in fields.keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
                 gold_column=gold,
                 predicted_column=column,
+                notes=() if place else notes,
             )
-            for version, column in columns.items()
+            for place, (version, column) in enumerate(columns.items())
         ]
 
 
@@ -175,14 +178,31 @@ def _join_texts(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
     )
 
 
-def _read_changed(table: pa.Table) -> pa.Array | None:
-    """Return the column that says which texts are reworded, if it says it of every row."""
-    import pyarrow as pa
+def _read_changed(
+    table: pa.Table, path: Path, *, n_versions: int = 1
+) -> tuple[pa.Array | None, tuple[str, ...]]:
+    """Return the column that says which texts are reworded, if it does, and else why it does not.
 
+    Nobody has asked for it, so it is no mistake, but nothing is left aside without a word.
+    """
     if CHANGED not in table.column_names:
-        return None
-    right, bad = find_outcomes(table[CHANGED])
-    return None if bad.size else pa.array(right)
+        return None, ()
+    found = as_changed(table[CHANGED])
+    if found is None:
+        _, bad = find_outcomes(table[CHANGED])
+        first = table[CHANGED][int(bad[0])].as_py()
+        why = f"row {bad[0]} holds {show_value(first)}, and true or false, or 1 or 0, is expected"
+    elif found.null_count:
+        why = say_count(found.null_count, "value is", "values are") + " missing"
+    elif n_versions > 2:
+        why = "it is of one version, and there are more"
+    else:
+        return found, ()
+    note = (
+        f"{path}: the column {CHANGED} is not used: {why}; --reworded COLUMN or --all-reworded "
+        "says which texts were reworded."
+    )
+    return None, (note,)
 
 
 def _read_marks(
@@ -301,8 +321,11 @@ def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
     from ietest_fast.evaluation.predictions import Predictions
 
     form = find_format(path)
+    is_own = False
     if form.kind == "parquet":
         whole = Predictions.read(path)
+        with open_parquet(path) as file:
+            is_own = KEY in (file.schema_arrow.metadata or {})
     else:
         table = read_values(path, names)
         whole = Predictions.from_table(table, source=str(path))
@@ -311,7 +334,14 @@ def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
         part = whole.select(**group) if group else whole
         for version in part.versions:
             rows = part.select(version=version).table
-            found.append(_answers_of(rows, whole, group, version, path))
+            is_first = version == part.versions[0]
+            changed, notes = (None, ()) if is_first else _read_changed(rows, path)
+            if CHANGED in rows.column_names and rows[CHANGED].null_count == len(rows):
+                notes = ()  # it is known of other versions
+            answers = _answers_of(rows, whole, group, version, path)
+            if is_own:  # which may have been made from other columns than the texts that are kept
+                answers = replace(answers, inputs=None, input_columns=())
+            found.append(replace(answers, changed=changed, notes=notes))
     return found
 
 
@@ -320,7 +350,7 @@ def _answers_of(
 ) -> Answers:
     import pyarrow as pa
 
-    texts = () if CHANGED in whole.extra_columns else _find_texts(whole.extra_columns)
+    texts = _find_texts(whole.extra_columns)
 
     def plain(name: str) -> Any:
         if name not in rows.column_names:

@@ -1,0 +1,141 @@
+"""Facts that stand in a table more than once, or in several forms: compared, and never lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from ietest_fast.evaluation.reading import ReadLogs, read_logs
+from ietest_fast.report.evaluations import read_evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+N = 12
+MARKS = [i % 3 == 0 for i in range(N)]
+
+
+def write(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+def long(changed: Sequence[Any], **more: Callable[[int, bool], Any]) -> pd.DataFrame:
+    """A long table: two versions of each item, and what is changed in the second."""
+    rows = [
+        {
+            "item": i,
+            "version": version,
+            "gold": "xy"[i % 2],
+            "predicted": "xy"[i % 2] if i > 3 or version == "original" else "x",
+            "changed": changed[i] if version == "t" else type(changed[i])(),
+            **{name: make(i, version == "t") for name, make in more.items()},
+        }
+        for i in range(N)
+        for version in ("original", "t")
+    ]
+    return pd.DataFrame(rows)
+
+
+def reworded(found: ReadLogs) -> Any:
+    version = next(name for name in found.predictions.versions if name != "original")
+    marks = found.predictions.pairs(version).reworded()
+    return None if marks is None else marks.tolist()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "changed",
+    [MARKS, [int(mark) for mark in MARKS], ["yes" if mark else "no" for mark in MARKS]],
+    ids=["bool", "int", "words"],
+)
+def test_a_long_table_says_the_same_in_every_format(
+    tmp_path: Path, ending: str, changed: list[Any]
+) -> None:
+    frame = long(changed)
+    if changed[0] == "yes":
+        frame.loc[frame.version == "original", "changed"] = "no"
+    path = write(frame, tmp_path / f"long.{ending}")
+    found = read_logs([path])
+    assert reworded(found) == MARKS
+    assert found.notes == ()
+    shown = read_evaluation(path).comparison.tests[0].invariance
+    assert shown is not None
+    assert shown.n_reworded == sum(MARKS)
+
+
+TEXT = {"text": lambda i, new: f"a child {i} {'rests' if new and i % 3 == 0 else 'sleeps'}"}
+EDITS = {"edits": lambda i, new: int(new and i % 3 == 0)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "more", "note"),
+    [
+        (MARKS, TEXT, None),
+        ([not mark for mark in MARKS], TEXT, "in 12 rows of t the column changed and the texts"),
+        (MARKS, {"text": lambda i, _: f"kept {i}"}, None),
+        (MARKS, EDITS, None),
+        ([*MARKS[:9], True, True, True], EDITS, "in 2 rows of t the column changed and the column"),
+    ],
+)
+def test_a_long_table_that_contradicts_itself_is_told(
+    tmp_path: Path, changed: list[bool], more: dict[str, Any], note: str | None
+) -> None:
+    for ending in ("csv", "parquet"):
+        found = read_logs([write(long(changed, **more), tmp_path / f"long.{ending}")])
+        assert reworded(found) == changed
+        assert len(found.notes) == (note is not None)
+        assert note is None or note in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (["true", "", *["false"] * 10], "1 value is missing"),
+        (["2", *["1"] * 11], "row 0 holds '2'"),
+        ([*["no"] * 11, "Monday"], "row 11 holds 'Monday'"),
+    ],
+)
+def test_a_column_that_does_not_say_what_changed_is_not_left_aside_silently(
+    tmp_path: Path, values: list[str], why: str
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "changed": values})
+    wide = frame.assign(original=frame.label, transformed="x")
+    one, other = frame.assign(prediction=frame.label), frame.assign(prediction="x")
+    version = long(MARKS).astype({"changed": object})
+    version.loc[version.version == "t", "changed"] = values
+    version.loc[version.version == "original", "changed"] = ""
+    for frames in ([wide], [one.drop(columns="changed"), other], [version]):
+        paths = [write(each, tmp_path / f"{i}.csv") for i, each in enumerate(frames)]
+        found = read_logs(paths)
+        assert reworded(found) is None
+        (note,) = found.notes
+        assert f"{paths[-1]}: the column changed is not used: " in note
+        assert why.rpartition(" holds")[2] in note
+
+
+def test_tables_that_mark_other_rows_are_told(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y"] * 6})
+    paths = [
+        write(frame.assign(changed=marks), tmp_path / f"{name}.csv")
+        for name, marks in (("a", MARKS), ("b", [not mark for mark in MARKS]))
+    ]
+    found = read_logs(paths)
+    assert reworded(found) is None
+    assert "mark other rows as changed" in found.notes[0]
+
+
+def test_a_column_of_one_version_is_not_that_of_three(tmp_path: Path) -> None:
+    frame = pd.DataFrame({name: ["x", "y"] * 6 for name in ("label", "original", "a", "b")})
+    path = write(frame.assign(changed=MARKS), tmp_path / "three.csv")
+    found = read_logs([path], columns=["original", "a", "b"])
+    assert reworded(found) is None
+    assert "there are more" in found.notes[0]
