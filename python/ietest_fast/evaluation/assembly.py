@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def assemble(
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
     if label_names is None:
-        label_names = find_names(first, [part.log for part in parts])
+        label_names = find_names(_with_all_gold(parts), [part.log for part in parts])
     gold = encode_gold(first, label_names)
     names = gold.names
     if not (gold.codes >= 0).any():
@@ -72,6 +73,17 @@ def assemble(
         _finish(tables, names, {**gold.dropped, **dropped}, parts),
         notes,
     )
+
+
+def _with_all_gold(parts: list[Part]) -> Answers:
+    """Return the first log with the gold labels of all versions and classifiers of its table.
+
+    They may answer other items, whichever of them stands first.
+    """
+    first = parts[0].log
+    own = [part.log.gold for part in parts if part.log.path == first.path]
+    columns = [gold for gold in own if gold is not None and gold.type == first.gold.type]
+    return replace(first, gold=pa.chunked_array([c for gold in columns for c in gold.chunks]))
 
 
 def _check_marks(

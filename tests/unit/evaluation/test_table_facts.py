@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
+from ietest_fast.errors import InputError
 from ietest_fast.evaluation.reading import ReadLogs, read_logs
 from ietest_fast.report.evaluations import read_evaluation
 
@@ -139,3 +140,35 @@ def test_a_column_of_one_version_is_not_that_of_three(tmp_path: Path) -> None:
     found = read_logs([path], columns=["original", "a", "b"])
     assert reworded(found) is None
     assert "there are more" in found.notes[0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "Unnamed: 0", "__index_level_0__", "_id", "qid", "captionID", "row", "key", "caption"],
+)
+def test_whatever_names_rows_shows_that_they_are_in_another_order(
+    tmp_path: Path, ending: str, name: str
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
+    names = ["d", "a", "c", "b"] if name == "caption" else [7, 3, 9, 5]
+    for order, is_right in (([0, 1, 2, 3], True), ([2, 1, 0, 3], False)):
+        named = frame.assign(**{name: names}), frame.assign(**{name: [names[i] for i in order]})
+        paths = [write(each, tmp_path / f"{i}.{ending}") for i, each in enumerate(named)]
+        if is_right:
+            assert read_logs(paths).notes == ()
+            continue
+        with pytest.raises(InputError, match="names the rows otherwise than in .*--id-column"):
+            read_logs(paths)
+        if name:
+            by_id = read_logs(paths, id_column=name).predictions.pairs("transformed")
+            assert by_id.predictions.correct.tolist() == [True, True, True, False] * 2
+
+
+def test_other_values_do_not_name_rows(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
+    paths = [
+        write(frame.assign(score=score, note=["n", "n", "n", "m"]), tmp_path / f"{name}.csv")
+        for name, score in (("a", [0.1, 0.2, 0.3, 0.4]), ("b", [0.4, 0.2, 0.5, 0.1]))
+    ]
+    assert len(read_logs(paths).predictions.items) == 4

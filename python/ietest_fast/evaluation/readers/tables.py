@@ -23,7 +23,15 @@ from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
 from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
-from ietest_fast.values import ID_COLUMNS, as_outcomes, as_texts, find_outcomes, show_value, unwrap
+from ietest_fast.values import (
+    ID_COLUMNS,
+    are_ids,
+    as_outcomes,
+    as_texts,
+    find_outcomes,
+    show_value,
+    unwrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +89,7 @@ class TableReader:
             else (None, None)
             for column in columns.values()
         }
-        ids = _read_ids(path, [name for name in names if name.casefold() in ID_COLUMNS])
+        ids = _read_ids(path, names, taken={gold, *columns.values()}, fields=fields)
         return [
             Answers(
                 path=path,
@@ -228,13 +236,37 @@ def _read_marks(
     return name, pa.array(right)
 
 
-def _read_ids(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
-    """Read columns that seem to tell rows apart; one that cannot be read does not."""
-    found = {}
-    for name in names:
-        with contextlib.suppress(InputError):
-            found[name] = read_values(path, [name])[name].combine_chunks()
+def _read_ids(
+    path: Path, names: Sequence[str], *, taken: set[str], fields: Fields
+) -> dict[str, pa.Array]:
+    """Read columns that seem to tell rows apart; one that cannot be read does not.
+
+    Where rows of several tables are matched by their order, any column may name them, such as an
+    index that was written along; what it holds says whether it does.
+    """
+    named = [name for name in names if name.casefold() in ID_COLUMNS]
+    others = []
+    if fields.item is None and not fields.is_alone:
+        others = [name for name in names if name not in {*named, *taken}]
+    found = _read_columns(path, named)
+    found |= {
+        name: values for name, values in _read_columns(path, others).items() if are_ids(values)
+    }
     return found
+
+
+def _read_columns(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Read what nobody has asked for: together, or one by one where one cannot be read."""
+    if not names:
+        return {}
+    try:
+        table = read_values(path, names)
+    except InputError:
+        if len(names) == 1:
+            return {}
+        singly = [_read_columns(path, [name]) for name in dict.fromkeys(names)]
+        return {name: values for each in singly for name, values in each.items()}
+    return {name: table[name].combine_chunks() for name in table.column_names}
 
 
 def is_long(names: Sequence[str]) -> bool:
