@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,6 +52,9 @@ CHANGED = "changed"
 
 MOST_KINDS = 20
 """With more different right answers than this they are texts, unless a table names its labels."""
+
+# As lists of NumPy's numbers are written.
+_OF_NUMPY = re.compile(r"np\.float[0-9]+\(([^()]*)\)")
 
 _REQUIRED = ("item", "version")
 _WITHOUT_NULLS = ("item", "version", "correct", "model", "m", "rho", "copy")
@@ -191,9 +195,36 @@ def _as_column(
         return as_outcomes(column, path=source, name=name)
     if kind == NAMES:
         return as_texts(column, path=source, name=name).dictionary_encode()
+    if name == "probabilities":
+        column = _parse_lists(column, source)
     if name == CHANGED and (found := as_changed(column)) is not None:
         column = pa.chunked_array([found])
     return column if kind is None else column.cast(kind)
+
+
+def _parse_lists(column: pa.ChunkedArray, source: str) -> pa.ChunkedArray:
+    """Return lists of numbers that a text format has written as texts."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    found: list[list[float] | None] = []
+    for row, text in enumerate(column.to_pylist()):
+        if text is None or not text.strip():
+            found.append(None)
+            continue
+        numbers = _OF_NUMPY.sub(r"\1", text).strip()
+        try:
+            if numbers[:1] + numbers[-1:] != "[]":
+                raise ValueError
+            found.append([float(each) for each in numbers[1:-1].replace(",", " ").split()])
+        except ValueError:
+            raise InputError(
+                f"{show_value(text)} is no list of numbers, such as [0.2, 0.8]; mend it, or leave "
+                "the column out",
+                path=source,
+                row=f"row {row}",
+                column="probabilities",
+            ) from None
+    return pa.chunked_array([pa.array(found, pa.list_(pa.float32()))])
 
 
 def as_changed(column: pa.ChunkedArray) -> pa.Array | None:
@@ -357,6 +388,45 @@ def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: st
             row=f"row {row}",
             column="correct",
         )
+
+
+def check_likeliest(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
+    """Refuse answers of a classifier none of which is the label with the largest probability.
+
+    Some need not be: where a model has several labels for one class, or a label needs more than
+    half. But then those of one class at least are.
+
+    Parameters
+    ----------
+    table
+        Has the types of the schema, and rows of one classifier.
+    label_names
+        All labels, in the order of the probabilities; None if that is not known.
+    source
+        For the message.
+    """
+    if label_names is None or not {"predicted", "probabilities"} <= set(table.column_names):
+        return
+    lists, answers = (table[name].combine_chunks() for name in ("probabilities", "predicted"))
+    known = np.asarray(pc.and_(lists.is_valid(), answers.is_valid()))
+    rows = np.flatnonzero(known)
+    if not rows.size:
+        return
+    values = np.asarray(lists.take(pa.array(rows)).flatten()).reshape(rows.size, -1)
+    codes = np.asarray(answers.indices.take(pa.array(rows)))
+    own = values[np.arange(rows.size), codes]
+    if np.unique(codes).size < 2 or not (own < values.max(axis=1)).all():
+        return
+    likeliest = label_names[int(values[0].argmax())]
+    raise InputError(
+        f"{likeliest!r} is likeliest, and the answer {label_names[codes[0]]!r}; in none of "
+        f"{rows.size:,} rows does the answer have the largest probability, so the labels "
+        f"({', '.join(label_names[:20])}) are in another order, or the answers are others'; mend "
+        "what is wrong, or leave out probabilities",
+        path=source,
+        row=f"row {rows[0]}",
+        column="probabilities",
+    )
 
 
 def find_labels(table: pa.Table) -> tuple[str, ...] | None:

@@ -158,7 +158,7 @@ def test_whatever_names_rows_shows_that_they_are_in_another_order(
         if is_right:
             assert read_logs(paths).notes == ()
             continue
-        with pytest.raises(InputError, match="names the rows otherwise than in .*--id-column"):
+        with pytest.raises(InputError, match=r"names the rows otherwise than in .*--id-column"):
             read_logs(paths)
         if name:
             by_id = read_logs(paths, id_column=name).predictions.pairs("transformed")

@@ -18,7 +18,7 @@ from ietest_fast.corpus.formats import (
     json_records,
     open_parquet,
 )
-from ietest_fast.errors import InputError
+from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
 from ietest_fast.models.columns import read_columns
@@ -62,22 +62,25 @@ class TableReader:
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the columns that are needed."""
         names = _names_of(path, find_format(path))
-        named = fields.answer_columns or fields.correct_columns or fields.predicted
-        if is_long(names) and not named and not fields.correct:
-            if fields.threshold is not None:
-                raise InputError(
-                    "has outcomes of items and versions, to which no threshold (--threshold) "
-                    "applies",
-                    path=path,
-                )
-            return _read_long(path, names)
+        named = {fields.predicted, fields.correct, *fields.answer_columns, *fields.correct_columns}
+        if is_long(names) and named <= {None, "correct"} and not fields.answer_columns:
+            return _read_long(path, names, fields, by_outcomes="correct" in named)
         columns, are_outcomes = _choose_columns(names, fields, path)
         gold = fields.gold or "label"
+        if gold in columns.values():
+            raise InputError(
+                "the right answers and the answers come from one column, and an answer is not "
+                "compared with itself; name another for one of them (--gold-column, -P)",
+                path=path,
+                column=gold,
+            )
         # Gold labels may stand in another file.
-        has_gold = not are_outcomes and (gold in names or gold.partition(".")[0] in names)
+        has_gold = not are_outcomes and _is_there(gold, names)
         wanted = list(columns.values())
         wanted += [gold] * has_gold
-        wanted += list(fields.keep)
+        # Of several tables one may have what is to be kept.
+        keep = [name for name in fields.keep if fields.is_alone or _is_there(name, names)]
+        wanted += keep
         if fields.item is not None:
             wanted.append(fields.item)
         table, texts = _read_with_texts(path, wanted, names)
@@ -108,7 +111,7 @@ class TableReader:
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
                 changed=changed,
-                columns={name: table[name].combine_chunks() for name in fields.keep},
+                columns={name: table[name].combine_chunks() for name in keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
                 gold_column=gold,
                 predicted_column=column,
@@ -116,6 +119,10 @@ class TableReader:
             )
             for place, (version, column) in enumerate(columns.items())
         ]
+
+
+def _is_there(name: str, names: Sequence[str]) -> bool:
+    return name in names or name.partition(".")[0] in names
 
 
 def _choose_columns(
@@ -348,18 +355,29 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     return pa.table(columns)
 
 
-def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
-    """Read a table with a row for each item and version, also of several classifiers."""
+def _read_long(
+    path: Path, names: Sequence[str], fields: Fields, *, by_outcomes: bool
+) -> list[Answers]:
+    """Read a table with a row for each item and version, also of several classifiers.
+
+    By outcomes alone, if these are named, or a threshold makes them of scores.
+    """
     from ietest_fast.evaluation.predictions import Predictions
 
     form = find_format(path)
     is_own = False
-    if form.kind == "parquet":
+    if by_outcomes or fields.threshold is not None:
+        table = _read_scores(path, names, fields.threshold)
+        whole = Predictions.from_table(table, source=str(path))
+    elif form.kind == "parquet":
         whole = Predictions.read(path)
         with open_parquet(path) as file:
             is_own = KEY in (file.schema_arrow.metadata or {})
     else:
-        table = read_values(path, names)
+        plain = [name for name in names if name != "probabilities" or form.kind != "jsonl"]
+        table = read_values(path, plain)
+        if len(plain) < len(names):
+            table = table.append_column("probabilities", _read_lists(path, form, "probabilities"))
         whole = Predictions.from_table(table, source=str(path))
     found = []
     for group in whole.groups:
@@ -375,6 +393,34 @@ def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
                 answers = replace(answers, inputs=None, input_columns=())
             found.append(replace(answers, changed=changed, notes=notes))
     return found
+
+
+def _read_scores(path: Path, names: Sequence[str], threshold: float | None) -> pa.Table:
+    """Read a long table without its labels: outcomes, or scores of which a threshold makes some."""
+    if "correct" not in names:
+        raise InputError(
+            "a threshold (--threshold) is for scores, and this table has answers and right "
+            "answers, and no column correct",
+            path=path,
+        )
+    table = read_values(
+        path, [name for name in names if name not in {"gold", "predicted", "probabilities"}]
+    )
+    scores = as_outcomes(table["correct"], path=path, name="correct", threshold=threshold)
+    return table.set_column(table.column_names.index("correct"), "correct", scores)
+
+
+def _read_lists(path: Path, form: Format, name: str) -> pa.Array:
+    """Read lists of numbers from JSON lines."""
+    import pyarrow as pa
+
+    found = [record.get(name) for _, record in json_records(path, form)]
+    try:
+        return pa.array(found, pa.list_(pa.float32()))
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(
+            f"a value is no list of numbers: {shorten_error(error)}", path=path, column=name
+        ) from error
 
 
 def _answers_of(
