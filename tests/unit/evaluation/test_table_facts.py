@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.comparison import compare_versions
+from ietest_fast.evaluation.confidences import read_confidence
+from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.reading import ReadLogs, read_logs
 from ietest_fast.report.evaluations import read_evaluation
 
@@ -172,3 +177,154 @@ def test_other_values_do_not_name_rows(tmp_path: Path) -> None:
         for name, score in (("a", [0.1, 0.2, 0.3, 0.4]), ("b", [0.4, 0.2, 0.5, 0.1]))
     ]
     assert len(read_logs(paths).predictions.items) == 4
+
+
+@pytest.mark.parametrize("order", [["A", "B"], ["B", "A"]])
+def test_no_order_of_rows_decides_which_labels_there_are(tmp_path: Path, order: list[str]) -> None:
+    frame = long(MARKS).drop(columns="changed")
+    models = {"A": frame[frame.gold == "x"].assign(model="A"), "B": frame.assign(model="B")}
+    path = write(pd.concat([models[name] for name in order]), tmp_path / "long.csv")
+    found = read_logs([path]).predictions
+    assert found.label_names == ("x", "y")
+    assert {group["model"] for group in found.groups} == {"A", "B"}
+
+
+def of_probabilities(values: list[list[float]], answers: list[str]) -> Predictions:
+    """Answers and probabilities as the package writes them."""
+    n = len(values) // 2
+    table = pa.table(
+        {
+            "item": [*range(n)] * 2,
+            "version": ["original"] * n + ["t"] * n,
+            "gold": answers,
+            "predicted": answers,
+            "probabilities": pa.array(values, pa.list_(pa.float32())),
+        }
+    )
+    return Predictions(table=table, label_names=("x", "y", "z"))
+
+
+SURE = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_read"),
+    [
+        ("xyzx", True),
+        ("yzxy", False),  # the labels in another order
+        ("yxxy", False),
+        ("yyyy", True),  # what a threshold can do
+        ("xzxy", True),  # some, where labels were merged
+    ],
+)
+def test_answers_that_are_nowhere_likeliest_are_refused(
+    tmp_path: Path, answers: str, is_read: bool
+) -> None:
+    of_probabilities(SURE, list(answers)).write(path := tmp_path / "own.parquet")
+    if is_read:
+        assert len(read_logs([path]).predictions) == 4
+        return
+    with pytest.raises(InputError, match="in none of 4 rows does the answer have the largest"):
+        read_logs([path])
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize("kind", [list, np.asarray, lambda row: [np.float32(x) for x in row]])
+def test_what_was_written_comes_back_from_text(tmp_path: Path, ending: str, kind: Any) -> None:
+    whole = of_probabilities(SURE, list("xyzx"))
+    frame = whole.table.to_pandas()
+    frame["probabilities"] = [kind(row) for row in SURE]
+    found = read_logs([write(frame, tmp_path / f"own.{ending}")]).predictions
+    assert found.versions == ("original", "t")
+    lists = read_evaluation(tmp_path / f"own.{ending}").comparison.tests[0].pairs.predictions
+    assert np.allclose(lists.table["probabilities"].to_pylist(), SURE)
+
+
+def test_probabilities_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    frame = long(MARKS).assign(probabilities="0.2;0.8")
+    with pytest.raises(InputError, match=r"'0\.2;0\.8' is no list of numbers"):
+        read_logs([write(frame, tmp_path / "long.csv")])
+
+
+@pytest.mark.parametrize(("right", "wrong", "is_read"), [(0, 1, False), (1, 0, True)])
+def test_a_confidence_that_contradicts_the_answers_is_refused(
+    tmp_path: Path, right: float, wrong: float, is_read: bool
+) -> None:
+    frame = long(MARKS).drop(columns="changed")
+    frame["confidence"] = np.where(frame.gold == frame.predicted, right, wrong)
+    path = write(frame, tmp_path / "long.csv")
+    predictions = Predictions.from_table(pa.Table.from_pandas(frame), source=str(path))
+    rows = np.arange(len(predictions))
+    if is_read:
+        values, _ = read_confidence(predictions, rows, predictions.codes("gold"))
+        assert values is not None
+        assert values.sum() == (frame.gold == frame.predicted).sum()
+        return
+    with pytest.raises(InputError, match="has 0, and its answer is right"):
+        read_confidence(predictions, rows, predictions.codes("gold"))
+
+
+@pytest.mark.parametrize("named", [{}, {"correct_columns": ["correct"]}])
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_threshold_makes_outcomes_of_scores_in_a_long_table(
+    tmp_path: Path, ending: str, named: dict[str, Any]
+) -> None:
+    scores = [0.7, 0.2, 1.0, 0.5]
+    frame = pd.DataFrame(
+        {"item": [1, 2] * 2, "version": ["a", "a", "b", "b"], "correct": scores, "gold": "x"}
+    )
+    path = write(frame, tmp_path / f"long.{ending}")
+    with pytest.raises(InputError, match="--threshold"):
+        read_logs([path], **named)
+    found = read_logs([path], threshold=0.5, **named).predictions
+    assert found.correct.tolist() == [True, False, True, True]
+
+
+def test_nothing_is_compared_with_itself(tmp_path: Path) -> None:
+    frame = pd.DataFrame({name: ["x", "y", "x"] for name in ("label", "prediction", "transformed")})
+    frame["other"] = ["x", "x", "x"]
+    path = write(frame, tmp_path / "a.csv")
+    (tmp_path / "folder").mkdir()
+    again = tmp_path / "folder" / ".." / "a.csv"
+    for paths, options in (
+        ([path], {"columns": ["label", "transformed"]}),
+        ([path], {"columns": ["prediction", "other"], "gold_column": "other"}),
+        ([path, path], {}),
+        ([path, again], {}),
+        ([path, again], {"columns": ["prediction", "transformed"]}),
+    ):
+        with pytest.raises(InputError, match=r"compared with itself|is the same file as"):
+            read_logs(paths, **options)
+    found = read_logs([path, again], columns=["prediction", "other"]).predictions
+    assert found.correct.tolist() == [True, True, True, True, False, True]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_one_of_two_tables_may_have_what_is_asked_for(tmp_path: Path, place: int) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y"] * 6})
+    more = frame.assign(touched=MARKS, genre=[f"g{i % 4}" for i in range(N)])
+    paths = [write(more if i == place else frame, tmp_path / f"{i}.csv") for i in (0, 1)]
+    found = read_logs(paths, keep_columns=["touched", "genre"]).predictions
+    tests = compare_versions(found, reworded="touched", clusters="genre", strata=["genre"]).tests
+    assert tests[0].invariance is not None
+    assert tests[0].invariance.n_reworded == sum(MARKS)
+    assert len(np.unique(tests[0].clusters)) == 4
+    assert len(tests[0].strata) == 1
+    with pytest.raises(InputError, match="there is no such column"):
+        read_logs(paths, keep_columns=["touched", "nothing"])
+
+
+@pytest.mark.parametrize("options", [{"clusters": "genre"}, {"strata": ["genre"]}])
+def test_an_item_has_one_genre(tmp_path: Path, options: dict[str, Any]) -> None:
+    for genre, is_read in (
+        (lambda i, new: f"g{i % 3}", True),
+        (lambda i, new: f"g{i % 3}{new and i == 5}", False),
+        (lambda i, new: f"g{i % 3}" if new else "original", "strata" in options),
+    ):
+        path = write(long(MARKS, genre=genre), tmp_path / "long.csv")
+        found = read_logs([path]).predictions
+        if is_read:
+            compare_versions(found, **options)
+            continue
+        with pytest.raises(InputError, match="give each item one value"):
+            compare_versions(found, **options)
