@@ -14,6 +14,8 @@ from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.confidences import read_confidence
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.reading import ReadLogs, read_logs
+from ietest_fast.evaluation.run_metadata import name_models
+from ietest_fast.models.measurements import read_measurements
 from ietest_fast.report.evaluations import read_evaluation
 
 if TYPE_CHECKING:
@@ -326,5 +328,30 @@ def test_an_item_has_one_genre(tmp_path: Path, options: dict[str, Any]) -> None:
         if is_read:
             compare_versions(found, **options)
             continue
-        with pytest.raises(InputError, match="give each item one value"):
+        with pytest.raises(InputError, match=r"give each item one value|two clusters"):
             compare_versions(found, **options)
+
+
+@pytest.mark.parametrize("options", [{"clusters": "genre"}, {"strata": ["genre"]}])
+def test_what_is_missing_names_its_file(tmp_path: Path, options: dict[str, Any]) -> None:
+    frame = long(MARKS, genre=lambda i, _: None if i == 3 else f"g{i % 4}")
+    path = write(frame, tmp_path / "long.csv")
+    with pytest.raises(InputError) as caught:
+        compare_versions(read_logs([path]).predictions, **options)
+    assert caught.value.path == str(path)
+    assert "genre" in str(caught.value)
+
+
+@pytest.mark.parametrize(("scores", "named"), [(None, "--scores"), (True, "finite")])
+def test_a_decimal_comma_is_told(tmp_path: Path, scores: bool | None, named: str) -> None:
+    path = write(pd.DataFrame({"A": ["1,5", "0,5"], "B": ["1,2", "1,0"]}), tmp_path / "a.csv")
+    with pytest.raises(InputError, match="a decimal point, not a comma") as caught:
+        read_measurements(path, ("A", "B"), scores=scores)
+    assert named in str(caught.value)
+
+
+def test_the_same_file_is_one_model(tmp_path: Path) -> None:
+    predictions = of_probabilities(SURE, list("xyzx"))
+    paths = [tmp_path / "a.parquet", tmp_path / "." / ".." / tmp_path.name / "a.parquet"]
+    with pytest.raises(InputError, match="is the same file as"):
+        name_models([predictions] * 2, paths)
