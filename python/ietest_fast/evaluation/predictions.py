@@ -604,8 +604,8 @@ class Pairs:
         ------
         InputError
             If there is no such column, it does not know the edits of the version, or an item has
-            another value in the version than in the reference. A column that has one value in all
-            of the reference is not about items, and may; so may numbers of each version.
+            in the version what another item has in the reference. In a column that has one value in
+            all of the reference, or numbers of each version, it may.
         """
         if name not in self.predictions.table.column_names:
             raise InputError(
@@ -637,6 +637,8 @@ class Pairs:
         if pa.types.is_nested(before.type) or len(pc.unique(before.drop_null())) < 2:
             return
         differs = pc.fill_null(pc.not_equal(before, own), False)
+        # A text that was reworded is another one; what another item has is a contradiction.
+        differs = pc.and_(differs, pc.is_in(own, value_set=before))
         n = pc.sum(differs).as_py() or 0
         if n:
             row = pc.index(differs, True).as_py()
