@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 ID_COLUMNS = frozenset(
     {
         "id", "idx", "index", "item", "item_id", "doc_id", "example_id", "sample_id", "question_id",
-        "pairid", "pair_id", "guid", "uid", "uuid", "row_id", "promptid", "prompt_id",
+        "pairid", "pair_id", "guid", "uid", "uuid", "row_id", "promptid", "prompt_id", "_id", "qid",
+        "text_id", "sentence_id", "captionid", "tweet_id", "record_id",
     }
 )  # fmt: skip
-"""Names, case-folded, of columns that usually tell rows apart."""
+"""Names, case-folded, of columns that usually tell rows apart; others are known by their values."""
 
 _MOST_SHOWN = 60
 _ORIGINAL = "original"  # the version that others are compared with

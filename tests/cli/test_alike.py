@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from ietest_fast.cli.main import main
+from ietest_fast.stats import Verdict, invariance_test
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,6 +156,34 @@ def test_several_versions_have_a_verdict_each(
     assert "alike within margins" in out
     assert "changes answers" in out
     assert json.loads(run(capsys, *arguments, "--json")[1])["alike"] is False
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(np.zeros_like, id="one class"),
+        pytest.param(lambda gold: np.roll(gold, 1), id="never right"),
+        pytest.param(lambda gold: np.where(np.arange(gold.size) % 2, gold, 2), id="at chance"),
+    ],
+)
+@pytest.mark.parametrize("columns", ["original,again", "original,again,twice"])
+def test_what_cannot_be_told_from_guessing_is_never_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], answer: Any, columns: str
+) -> None:
+    gold = np.arange(2_000) % 4 // 2
+    path = tmp_path / "constant.csv"
+    frame = pd.DataFrame({"label": gold} | {name: answer(gold) for name in columns.split(",")})
+    frame.to_csv(path, index=False)
+    arguments = ["eval", str(path), "-P", columns, "--all-reworded", "--labels", "0,1,2"]
+    status, out, _ = run(capsys, *arguments, "--fail-unless-alike")
+    assert (status, "alike within" in out.lower()) == (3, False)
+    assert "ollapsed" in out.partition("Paired bootstrap")[0]
+    given = json.loads(run(capsys, *arguments, "--json")[1])
+    for test in given.get("comparisons", [given]):
+        assert test["invariance"]["verdict"] == "collapsed"
+        assert test["invariance"]["explanation"].startswith("Collapsed: ")
+    found = invariance_test(answer(gold), answer(gold), gold, reworded=True)
+    assert (found.verdict, found.collapsed) == (Verdict.COLLAPSED, True)
 
 
 @pytest.mark.parametrize(

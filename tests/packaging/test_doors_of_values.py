@@ -25,6 +25,7 @@ FOLDS = {
     "corpus/formats.py": "endings of files",
     "corpus/reasoning.py": "keys",
     "evaluation/amounts.py": "units",
+    "evaluation/log_alignment.py": "names of columns",
     "evaluation/log_folders.py": "endings of files",
     "evaluation/readers/helm.py": "HELM's own comparison of free texts",
     "evaluation/readers/inspect_scores.py": "words for scores, as Inspect reads them",

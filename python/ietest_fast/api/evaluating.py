@@ -198,7 +198,7 @@ class EvaluationResult(Result):
         if found.warning is not None:
             said.append(found.warning)
         said += say_unparsed(found.predictions)
-        if any(test.collapsed for test in self.comparison.tests):
+        if any(test.collapsed and test.invariance is None for test in self.comparison.tests):
             said.append(
                 "Warning: the classifier gives one class only, or is not shown to be above chance."
             )

@@ -302,6 +302,6 @@ def _print_changes(found: Comparison, test: VersionTest, *, name: str | None = N
     if name is None and test.pairs.n_changed is not None:
         what = "predictions changed" if found.compared == "versions" else "predictions differ"
         echo(f"{test.pairs.n_changed:,} of {len(test.pairs):,} {what}.")
-    if test.collapsed:
+    if test.collapsed and test.invariance is None:  # which says so first
         who = "the model" if name is None else name
         echo(_COLLAPSED.format(who))

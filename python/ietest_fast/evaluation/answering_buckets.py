@@ -8,7 +8,7 @@ import numpy as np
 
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.predictions import CHANGED, Predictions
+from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.running import (
     NOT_PARSED,
     Evaluation,
@@ -19,7 +19,7 @@ from ietest_fast.evaluation.running import (
     say_unparsed,
     score_versions,
 )
-from ietest_fast.evaluation.schema import check_kept
+from ietest_fast.evaluation.schema import CHANGED, check_kept
 from ietest_fast.models.label_map import check_against_data, match_labels
 
 if TYPE_CHECKING:

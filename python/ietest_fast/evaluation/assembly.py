@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from ietest_fast.evaluation.answer_labels import (
 )
 from ietest_fast.evaluation.log_alignment import item_names
 from ietest_fast.evaluation.log_texts import find_changed
-from ietest_fast.evaluation.predictions import CHANGED, Predictions, find_contradicted
+from ietest_fast.evaluation.predictions import Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
-from ietest_fast.evaluation.schema import align_types, check_kept, plain_type
+from ietest_fast.evaluation.schema import CHANGED, align_types, check_kept, plain_type
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts
 
@@ -36,6 +37,7 @@ def assemble(
 ) -> tuple[Predictions, list[str]]:
     """Put the long table together."""
     first = parts[0].log
+    _check_distinct(parts)
     scored = [part.log.correct is not None for part in parts]
     if any(scored) and not all(scored):
         raise InputError(
@@ -48,7 +50,7 @@ def assemble(
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
     if label_names is None:
-        label_names = find_names(first, [part.log for part in parts])
+        label_names = find_names(_with_all_gold(parts), [part.log for part in parts])
     gold = encode_gold(first, label_names)
     names = gold.names
     if not (gold.codes >= 0).any():
@@ -72,6 +74,39 @@ def assemble(
         _finish(tables, names, {**gold.dropped, **dropped}, parts),
         notes,
     )
+
+
+def _check_distinct(parts: list[Part]) -> None:
+    """Stop if the same answers of one file are compared with themselves."""
+    for place, part in enumerate(parts):
+        log = part.log
+        for other in (each.log for each in parts[:place]):
+            if (log.version, log.model) != (other.version, other.model) or log.keys:
+                continue
+            if log.path.resolve() == other.path.resolve() and _are_same(log, other):
+                raise InputError(
+                    f"is the same file as {other.path}, with the same answers; give another one, "
+                    "or name other columns of it (-P, -C)",
+                    path=log.path,
+                )
+
+
+def _are_same(one: Answers, other: Answers) -> bool:
+    pairs = ((one.predicted, other.predicted), (one.correct, other.correct))
+    return all(a is b or (a is not None and b is not None and a.equals(b)) for a, b in pairs)
+
+
+def _with_all_gold(parts: list[Part]) -> Answers:
+    """Return the first log with the gold labels of all versions and classifiers of its table.
+
+    They may answer other items, whichever of them stands first.
+    """
+    first = parts[0].log
+    own = {id(part.log.gold): part.log.gold for part in parts if part.log.path == first.path}
+    columns = [gold for gold in own.values() if gold is not None]
+    if len({gold.type for gold in columns}) > 1:
+        return first
+    return replace(first, gold=pa.chunked_array([c for gold in columns for c in gold.chunks]))
 
 
 def _check_marks(

@@ -13,6 +13,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import MOST_KINDS
 from ietest_fast.evaluation.strata import look_closer
+from ietest_fast.plurals import say_count
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
@@ -177,10 +178,7 @@ class Comparison(Result):
     @property
     def alike(self) -> bool:
         """Whether every version is shown to be answered like the reference."""
-        return all(
-            test.invariance is not None and test.invariance.verdict is Verdict.ALIKE
-            for test in self.tests
-        )
+        return all(test.verdict is Verdict.ALIKE for test in self.tests)
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -394,7 +392,7 @@ def _test(
             f"a paired test needs at least two rows, not {len(pairs)}",
             path=pairs.predictions.source,
         )
-    labels = None if clusters is None else np.asarray(pairs.column(clusters).to_pylist())
+    labels = None if clusters is None else _read_clusters(pairs, clusters)
     if labels is None and len(pc.unique(pairs.items)) < len(pairs):
         labels = np.asarray(pairs.items.to_pylist())  # several rows of an item
     if draws_groups and labels is None and method in {None, "exact"}:
@@ -415,6 +413,19 @@ def _test(
         reject=False,
         collapsed=_find_collapsed(pairs),
     )
+
+
+def _read_clusters(pairs: Pairs, name: str) -> NDArray[Any]:
+    values = pairs.column(name)
+    if values.null_count:
+        item = pairs.items[pc.index(values.is_null(), True).as_py()].as_py()
+        raise InputError(
+            f"item {item!r} belongs to no cluster; "
+            f"{say_count(values.null_count, 'row has', 'rows have')} none, and each needs one",
+            path=pairs.predictions.source,
+            column=name,
+        )
+    return np.asarray(values.to_pylist())
 
 
 def _find_collapsed(pairs: Pairs) -> bool | None:
@@ -450,6 +461,7 @@ def _judge(
         gold=gold if answers is not None and is_known else None,
         reworded=True if reworded is True else pairs.reworded(reworded),
         clusters=test.clusters,
+        collapsed=test.collapsed,
         labels=_name_labels(pairs) if is_known and len(np.unique(gold)) <= _MOST_CLASSES else None,
         **options,
     )

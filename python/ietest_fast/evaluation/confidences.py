@@ -110,6 +110,20 @@ def _own_column(predictions: Predictions, rows: NDArray[np.int64]) -> NDArray[np
             row=f"row {rows[first]}",
             column=CONFIDENCE,
         )
+    right = predictions.correct[rows]
+    wrong = np.flatnonzero(np.where(right, values == 0, values == 1))
+    if wrong.size:
+        first = int(wrong[0])
+        is_right = "right" if right[first] else "wrong"
+        more = f", as do {wrong.size:,} wordings" if wrong.size > 1 else ""
+        raise InputError(
+            f"{_name_wording(predictions, rows[first])} has {values[first]:g}, and its answer is "
+            f"{is_right}{more}; {_WANTED}, so a right answer has more than 0, and a wrong one less "
+            "than 1; mend the column, or rename it if it is something else",
+            path=predictions.source,
+            row=f"row {rows[first]}",
+            column=CONFIDENCE,
+        )
     return values
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
-from ietest_fast.values import are_ids, as_texts, read_ids, show_value
+from ietest_fast.values import ID_COLUMNS, are_ids, as_texts, read_ids, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -349,13 +350,15 @@ def _check_ids(first: Answers, other: Answers) -> None:
         if pair[0].equals(pair[1]):
             continue
         shared = pc.is_in(pair[1], value_set=pair[0])
-        if not pc.any(shared).as_py():
+        # By its name a column tells rows apart; any other has to hold the same values.
+        is_same = pc.any if name.casefold() in ID_COLUMNS else pc.all
+        if not is_same(shared).as_py():
             continue
         row = int(np.argmax(pc.not_equal(pair[0], pair[1]).to_numpy(zero_copy_only=False)))
         before, here = (show_value(each[row].as_py()) for each in pair)
         raise InputError(
             f"names the rows otherwise than in {first.path} ({here} beside {before}), while rows "
-            f"are matched by their order; --id-column {name} matches by it",
+            f"are matched by their order; --id-column {shlex.quote(name)} matches by it",
             path=other.path,
             row=f"row {row}",
             column=name,

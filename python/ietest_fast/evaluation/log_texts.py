@@ -9,8 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.evaluation.schema import CHANGED
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts
+from ietest_fast.stats.strata import EDITS
+from ietest_fast.values import as_numbers, as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,13 +86,25 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
 
 
 def say_contradictions(parts: Sequence[Part]) -> list[str]:
-    """Say of how many rows a column and the texts disagree about what was reworded."""
+    """Say of how many rows columns, or a column and the texts, disagree about what was reworded."""
     said = []
     for part in parts:
         own = [other for other in parts if other.model == part.model]
+        first = own[0].log
         if part.log.changed is None or part.version == own[0].version:
             continue
-        different = _find_different(own[0].log, part.log)
+        is_long = CHANGED in part.log.columns
+        if not is_long and find_changed(part, parts) is None:
+            said.append(
+                f"{first.path} and {part.log.path} mark other rows as {CHANGED}, so it is not "
+                "known which texts differ between them; --reworded COLUMN or --all-reworded says "
+                "which."
+            )
+            continue
+        different = _find_different(first, part.log)
+        if is_long:
+            said += _say_long_contradictions(part.log, different)
+            continue
         if different is None:
             continue
         n = int((different != part.log.changed.to_numpy(zero_copy_only=False)).sum())
@@ -102,6 +116,28 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
                 f"was reworded; {counts}."
             )
     return said
+
+
+def _say_long_contradictions(log: Answers, different: NDArray[np.bool_] | None) -> list[str]:
+    """Say of how many rows of a version the column disagrees with texts or edits beside it.
+
+    Texts that are the same in both versions are the originals, kept beside all answers.
+    """
+    beside = {"the texts": different if different is not None and different.any() else None}
+    edits = log.columns.get(EDITS)
+    numbers = np.empty(0) if edits is None else as_numbers(pa.chunked_array([edits]))
+    if numbers.size and np.isfinite(numbers).all():
+        beside["the column edits"] = numbers > 0
+    marks = np.asarray(log.changed)
+    counted = {
+        name: int((values != marks).sum()) for name, values in beside.items() if values is not None
+    }
+    return [
+        f"{log.path}: in {say_count(n, 'row', 'rows')} of {log.version} the column {CHANGED} and "
+        f"{name} disagree about what was reworded; {CHANGED} counts."
+        for name, n in counted.items()
+        if n
+    ]
 
 
 def _marks_differ(first: Answers, second: Answers) -> bool:

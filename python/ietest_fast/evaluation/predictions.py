@@ -15,22 +15,25 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.formats import check_repeats, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import (
+    CHANGED,
     GROUPS,
     KEY,
     TYPES,
     align_types,
     as_schema,
     check_columns,
+    check_likeliest,
     check_marks,
     check_unique,
     check_values,
     find_labels,
     plain_type,
 )
+from ietest_fast.plurals import say_count
 from ietest_fast.signs import escape
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import find_outcomes
+from ietest_fast.values import as_numbers, find_outcomes, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,9 +42,6 @@ if TYPE_CHECKING:
 
 ORIGINAL = "original"
 """The version that all others are compared with."""
-
-CHANGED = "changed"
-"""Column that says which texts of a version a transformation changed."""
 
 _FORMAT = 1
 
@@ -69,7 +69,8 @@ class Predictions:
     ============= ======================= ========================================================
 
     It needs either ``correct`` or both ``gold`` and ``predicted``. Other columns (``cluster``,
-    ``genre``, texts) are kept as they are.
+    ``genre``, texts) are kept as they are, but for ``changed``, which is one of booleans if it
+    says yes and no, in whatever words.
 
     Parameters
     ----------
@@ -448,6 +449,9 @@ class Predictions:
                 f"its metadata are damaged: {shorten_error(error)}", path=source
             ) from error
         made = cls(table=table, label_names=labels, dropped=dropped, source=source, repeats=repeats)
+        if "probabilities" in made.columns:
+            for group in made.groups:
+                check_likeliest(made.select(**group).table, made.label_names, source)
         if KEY in metadata:
             return made
         # Of another program, which does not say whether its answers are labels.
@@ -569,7 +573,10 @@ class Pairs:
                 path=self.predictions.source,
                 column=name,
             )
-        values = table[name].combine_chunks().take(pa.array(self.version_rows))
+        column = table[name].combine_chunks()
+        values = column.take(pa.array(self.version_rows))
+        if is_asked and values.null_count == len(values):
+            values = column.take(pa.array(self.reference_rows))  # one table is enough
         if values.null_count and not is_asked:
             return None  # it is known of other versions
         right, bad = find_outcomes(pa.chunked_array([values]))
@@ -596,7 +603,9 @@ class Pairs:
         Raises
         ------
         InputError
-            If there is no such column, or it does not know the edits of the version.
+            If there is no such column, it does not know the edits of the version, or an item has
+            in the version what another item has in the reference. In a column that has one value in
+            all of the reference, or numbers of each version, it may.
         """
         if name not in self.predictions.table.column_names:
             raise InputError(
@@ -608,9 +617,11 @@ class Pairs:
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
         before = values.take(pa.array(self.reference_rows))
-        if not of_version:
-            return before
         own = values.take(pa.array(self.version_rows))
+        if name in self.predictions.extra_columns and not (of_version and _are_numbers(values)):
+            self._check_column(name, before, own)
+        if not of_version:
+            return pc.coalesce(before, own)
         if name == EDITS and own.null_count:
             raise InputError(
                 f"says nothing of {own.null_count:,} of {len(own):,} rows of version "
@@ -620,6 +631,29 @@ class Pairs:
                 column=name,
             )
         return own if name == EDITS else pc.coalesce(own, before)
+
+    def _check_column(self, name: str, before: pa.Array, own: pa.Array) -> None:
+        """Stop if items have other values of a column in one version than in the other."""
+        if pa.types.is_nested(before.type) or len(pc.unique(before.drop_null())) < 2:
+            return
+        differs = pc.fill_null(pc.not_equal(before, own), False)
+        # A text that was reworded is another one; what another item has is a contradiction.
+        differs = pc.and_(differs, pc.is_in(own, value_set=before))
+        n = pc.sum(differs).as_py() or 0
+        if n:
+            row = pc.index(differs, True).as_py()
+            mine, theirs = (show_value(each[row].as_py()) for each in (before, own))
+            raise InputError(
+                f"item {self.items[row].as_py()!r} has {theirs} in {self.version}, and {mine} in "
+                f"{self.reference}, and {say_count(n, 'item', 'items')} of {len(self):,} differ "
+                "so; give each item one value",
+                path=self.predictions.source,
+                column=name,
+            )
+
+
+def _are_numbers(values: pa.Array) -> bool:
+    return bool(np.isfinite(as_numbers(pa.chunked_array([values.drop_null()]))).all())
 
 
 def find_contradicted(pairs: Pairs) -> tuple[int, int]:

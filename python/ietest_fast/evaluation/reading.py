@@ -200,6 +200,7 @@ def read_logs(
     if common_items:
         parts, n_left_out = keep_common(parts)
     parts = align(parts, has_ids=id_column is not None)
+    _check_kept(logs, keep_columns)
     predictions, notes = assemble(
         parts,
         label_names=None if label_names is None else tuple(label_names),
@@ -218,6 +219,13 @@ def read_logs(
             *notes,
         ),
     )
+
+
+def _check_kept(logs: Sequence[Answers], names: Sequence[str]) -> None:
+    """Stop if no log has a column that is to be kept; of several, one is enough."""
+    for name in names:
+        if not any(name in log.columns for log in logs):
+            raise InputError("there is no such column", path=logs[0].path, column=name)
 
 
 def _check_scores(logs: Sequence[Answers]) -> None:

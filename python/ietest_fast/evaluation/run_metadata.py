@@ -102,10 +102,15 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
     Raises
     ------
     InputError
-        If two files hold answers of the same model.
+        If two files hold answers of the same model, or a file is there twice.
     """
     if len(parts) == 1:
         return [*parts]
+    places = [path.resolve() for path in paths]
+    for place, path in enumerate(paths):
+        if places[place] in places[:place]:
+            first = paths[places.index(places[place])]
+            raise InputError(f"is the same file as {first}; give each once", path=path)
     names = number_names(map(plain_name, paths))
     named: list[Predictions] = []
     for part, name, path in zip(parts, names, paths, strict=True):

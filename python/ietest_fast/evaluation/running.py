@@ -12,8 +12,8 @@ import numpy as np
 
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL, Predictions
-from ietest_fast.evaluation.schema import check_kept
+from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
+from ietest_fast.evaluation.schema import CHANGED, check_kept
 from ietest_fast.evaluation.versions import as_versions
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.models.pooling import pool_texts

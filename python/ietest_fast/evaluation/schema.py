@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,14 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_items, as_outcomes, as_texts, name_versions, show_value
+from ietest_fast.values import (
+    as_items,
+    as_outcomes,
+    as_texts,
+    find_outcomes,
+    name_versions,
+    show_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,8 +47,14 @@ TYPES = {
 }
 """Types of the known columns beside ``item``; a table may have others, of any kind."""
 
+CHANGED = "changed"
+"""Column that says which texts of a version are reworded."""
+
 MOST_KINDS = 20
 """With more different right answers than this they are texts, unless a table names its labels."""
+
+# As lists of NumPy's numbers are written.
+_OF_NUMPY = re.compile(r"np\.float[0-9]+\(([^()]*)\)")
 
 _REQUIRED = ("item", "version")
 _WITHOUT_NULLS = ("item", "version", "correct", "model", "m", "rho", "copy")
@@ -151,22 +165,8 @@ def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str)
         labels = _find_labels(table, answers, source)
     for place, name in enumerate(names):
         column = table.column(place)
-        kind = TYPES.get(name)
         try:
-            if name == "item":
-                made = as_items(column, path=source, name=name)
-            elif name in answers:
-                made = _encode(column, labels, source, name)
-            elif name == "version":
-                made = name_versions(column, path=source).dictionary_encode()
-            elif name == "correct" and not pa.types.is_boolean(column.type):
-                made = as_outcomes(column, path=source, name=name)
-            elif kind == NAMES:
-                made = as_texts(column, path=source, name=name).dictionary_encode()
-            elif kind is not None:
-                made = column.cast(kind)
-            else:
-                made = column
+            made = _as_column(column, name, labels, source)
         except (pa.ArrowException, ValueError) as error:
             if isinstance(error, InputError):
                 raise
@@ -178,6 +178,71 @@ def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str)
         if made is not column:
             table = table.set_column(place, pa.field(name, made.type), made)
     return table
+
+
+def _as_column(
+    column: pa.ChunkedArray, name: str, labels: Sequence[str], source: str
+) -> pa.Array | pa.ChunkedArray:
+    """Return a column with the type that its name has in the schema."""
+    kind = TYPES.get(name)
+    if name == "item":
+        return as_items(column, path=source, name=name)
+    if name in {"gold", "predicted"}:
+        return _encode(column, labels, source, name)
+    if name == "version":
+        return name_versions(column, path=source).dictionary_encode()
+    if name == "correct" and not pa.types.is_boolean(column.type):
+        return as_outcomes(column, path=source, name=name)
+    if kind == NAMES:
+        return as_texts(column, path=source, name=name).dictionary_encode()
+    if name == "probabilities":
+        column = _parse_lists(column, source)
+    if name == CHANGED and (found := as_changed(column)) is not None:
+        column = pa.chunked_array([found])
+    return column if kind is None else column.cast(kind)
+
+
+def _parse_lists(column: pa.ChunkedArray, source: str) -> pa.ChunkedArray:
+    """Return lists of numbers that a text format has written as texts."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    found: list[list[float] | None] = []
+    for row, text in enumerate(column.to_pylist()):
+        if text is None or not text.strip():
+            found.append(None)
+            continue
+        numbers = _OF_NUMPY.sub(r"\1", text).strip()
+        try:
+            if numbers[:1] + numbers[-1:] != "[]":
+                raise ValueError
+            found.append([float(each) for each in numbers[1:-1].replace(",", " ").split()])
+        except ValueError:
+            raise InputError(
+                f"{show_value(text)} is no list of numbers, such as [0.2, 0.8]; mend it, or leave "
+                "the column out",
+                path=source,
+                row=f"row {row}",
+                column="probabilities",
+            ) from None
+    return pa.chunked_array([pa.array(found, pa.list_(pa.float32()))])
+
+
+def as_changed(column: pa.ChunkedArray) -> pa.Array | None:
+    """Return what says which texts are reworded as booleans, null where a value is missing.
+
+    Text formats know no types, and a table means the same in each. None if a value says neither
+    yes nor no.
+    """
+    if pa.types.is_boolean(column.type):
+        return column.combine_chunks()
+    try:
+        words = as_texts(column, path="")
+    except InputError:
+        return None
+    right, bad = find_outcomes(pa.chunked_array([words]))
+    missing = pc.fill_null(pc.equal(pc.utf8_trim_whitespace(words), ""), True)
+    is_missing = np.asarray(missing.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return pa.array(right, mask=is_missing) if is_missing[bad].all() else None
 
 
 def _distinct(column: pa.ChunkedArray, source: str, name: str) -> tuple[pa.Array, list[str | None]]:
@@ -323,6 +388,45 @@ def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: st
             row=f"row {row}",
             column="correct",
         )
+
+
+def check_likeliest(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
+    """Refuse answers of a classifier none of which is the label with the largest probability.
+
+    Some need not be: where a model has several labels for one class, or a label needs more than
+    half. But then those of one class at least are.
+
+    Parameters
+    ----------
+    table
+        Has the types of the schema, and rows of one classifier.
+    label_names
+        All labels, in the order of the probabilities; None if that is not known.
+    source
+        For the message.
+    """
+    if label_names is None or not {"predicted", "probabilities"} <= set(table.column_names):
+        return
+    lists, answers = (table[name].combine_chunks() for name in ("probabilities", "predicted"))
+    known = np.asarray(pc.and_(lists.is_valid(), answers.is_valid()))
+    rows = np.flatnonzero(known)
+    if not rows.size:
+        return
+    values = np.asarray(lists.take(pa.array(rows)).flatten()).reshape(rows.size, -1)
+    codes = np.asarray(answers.indices.take(pa.array(rows)))
+    own = values[np.arange(rows.size), codes]
+    if np.unique(codes).size < 2 or not (own < values.max(axis=1)).all():
+        return
+    likeliest = label_names[int(values[0].argmax())]
+    raise InputError(
+        f"{likeliest!r} is likeliest, and the answer {label_names[codes[0]]!r}; in none of "
+        f"{rows.size:,} rows does the answer have the largest probability, so the labels "
+        f"({', '.join(label_names[:20])}) are in another order, or the answers are others'; mend "
+        "what is wrong, or leave out probabilities",
+        path=source,
+        row=f"row {rows[0]}",
+        column="probabilities",
+    )
 
 
 def find_labels(table: pa.Table) -> tuple[str, ...] | None:

@@ -63,16 +63,21 @@ def look_closer(
         column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
         return pa.chunked_array([column])
 
-    return judge_groups(
-        pairs.sample,
-        read,
-        strata=strata,
-        dose=dose,
-        rows=rows,
-        answers=both,
-        clusters=clusters,
-        options=options,
-    )
+    try:
+        return judge_groups(
+            pairs.sample,
+            read,
+            strata=strata,
+            dose=dose,
+            rows=rows,
+            answers=both,
+            clusters=clusters,
+            options=options,
+        )
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(str(error), path=pairs.predictions.source) from error
 
 
 def judge_groups(

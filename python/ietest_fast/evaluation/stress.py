@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.antonym_pairs import TIMES_IN_TRAINING, compare_pairs
 from ietest_fast.evaluation.comparison import compare_versions
-from ietest_fast.evaluation.predictions import CHANGED, ORIGINAL
+from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR
+from ietest_fast.evaluation.schema import CHANGED
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 from ietest_fast.evaluation.versions import number_names

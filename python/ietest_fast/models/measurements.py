@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -205,7 +206,7 @@ def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float
         elif np.isfinite(values[row]):
             what = f"{show_value(value)} is too large, {MAX_SCORE:.4g} is the most"
         else:
-            what = f"{show_value(value)} is no finite number"
+            what = f"{show_value(value)} is no finite number{_say_comma(value)}"
         raise InputError(
             f"{what}; expected a number in every row ({bad.size} of {values.size} are something "
             "else)",
@@ -249,6 +250,13 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
     return np.asarray(encoded.indices.to_numpy(zero_copy_only=False))
 
 
+def _say_comma(value: Any) -> str:
+    """Say what is wrong with a number that has a decimal comma."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?[0-9]+,[0-9]+\s*", value):
+        return "; a number has a decimal point, not a comma"
+    return ""
+
+
 def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.bool_]:
     column = table.column(name)
     right, bad = find_outcomes(column)
@@ -257,8 +265,8 @@ def _as_outcomes(table: pa.Table, name: str, path: str | Path) -> NDArray[np.boo
         value = column[row].as_py()
         what = "a value is missing" if value is None else f"{show_value(value)} is no outcome"
         raise InputError(
-            f"{what}; expected 0 or 1, or true or false, in every row "
-            f"({bad.size} of {right.size} are something else)",
+            f"{what}; expected 0 or 1, or true or false, or --scores for other numbers, in every "
+            f"row ({bad.size} of {right.size} are something else){_say_comma(value)}",
             path=path,
             row=f"row {row}",
             column=name,

@@ -274,7 +274,7 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
             Column("n10", "count"),
             Column("n01", "count"),
             Column("original %", "percent"),
-            Column("version %", "percent"),
+            Column("transformed %", "percent"),
             Column("δ (points)", "points"),
             Column("interval of δ", "points"),
             Column("t", "number", 3),

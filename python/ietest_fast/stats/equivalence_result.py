@@ -31,8 +31,8 @@ class Verdict(enum.StrEnum):
 
     Equal accuracy is less than invariance: ``EQUIVALENT`` is about accuracy alone, ``ALIKE`` says
     that few answers flip, too, and ``CHANGES`` that many do, whatever the accuracies are.
-    ``COLLAPSED`` is a verdict on several classifiers alone: none of them is above chance, so
-    nothing can be told.
+    ``COLLAPSED`` says that no classifier that was asked can be told from guessing, so nothing can
+    be told of rephrasing.
     """
 
     DIFFERS = "differs"

@@ -20,6 +20,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.robustness import is_collapsed
 from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.strata import MOST_LABELS, judge_strata, read_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
@@ -32,6 +33,11 @@ if TYPE_CHECKING:
     from ietest_fast.stats.strata_result import StratifiedResult
 
 DEFAULT_MARGIN = 0.01
+
+_COLLAPSED = (
+    "Collapsed: on the originals, the classifier predicts one class, or is not shown to be better "
+    "than always saying the most frequent label, so nothing can be said of its answers."
+)
 
 
 def judge(
@@ -93,6 +99,10 @@ class InvarianceTestResult(Result):
         differences, too. None otherwise.
     alternative
         Of ``p_difference``.
+    collapsed
+        Whether the classifier cannot be told from guessing on the originals
+        (:func:`is_collapsed`): whatever it answers then, nothing is shown. None if that is not
+        known.
     """
 
     title = "Invariance"
@@ -108,6 +118,7 @@ class InvarianceTestResult(Result):
     strata: StratifiedResult | None = None
     left_alone: PairedCounts | None = None
     alternative: Alternative = "two-sided"
+    collapsed: bool | None = None
 
     @property
     def delta(self) -> float | None:
@@ -131,7 +142,9 @@ class InvarianceTestResult(Result):
 
     @property
     def verdict(self) -> Verdict:
-        """What is shown; see :func:`judge`."""
+        """What is shown; see :func:`judge`. Nothing is of a classifier that has collapsed."""
+        if self.collapsed:
+            return Verdict.COLLAPSED
         if self.equivalence is None:
             return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
         flips = None if self.flips is None else self.flips.verdict
@@ -168,6 +181,7 @@ class InvarianceTestResult(Result):
             "symmetry": None if self.symmetry is None else self.symmetry.to_dict(),
             "strata": None if self.strata is None else self.strata.to_dict(),
             "alpha": self.alpha,
+            "collapsed": self.collapsed,
             "verdict": str(self.verdict),
             "explanation": self.explanation,
         }
@@ -207,10 +221,8 @@ class InvarianceTestResult(Result):
         """The verdict in plain words."""
         where = "over all texts" if self.n_reworded is None else "on the reworded texts"
         p = format_p(self.p_difference)
-        if self.equivalence is None or self.counts is None:
-            n = self.n_reworded or 0
-            few = "No text was" if n == 0 else "Only one text or one cluster was"
-            return f"{few} reworded: there is nothing to tell two versions by (p = {p})."
+        if self.collapsed or self.equivalence is None or self.counts is None:
+            return self._say_little(where, p)
         flips = "" if self.flips is None else f" {self.flips.explanation}"
         level = f"{100 * (1 - 2 * self.alpha):g}%"
         delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
@@ -259,6 +271,15 @@ class InvarianceTestResult(Result):
                 "they are."
             )
         return f"{below[0].upper()}{below[1:]}{hidden}"
+
+    def _say_little(self, where: str, p: str) -> str:
+        """Say why there is no verdict on what rephrasing does."""
+        before = f"{_COLLAPSED} " if self.collapsed else ""
+        if self.equivalence is None or self.counts is None:
+            few = "Only one text or one cluster was" if self.n_reworded else "No text was"
+            return f"{before}{few} reworded: there is nothing to tell two versions by (p = {p})."
+        flips = "" if self.flips is None else f" {self.flips.explanation}"
+        return f"{before}Accuracy {where}: delta {self.counts.delta:+.4f} (p = {p}).{flips}"
 
     def _say_left_alone(self, left_alone: PairedCounts, reworded: PairedCounts) -> str:
         delta = (left_alone.n10 + reworded.n10 - left_alone.n01 - reworded.n01) / self.n
@@ -309,6 +330,7 @@ def judge_pairs(
     flip_margin: float = DEFAULT_FLIP_MARGIN,
     alpha: float = 0.05,
     labels: Any = None,
+    collapsed: bool | None = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
     n_threads: int | None = None,
@@ -333,6 +355,8 @@ def judge_pairs(
         As for :func:`invariance_test`.
     labels
         Shape (n,): what losses and gains are told apart by where ``gold`` is not known.
+    collapsed
+        Whether the classifier cannot be told from guessing on the originals; None: not known.
     n_resamples, rng, n_threads
         Of tables and clusters that are drawn.
     """
@@ -398,6 +422,7 @@ def judge_pairs(
         strata=strata,
         left_alone=_discordant_rest(sample, rows),
         alternative=alternative,
+        collapsed=collapsed,
     )
 
 
@@ -454,7 +479,9 @@ def invariance_test(
     texts)? Is their difference on the reworded texts smaller than a margin
     (:func:`equivalence_test`)? How many answers flip there (:func:`flip_test`)? The classifier is
     called alike only if both of the latter are shown; if more answers flip than the flip margin
-    allows, it changes its mind however equal the accuracies are. So it does if a loss on texts with
+    allows, it changes its mind however equal the accuracies are. Nothing is shown of a classifier
+    that cannot be told from guessing on the originals, whose verdict is that it has collapsed
+    (:func:`is_collapsed`). So it does if a loss on texts with
     one gold label and a gain on those with another cancel: see :func:`stratified_test`.
 
     Parameters
@@ -525,6 +552,7 @@ def invariance_test(
         alternative=alternative,
         answers=(a, b),
         gold=truth,
+        collapsed=is_collapsed(a, truth),
         reworded=mask,
         clusters=labels,
         margin=margin,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,11 +18,20 @@ from ietest_fast.corpus.formats import (
     json_records,
     open_parquet,
 )
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation.predictions import CHANGED
+from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
+from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
 from ietest_fast.models.columns import read_columns
-from ietest_fast.values import ID_COLUMNS, as_outcomes, as_texts, find_outcomes, show_value, unwrap
+from ietest_fast.plurals import say_count
+from ietest_fast.values import (
+    ID_COLUMNS,
+    are_ids,
+    as_outcomes,
+    as_texts,
+    find_outcomes,
+    show_value,
+    unwrap,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,34 +62,37 @@ class TableReader:
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the columns that are needed."""
         names = _names_of(path, find_format(path))
-        named = fields.answer_columns or fields.correct_columns or fields.predicted
-        if is_long(names) and not named and not fields.correct:
-            if fields.threshold is not None:
-                raise InputError(
-                    "has outcomes of items and versions, to which no threshold (--threshold) "
-                    "applies",
-                    path=path,
-                )
-            return _read_long(path, names)
+        named = {fields.predicted, fields.correct, *fields.answer_columns, *fields.correct_columns}
+        if is_long(names) and named <= {None, "correct"} and not fields.answer_columns:
+            return _read_long(path, names, fields, by_outcomes="correct" in named)
         columns, are_outcomes = _choose_columns(names, fields, path)
         gold = fields.gold or "label"
+        if gold in columns.values():
+            raise InputError(
+                "the right answers and the answers come from one column, and an answer is not "
+                "compared with itself; name another for one of them (--gold-column, -P)",
+                path=path,
+                column=gold,
+            )
         # Gold labels may stand in another file.
-        has_gold = not are_outcomes and (gold in names or gold.partition(".")[0] in names)
+        has_gold = not are_outcomes and _is_there(gold, names)
         wanted = list(columns.values())
         wanted += [gold] * has_gold
-        wanted += list(fields.keep)
+        # Of several tables one may have what is to be kept.
+        keep = [name for name in fields.keep if fields.is_alone or _is_there(name, names)]
+        wanted += keep
         if fields.item is not None:
             wanted.append(fields.item)
         table, texts = _read_with_texts(path, wanted, names)
         inputs = _join_texts(table, texts)
-        changed = _read_changed(table)
+        changed, notes = _read_changed(table, path, n_versions=len(columns))
         marks = {
             column: _read_marks(path, names, column, table[gold], is_alone=len(columns) == 1)
             if has_gold
             else (None, None)
             for column in columns.values()
         }
-        ids = _read_ids(path, [name for name in names if name.casefold() in ID_COLUMNS])
+        ids = _read_ids(path, names, taken={gold, *columns.values()}, fields=fields)
         return [
             Answers(
                 path=path,
@@ -97,14 +110,19 @@ class TableReader:
                 version=version if len(columns) > 1 else None,
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
-                changed=changed if len(columns) <= 2 else None,
-                columns={name: table[name].combine_chunks() for name in fields.keep},
+                changed=changed,
+                columns={name: table[name].combine_chunks() for name in keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
                 gold_column=gold,
                 predicted_column=column,
+                notes=() if place else notes,
             )
-            for version, column in columns.items()
+            for place, (version, column) in enumerate(columns.items())
         ]
+
+
+def _is_there(name: str, names: Sequence[str]) -> bool:
+    return name in names or name.partition(".")[0] in names
 
 
 def _choose_columns(
@@ -175,14 +193,31 @@ def _join_texts(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
     )
 
 
-def _read_changed(table: pa.Table) -> pa.Array | None:
-    """Return the column that says which texts are reworded, if it says it of every row."""
-    import pyarrow as pa
+def _read_changed(
+    table: pa.Table, path: Path, *, n_versions: int = 1
+) -> tuple[pa.Array | None, tuple[str, ...]]:
+    """Return the column that says which texts are reworded, if it does, and else why it does not.
 
+    Nobody has asked for it, so it is no mistake, but nothing is left aside without a word.
+    """
     if CHANGED not in table.column_names:
-        return None
-    right, bad = find_outcomes(table[CHANGED])
-    return None if bad.size else pa.array(right)
+        return None, ()
+    found = as_changed(table[CHANGED])
+    if found is None:
+        _, bad = find_outcomes(table[CHANGED])
+        first = table[CHANGED][int(bad[0])].as_py()
+        why = f"row {bad[0]} holds {show_value(first)}, and true or false, or 1 or 0, is expected"
+    elif found.null_count:
+        why = say_count(found.null_count, "value is", "values are") + " missing"
+    elif n_versions > 2:
+        why = "it is of one version, and there are more"
+    else:
+        return found, ()
+    note = (
+        f"{path}: the column {CHANGED} is not used: {why}; --reworded COLUMN or --all-reworded "
+        "says which texts were reworded."
+    )
+    return None, (note,)
 
 
 def _read_marks(
@@ -208,13 +243,37 @@ def _read_marks(
     return name, pa.array(right)
 
 
-def _read_ids(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
-    """Read columns that seem to tell rows apart; one that cannot be read does not."""
-    found = {}
-    for name in names:
-        with contextlib.suppress(InputError):
-            found[name] = read_values(path, [name])[name].combine_chunks()
+def _read_ids(
+    path: Path, names: Sequence[str], *, taken: set[str], fields: Fields
+) -> dict[str, pa.Array]:
+    """Read columns that seem to tell rows apart; one that cannot be read does not.
+
+    Where rows of several tables are matched by their order, any column may name them, such as an
+    index that was written along; what it holds says whether it does.
+    """
+    named = [name for name in names if name.casefold() in ID_COLUMNS]
+    others = []
+    if fields.item is None and not fields.is_alone:
+        others = [name for name in names if name not in {*named, *taken}]
+    found = _read_columns(path, named)
+    found |= {
+        name: values for name, values in _read_columns(path, others).items() if are_ids(values)
+    }
     return found
+
+
+def _read_columns(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Read what nobody has asked for: together, or one by one where one cannot be read."""
+    if not names:
+        return {}
+    try:
+        table = read_values(path, names)
+    except InputError:
+        if len(names) == 1:
+            return {}
+        singly = [_read_columns(path, [name]) for name in dict.fromkeys(names)]
+        return {name: values for each in singly for name, values in each.items()}
+    return {name: table[name].combine_chunks() for name in table.column_names}
 
 
 def is_long(names: Sequence[str]) -> bool:
@@ -296,23 +355,72 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     return pa.table(columns)
 
 
-def _read_long(path: Path, names: Sequence[str]) -> list[Answers]:
-    """Read a table with a row for each item and version, also of several classifiers."""
+def _read_long(
+    path: Path, names: Sequence[str], fields: Fields, *, by_outcomes: bool
+) -> list[Answers]:
+    """Read a table with a row for each item and version, also of several classifiers.
+
+    By outcomes alone, if these are named, or a threshold makes them of scores.
+    """
     from ietest_fast.evaluation.predictions import Predictions
 
     form = find_format(path)
-    if form.kind == "parquet":
+    is_own = False
+    if by_outcomes or fields.threshold is not None:
+        table = _read_scores(path, names, fields.threshold)
+        whole = Predictions.from_table(table, source=str(path))
+    elif form.kind == "parquet":
         whole = Predictions.read(path)
+        with open_parquet(path) as file:
+            is_own = KEY in (file.schema_arrow.metadata or {})
     else:
-        table = read_values(path, names)
+        plain = [name for name in names if name != "probabilities" or form.kind != "jsonl"]
+        table = read_values(path, plain)
+        if len(plain) < len(names):
+            table = table.append_column("probabilities", _read_lists(path, form, "probabilities"))
         whole = Predictions.from_table(table, source=str(path))
     found = []
     for group in whole.groups:
         part = whole.select(**group) if group else whole
         for version in part.versions:
             rows = part.select(version=version).table
-            found.append(_answers_of(rows, whole, group, version, path))
+            is_first = version == part.versions[0]
+            changed, notes = (None, ()) if is_first else _read_changed(rows, path)
+            if CHANGED in rows.column_names and rows[CHANGED].null_count == len(rows):
+                notes = ()  # it is known of other versions
+            answers = _answers_of(rows, whole, group, version, path)
+            if is_own:  # which may have been made from other columns than the texts that are kept
+                answers = replace(answers, inputs=None, input_columns=())
+            found.append(replace(answers, changed=changed, notes=notes))
     return found
+
+
+def _read_scores(path: Path, names: Sequence[str], threshold: float | None) -> pa.Table:
+    """Read a long table without its labels: outcomes, or scores of which a threshold makes some."""
+    if "correct" not in names:
+        raise InputError(
+            "a threshold (--threshold) is for scores, and this table has answers and right "
+            "answers, and no column correct",
+            path=path,
+        )
+    table = read_values(
+        path, [name for name in names if name not in {"gold", "predicted", "probabilities"}]
+    )
+    scores = as_outcomes(table["correct"], path=path, name="correct", threshold=threshold)
+    return table.set_column(table.column_names.index("correct"), "correct", scores)
+
+
+def _read_lists(path: Path, form: Format, name: str) -> pa.Array:
+    """Read lists of numbers from JSON lines."""
+    import pyarrow as pa
+
+    found = [record.get(name) for _, record in json_records(path, form)]
+    try:
+        return pa.array(found, pa.list_(pa.float32()))
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(
+            f"a value is no list of numbers: {shorten_error(error)}", path=path, column=name
+        ) from error
 
 
 def _answers_of(
@@ -320,7 +428,7 @@ def _answers_of(
 ) -> Answers:
     import pyarrow as pa
 
-    texts = () if CHANGED in whole.extra_columns else _find_texts(whole.extra_columns)
+    texts = _find_texts(whole.extra_columns)
 
     def plain(name: str) -> Any:
         if name not in rows.column_names:

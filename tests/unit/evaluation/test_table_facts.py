@@ -1,0 +1,358 @@
+"""Facts that stand in a table more than once, or in several forms: compared, and never lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.comparison import compare_versions
+from ietest_fast.evaluation.confidences import read_confidence
+from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.reading import ReadLogs, read_logs
+from ietest_fast.evaluation.run_metadata import name_models
+from ietest_fast.models.measurements import read_measurements
+from ietest_fast.report.evaluations import read_evaluation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+N = 12
+MARKS = [i % 3 == 0 for i in range(N)]
+
+
+def write(frame: pd.DataFrame, path: Path) -> Path:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    elif path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+    return path
+
+
+def long(changed: Sequence[Any], **more: Callable[[int, bool], Any]) -> pd.DataFrame:
+    """A long table: two versions of each item, and what is changed in the second."""
+    rows = [
+        {
+            "item": i,
+            "version": version,
+            "gold": "xy"[i % 2],
+            "predicted": "xy"[i % 2] if i > 3 or version == "original" else "x",
+            "changed": changed[i] if version == "t" else type(changed[i])(),
+            **{name: make(i, version == "t") for name, make in more.items()},
+        }
+        for i in range(N)
+        for version in ("original", "t")
+    ]
+    return pd.DataFrame(rows)
+
+
+def reworded(found: ReadLogs) -> Any:
+    version = next(name for name in found.predictions.versions if name != "original")
+    marks = found.predictions.pairs(version).reworded()
+    return None if marks is None else marks.tolist()
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    "changed",
+    [MARKS, [int(mark) for mark in MARKS], ["yes" if mark else "no" for mark in MARKS]],
+    ids=["bool", "int", "words"],
+)
+def test_a_long_table_says_the_same_in_every_format(
+    tmp_path: Path, ending: str, changed: list[Any]
+) -> None:
+    frame = long(changed)
+    if changed[0] == "yes":
+        frame.loc[frame.version == "original", "changed"] = "no"
+    path = write(frame, tmp_path / f"long.{ending}")
+    found = read_logs([path])
+    assert reworded(found) == MARKS
+    assert found.notes == ()
+    shown = read_evaluation(path).comparison.tests[0].invariance
+    assert shown is not None
+    assert shown.n_reworded == sum(MARKS)
+
+
+TEXT = {"text": lambda i, new: f"a child {i} {'rests' if new and i % 3 == 0 else 'sleeps'}"}
+EDITS = {"edits": lambda i, new: int(new and i % 3 == 0)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "more", "note"),
+    [
+        (MARKS, TEXT, None),
+        ([not mark for mark in MARKS], TEXT, "in 12 rows of t the column changed and the texts"),
+        (MARKS, {"text": lambda i, _: f"kept {i}"}, None),
+        (MARKS, EDITS, None),
+        ([*MARKS[:9], True, True, True], EDITS, "in 2 rows of t the column changed and the column"),
+    ],
+)
+def test_a_long_table_that_contradicts_itself_is_told(
+    tmp_path: Path, changed: list[bool], more: dict[str, Any], note: str | None
+) -> None:
+    for ending in ("csv", "parquet"):
+        found = read_logs([write(long(changed, **more), tmp_path / f"long.{ending}")])
+        assert reworded(found) == changed
+        assert len(found.notes) == (note is not None)
+        assert note is None or note in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (["true", "", *["false"] * 10], "1 value is missing"),
+        (["2", *["1"] * 11], "row 0 holds '2'"),
+        ([*["no"] * 11, "Monday"], "row 11 holds 'Monday'"),
+    ],
+)
+def test_a_column_that_does_not_say_what_changed_is_not_left_aside_silently(
+    tmp_path: Path, values: list[str], why: str
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "changed": values})
+    wide = frame.assign(original=frame.label, transformed="x")
+    one, other = frame.assign(prediction=frame.label), frame.assign(prediction="x")
+    version = long(MARKS).astype({"changed": object})
+    version.loc[version.version == "t", "changed"] = values
+    version.loc[version.version == "original", "changed"] = ""
+    for frames in ([wide], [one.drop(columns="changed"), other], [version]):
+        paths = [write(each, tmp_path / f"{i}.csv") for i, each in enumerate(frames)]
+        found = read_logs(paths)
+        assert reworded(found) is None
+        (note,) = found.notes
+        assert f"{paths[-1]}: the column changed is not used: " in note
+        assert why.rpartition(" holds")[2] in note
+
+
+def test_tables_that_mark_other_rows_are_told(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y"] * 6})
+    paths = [
+        write(frame.assign(changed=marks), tmp_path / f"{name}.csv")
+        for name, marks in (("a", MARKS), ("b", [not mark for mark in MARKS]))
+    ]
+    found = read_logs(paths)
+    assert reworded(found) is None
+    assert "mark other rows as changed" in found.notes[0]
+
+
+def test_a_column_of_one_version_is_not_that_of_three(tmp_path: Path) -> None:
+    frame = pd.DataFrame({name: ["x", "y"] * 6 for name in ("label", "original", "a", "b")})
+    path = write(frame.assign(changed=MARKS), tmp_path / "three.csv")
+    found = read_logs([path], columns=["original", "a", "b"])
+    assert reworded(found) is None
+    assert "there are more" in found.notes[0]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "name",
+    ["", "Unnamed: 0", "__index_level_0__", "_id", "qid", "captionID", "row", "key", "caption"],
+)
+def test_whatever_names_rows_shows_that_they_are_in_another_order(
+    tmp_path: Path, ending: str, name: str
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
+    names = ["d", "a", "c", "b"] if name == "caption" else [7, 3, 9, 5]
+    for order, is_right in (([0, 1, 2, 3], True), ([2, 1, 0, 3], False)):
+        named = frame.assign(**{name: names}), frame.assign(**{name: [names[i] for i in order]})
+        paths = [write(each, tmp_path / f"{i}.{ending}") for i, each in enumerate(named)]
+        if is_right:
+            assert read_logs(paths).notes == ()
+            continue
+        with pytest.raises(InputError, match=r"names the rows otherwise than in .*--id-column"):
+            read_logs(paths)
+        if name:
+            by_id = read_logs(paths, id_column=name).predictions.pairs("transformed")
+            assert by_id.predictions.correct.tolist() == [True, True, True, False] * 2
+
+
+def test_other_values_do_not_name_rows(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
+    paths = [
+        write(frame.assign(score=score, note=["n", "n", "n", "m"]), tmp_path / f"{name}.csv")
+        for name, score in (("a", [0.1, 0.2, 0.3, 0.4]), ("b", [0.4, 0.2, 0.5, 0.1]))
+    ]
+    assert len(read_logs(paths).predictions.items) == 4
+
+
+@pytest.mark.parametrize("order", [["A", "B"], ["B", "A"]])
+def test_no_order_of_rows_decides_which_labels_there_are(tmp_path: Path, order: list[str]) -> None:
+    frame = long(MARKS).drop(columns="changed")
+    models = {"A": frame[frame.gold == "x"].assign(model="A"), "B": frame.assign(model="B")}
+    path = write(pd.concat([models[name] for name in order]), tmp_path / "long.csv")
+    found = read_logs([path]).predictions
+    assert found.label_names == ("x", "y")
+    assert {group["model"] for group in found.groups} == {"A", "B"}
+
+
+def of_probabilities(values: list[list[float]], answers: list[str]) -> Predictions:
+    """Answers and probabilities as the package writes them."""
+    n = len(values) // 2
+    table = pa.table(
+        {
+            "item": [*range(n)] * 2,
+            "version": ["original"] * n + ["t"] * n,
+            "gold": answers,
+            "predicted": answers,
+            "probabilities": pa.array(values, pa.list_(pa.float32())),
+        }
+    )
+    return Predictions(table=table, label_names=("x", "y", "z"))
+
+
+SURE = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.2, 0.3, 0.5], [0.6, 0.3, 0.1]]
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_read"),
+    [
+        ("xyzx", True),
+        ("yzxy", False),  # the labels in another order
+        ("yxxy", False),
+        ("yyyy", True),  # what a threshold can do
+        ("xzxy", True),  # some, where labels were merged
+    ],
+)
+def test_answers_that_are_nowhere_likeliest_are_refused(
+    tmp_path: Path, answers: str, is_read: bool
+) -> None:
+    of_probabilities(SURE, list(answers)).write(path := tmp_path / "own.parquet")
+    if is_read:
+        assert len(read_logs([path]).predictions) == 4
+        return
+    with pytest.raises(InputError, match="in none of 4 rows does the answer have the largest"):
+        read_logs([path])
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize("kind", [list, np.asarray, lambda row: [np.float32(x) for x in row]])
+def test_what_was_written_comes_back_from_text(tmp_path: Path, ending: str, kind: Any) -> None:
+    whole = of_probabilities(SURE, list("xyzx"))
+    frame = whole.table.to_pandas()
+    frame["probabilities"] = [kind(row) for row in SURE]
+    found = read_logs([write(frame, tmp_path / f"own.{ending}")]).predictions
+    assert found.versions == ("original", "t")
+    lists = read_evaluation(tmp_path / f"own.{ending}").comparison.tests[0].pairs.predictions
+    assert np.allclose(lists.table["probabilities"].to_pylist(), SURE)
+
+
+def test_probabilities_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    frame = long(MARKS).assign(probabilities="0.2;0.8")
+    with pytest.raises(InputError, match=r"'0\.2;0\.8' is no list of numbers"):
+        read_logs([write(frame, tmp_path / "long.csv")])
+
+
+@pytest.mark.parametrize(("right", "wrong", "is_read"), [(0, 1, False), (1, 0, True)])
+def test_a_confidence_that_contradicts_the_answers_is_refused(
+    tmp_path: Path, right: float, wrong: float, is_read: bool
+) -> None:
+    frame = long(MARKS).drop(columns="changed")
+    frame["confidence"] = np.where(frame.gold == frame.predicted, right, wrong)
+    path = write(frame, tmp_path / "long.csv")
+    predictions = Predictions.from_table(pa.Table.from_pandas(frame), source=str(path))
+    rows = np.arange(len(predictions))
+    if is_read:
+        values, _ = read_confidence(predictions, rows, predictions.codes("gold"))
+        assert values is not None
+        assert values.sum() == (frame.gold == frame.predicted).sum()
+        return
+    with pytest.raises(InputError, match="has 0, and its answer is right"):
+        read_confidence(predictions, rows, predictions.codes("gold"))
+
+
+@pytest.mark.parametrize("named", [{}, {"correct_columns": ["correct"]}])
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_a_threshold_makes_outcomes_of_scores_in_a_long_table(
+    tmp_path: Path, ending: str, named: dict[str, Any]
+) -> None:
+    scores = [0.7, 0.2, 1.0, 0.5]
+    frame = pd.DataFrame(
+        {"item": [1, 2] * 2, "version": ["a", "a", "b", "b"], "correct": scores, "gold": "x"}
+    )
+    path = write(frame, tmp_path / f"long.{ending}")
+    with pytest.raises(InputError, match="--threshold"):
+        read_logs([path], **named)
+    found = read_logs([path], threshold=0.5, **named).predictions
+    assert found.correct.tolist() == [True, False, True, True]
+
+
+def test_nothing_is_compared_with_itself(tmp_path: Path) -> None:
+    frame = pd.DataFrame({name: ["x", "y", "x"] for name in ("label", "prediction", "transformed")})
+    frame["other"] = ["x", "x", "x"]
+    path = write(frame, tmp_path / "a.csv")
+    (tmp_path / "folder").mkdir()
+    again = tmp_path / "folder" / ".." / "a.csv"
+    for paths, options in (
+        ([path], {"columns": ["label", "transformed"]}),
+        ([path], {"columns": ["prediction", "other"], "gold_column": "other"}),
+        ([path, path], {}),
+        ([path, again], {}),
+        ([path, again], {"columns": ["prediction", "transformed"]}),
+    ):
+        with pytest.raises(InputError, match=r"compared with itself|is the same file as"):
+            read_logs(paths, **options)
+    found = read_logs([path, again], columns=["prediction", "other"]).predictions
+    assert found.correct.tolist() == [True, True, True, True, False, True]
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_one_of_two_tables_may_have_what_is_asked_for(tmp_path: Path, place: int) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y"] * 6})
+    more = frame.assign(touched=MARKS, genre=[f"g{i % 4}" for i in range(N)])
+    paths = [write(more if i == place else frame, tmp_path / f"{i}.csv") for i in (0, 1)]
+    found = read_logs(paths, keep_columns=["touched", "genre"]).predictions
+    tests = compare_versions(found, reworded="touched", clusters="genre", strata=["genre"]).tests
+    assert tests[0].invariance is not None
+    assert tests[0].invariance.n_reworded == sum(MARKS)
+    assert len(np.unique(tests[0].clusters)) == 4
+    assert len(tests[0].strata) == 1
+    with pytest.raises(InputError, match="there is no such column"):
+        read_logs(paths, keep_columns=["touched", "nothing"])
+
+
+@pytest.mark.parametrize("options", [{"clusters": "genre"}, {"strata": ["genre"]}])
+def test_an_item_has_one_genre(tmp_path: Path, options: dict[str, Any]) -> None:
+    for genre, is_read in (
+        (lambda i, new: f"g{i % 3}", True),
+        (lambda i, new: f"g{(i + (new and i == 5)) % 3}", False),
+        (lambda i, new: f"a text {i % 3}{', reworded' if new else ''}", True),
+        (lambda i, new: f"g{i % 3}" if new else "original", "strata" in options),
+    ):
+        path = write(long(MARKS, genre=genre), tmp_path / "long.csv")
+        found = read_logs([path]).predictions
+        if is_read:
+            compare_versions(found, **options)
+            continue
+        with pytest.raises(InputError, match=r"give each item one value|two clusters"):
+            compare_versions(found, **options)
+
+
+@pytest.mark.parametrize("options", [{"clusters": "genre"}, {"strata": ["genre"]}])
+def test_what_is_missing_names_its_file(tmp_path: Path, options: dict[str, Any]) -> None:
+    frame = long(MARKS, genre=lambda i, _: None if i == 3 else f"g{i % 4}")
+    path = write(frame, tmp_path / "long.csv")
+    with pytest.raises(InputError) as caught:
+        compare_versions(read_logs([path]).predictions, **options)
+    assert caught.value.path == str(path)
+    assert "genre" in str(caught.value)
+
+
+@pytest.mark.parametrize(("scores", "named"), [(None, "--scores"), (True, "finite")])
+def test_a_decimal_comma_is_told(tmp_path: Path, scores: bool | None, named: str) -> None:
+    path = write(pd.DataFrame({"A": ["1,5", "0,5"], "B": ["1,2", "1,0"]}), tmp_path / "a.csv")
+    with pytest.raises(InputError, match="a decimal point, not a comma") as caught:
+        read_measurements(path, ("A", "B"), scores=scores)
+    assert named in str(caught.value)
+
+
+def test_the_same_file_is_one_model(tmp_path: Path) -> None:
+    predictions = of_probabilities(SURE, list("xyzx"))
+    paths = [tmp_path / "a.parquet", tmp_path / "." / ".." / tmp_path.name / "a.parquet"]
+    with pytest.raises(InputError, match="is the same file as"):
+        name_models([predictions] * 2, paths)
