@@ -8,7 +8,7 @@ shared by several pairs, and a rephrased pair often keeps one of its texts.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -79,6 +79,14 @@ class Template:
             "special_lengths": np.array([len(piece) for piece in self.ids], dtype=np.int64),
             "text_types": np.array(self.text_types, dtype=np.uint8),
         }
+
+    def without_types(self) -> Template:
+        """Return the same with all tokens of the first kind."""
+        return replace(
+            self,
+            type_ids=tuple(np.zeros_like(kinds) for kinds in self.type_ids),
+            text_types=(0,) * len(self.text_types),
+        )
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Template:
@@ -160,6 +168,9 @@ class TextTokenizer:
         Where it comes from, for messages.
     n_known
         Number of tokens that the model knows; None if it does not say so.
+    makes_types
+        Whether tokens say which text of a pair they belong to; otherwise all are of the first kind,
+        as models take it where nothing is said.
     """
 
     def __init__(
@@ -169,8 +180,10 @@ class TextTokenizer:
         max_length: int,
         path: str | Path,
         n_known: int | None = None,
+        makes_types: bool = True,
     ) -> None:
         self._path = Path(path)
+        self._makes_types = makes_types
         self._n_known = n_known
         self._tokenizer = tokenizer
         # Some files fix both; here texts of all lengths come, and batches are padded later.
@@ -180,7 +193,12 @@ class TextTokenizer:
 
     @classmethod
     def load(
-        cls, path: str | Path, *, max_length: int, n_known: int | None = None
+        cls,
+        path: str | Path,
+        *,
+        max_length: int,
+        n_known: int | None = None,
+        makes_types: bool = True,
     ) -> TextTokenizer:
         """Read ``tokenizer.json``.
 
@@ -204,7 +222,9 @@ class TextTokenizer:
             raise
         except Exception as error:  # the library raises nothing more special
             raise InputError(f"is no tokenizer, or a damaged one: {error}", path=path) from error
-        return cls(tokenizer, max_length=max_length, path=path, n_known=n_known)
+        return cls(
+            tokenizer, max_length=max_length, path=path, n_known=n_known, makes_types=makes_types
+        )
 
     def save(self, path: Path) -> None:
         """Write ``tokenizer.json``."""
@@ -362,7 +382,7 @@ class TextTokenizer:
         """
         template = Template.learn(self._tokenizer, n_texts, self._path)
         self._check_known(np.concatenate(template.ids))
-        return template
+        return template if self._makes_types else template.without_types()
 
     def join(self, texts: Sequence[Ragged], rows: Sequence[NDArray[np.int64]]) -> TokenStore:
         """Put inputs together from the tokens of their texts; see :func:`join`."""

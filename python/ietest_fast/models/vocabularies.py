@@ -44,6 +44,10 @@ _WORD_PIECE = ("bert", "distilbert", "electra", "mobilebert", "convbert", "squee
 _BYTE_LEVEL = ("roberta", "longformer", "bart")
 
 
+# Tokenizers that give a model no token types, although the file may say which text is which.
+_WITHOUT_TYPES = ("pretrained", "tokenizersbackend", "distilbert", "mpnet", "bigbird")
+
+
 def find_vocabulary(folder: Path) -> Path | None:
     """Return the file that a folder's tokenizer is made of; None if there is none."""
     for name in ("tokenizer.json", *VOCABULARIES):
@@ -77,8 +81,11 @@ def load_tokenizer_file(
         If it is damaged, or needs a package that is not installed.
     """
     path = Path(path)
+    makes_types = _makes_types(tokenizer_config)
     if path.name not in VOCABULARIES:
-        return TextTokenizer.load(path, max_length=max_length, n_known=n_known)
+        return TextTokenizer.load(
+            path, max_length=max_length, n_known=n_known, makes_types=makes_types
+        )
     family = _find_family(config, tokenizer_config)
     is_plain = not (path.parent / "added_tokens.json").is_file()
     special = _SpecialTokens(path.parent, tokenizer_config)
@@ -88,7 +95,21 @@ def load_tokenizer_file(
         made = _make_byte_level(path, tokenizer_config, special)
     else:
         made = _convert(path, config)
-    return TextTokenizer(made, max_length=max_length, path=path, n_known=n_known)
+    return TextTokenizer(
+        made, max_length=max_length, path=path, n_known=n_known, makes_types=makes_types
+    )
+
+
+def _makes_types(tokenizer_config: Mapping[str, Any]) -> bool:
+    """Say whether transformers gives a model the types of this tokenizer's tokens.
+
+    It does if the settings name them among the model's inputs; where they name no inputs, the class
+    of the tokenizer decides.
+    """
+    names = tokenizer_config.get("model_input_names")
+    if isinstance(names, list):
+        return "token_type_ids" in names
+    return _find_family({}, tokenizer_config) not in _WITHOUT_TYPES
 
 
 def _find_family(config: Mapping[str, Any], tokenizer_config: Mapping[str, Any]) -> str:

@@ -178,6 +178,14 @@ def test_a_run_knows_them_by_their_outputs(tmp_path: Path) -> None:
         ie.run(**data, **options, phi={"not there": "x"})
 
 
+RUN: dict[str, Any] = {
+    "train": FRAME[:30],
+    "valid": FRAME[30:40],
+    "test": FRAME[40:],
+    "model": "ngram-linear",
+}
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -186,8 +194,8 @@ def test_a_run_knows_them_by_their_outputs(tmp_path: Path) -> None:
         lambda phi: ie.evaluate(guess, FRAME, phi=[phi]),
         lambda phi: ie.consistency(guess, FRAME, phi=phi),
         lambda phi: ie.stress(guess, FRAME, suite={"x": phi}),
-        lambda phi: ie.run(FRAME, FRAME, FRAME, phi=phi),
-        lambda phi: ie.run(FRAME, FRAME, FRAME, phi="swap", eval_phi=[phi]),
+        lambda phi: ie.run(**RUN, phi=phi),
+        lambda phi: ie.run(**RUN, phi=to_sofa, eval_phi=[phi]),
     ],
     ids=["transform", "evaluate", "list", "consistency", "stress", "run", "eval_phi"],
 )

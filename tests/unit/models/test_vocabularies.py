@@ -265,3 +265,49 @@ def test_transformers_makes_the_same_tokens_of_the_same_vocabulary(tmp_path: Pat
     (bert / "spiece.model").write_bytes(b"no model")
     with pytest.raises(InputError, match="transformers cannot make one of this file"):
         _load(bert / "spiece.model", {"model_type": "albert"})
+
+
+def _write_pairs(folder: Path, told: dict[str, Any]) -> Path:
+    """Write BERT's settings, and a tokenizer whose file calls the second text of another type."""
+    folder.mkdir(exist_ok=True)
+    make_tokenizer("bert").save(str(folder / "tokenizer.json"))
+    settings = {"model_type": "bert", "type_vocab_size": 2, "pad_token_id": 0}
+    (folder / "config.json").write_text(json.dumps(settings))
+    (folder / "tokenizer_config.json").write_text(json.dumps(told))
+    return folder / "tokenizer.json"
+
+
+INPUTS = ["input_ids", "attention_mask"]
+
+
+@pytest.mark.parametrize(
+    ("told", "makes_types"),
+    [
+        ({}, True),
+        ({"tokenizer_class": "BertTokenizer"}, True),
+        ({"tokenizer_class": "BertTokenizerFast"}, True),
+        ({"tokenizer_class": "BertTokenizer", "model_input_names": INPUTS}, False),
+        ({"model_input_names": INPUTS}, False),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, False),
+        ({"tokenizer_class": "TokenizersBackend"}, False),
+        ({"tokenizer_class": "DistilBertTokenizerFast"}, False),
+        (
+            {
+                "tokenizer_class": "PreTrainedTokenizerFast",
+                "model_input_names": [*INPUTS, "token_type_ids"],
+            },
+            True,
+        ),
+    ],
+)
+def test_types_are_those_that_transformers_gives_the_model(
+    told: dict[str, Any], makes_types: bool, tmp_path: Path
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    path = _write_pairs(tmp_path / "model", told)
+    tokenizer = _load(path, {"model_type": "bert"}, **told)
+    columns = [tokenizer.tokenise(["a boy runs"]), tokenizer.tokenise(["a dog"])]
+    kinds = tokenizer.join(columns, [np.zeros(1, np.int64)] * 2).type_ids.tolist()
+    assert (1 in kinds) == makes_types
+    oracle = transformers.AutoTokenizer.from_pretrained(path.parent)("a boy runs", "a dog")
+    assert oracle.get("token_type_ids", [0] * len(kinds)) == kinds
