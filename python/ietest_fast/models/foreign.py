@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dis
 import functools
 import hashlib
 import inspect
@@ -190,7 +192,8 @@ class Function:
     def fingerprint(self) -> str:
         """Hash of the function's name, of its source where that can be had, and of what it holds.
 
-        What it holds are texts and numbers that it is bound to, such as the name of a model.
+        What it holds are texts, numbers and containers of them that it is bound to, or that it
+        reads from its object or its module, such as the name of a model.
         """
         function, held = _unbind(self._function)
         try:
@@ -298,7 +301,10 @@ class Function:
 
 
 def _unbind(function: Any) -> tuple[Any, list[str]]:
-    """Return what has the source of a function, and the texts and numbers that it is bound to."""
+    """Return what has the source of a function, and the plain values that it is bound to.
+
+    What it writes itself, such as a number of calls, is left out: it says nothing of the answers.
+    """
     held: dict[str, Any] = {}
     while isinstance(function, functools.partial):
         held |= {f"{len(held)}": value for value in function.args} | function.keywords
@@ -306,21 +312,79 @@ def _unbind(function: Any) -> tuple[Any, list[str]]:
     owner = getattr(function, "__self__", None)
     if not inspect.isroutine(function):
         owner, function = function, type(function).__call__
+    writing = [function]
     if owner is not None and not inspect.ismodule(owner):
-        # Numbers of an object may count its calls.
-        own = getattr(owner, "__dict__", {})
-        held |= {f".{name}": value for name, value in own.items() if isinstance(value, str)}
-    try:
-        closed = inspect.getclosurevars(function).nonlocals
-    except (TypeError, ValueError):
-        closed = {}
-    held |= {**closed, **(getattr(function, "__kwdefaults__", None) or {})}
+        classes = (owner if inspect.isclass(owner) else type(owner)).__mro__[:-1]
+        for each in (*(vars(one) for one in reversed(classes)), getattr(owner, "__dict__", {})):
+            held |= {f".{name}": own for name, own in each.items() if not name.startswith("__")}
+        writing += [
+            own for one in classes for name, own in vars(one).items() if name not in _MAKING
+        ]
+    with contextlib.suppress(TypeError, ValueError):
+        held |= inspect.getclosurevars(function).nonlocals
+    module = getattr(function, "__globals__", {})
+    read = {step.argval for step in _steps(function) if step.opname == "LOAD_GLOBAL"}
+    held |= {name: module[name] for name in read & module.keys()}
+    held |= getattr(function, "__kwdefaults__", None) or {}
     held |= {f"={i}": each for i, each in enumerate(getattr(function, "__defaults__", None) or ())}
-    return function, [
-        f"{name}={value!r}"
-        for name, value in sorted(held.items())
-        if isinstance(value, str | int | float | bool)
-    ]
+    written, changes_contents = _find_written(writing)
+    told = []
+    for name, value in sorted(held.items()):
+        is_fixed = isinstance(value, str | int | float | tuple | frozenset) or not changes_contents
+        spelled = _spell(value) if is_fixed and name.removeprefix(".") not in written else None
+        if spelled is not None:
+            told.append(f"{name}={spelled}")
+    return function, told
+
+
+_MAKING = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
+_CHANGING = frozenset(
+    {"add", "append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault"}
+    | {"update"}
+)
+_DEEPEST = 6
+
+
+def _find_written(functions: Sequence[Any]) -> tuple[set[str], bool]:
+    """Return the names that functions write, and whether they change what is in a container."""
+    written: set[str] = set()
+    changes_contents = False
+    for step in (step for each in functions for step in _steps(each)):
+        if step.opname in {"STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF"}:
+            written.add(str(step.argval))
+        changes_contents |= step.opname in {"STORE_SUBSCR", "DELETE_SUBSCR"} or (
+            step.opname in {"LOAD_ATTR", "LOAD_METHOD"} and step.argval in _CHANGING
+        )
+    return written, changes_contents
+
+
+def _steps(function: Any) -> Iterator[dis.Instruction]:
+    """Yield what a function, a property or a method of a class does, and the functions inside."""
+    inner = getattr(function, "fget", None) or getattr(function, "func", None) or function
+    code = getattr(getattr(inner, "__func__", inner), "__code__", None)
+    codes = [] if code is None else [code]
+    while codes:
+        code = codes.pop()
+        codes += [each for each in code.co_consts if inspect.iscode(each)]
+        yield from dis.get_instructions(code)
+
+
+def _spell(value: Any, depth: int = 0) -> str | None:
+    """Write texts, numbers and containers of them, always alike; None for anything else."""
+    if isinstance(value, str | int | float) or (value is None and depth):
+        return repr(value)
+    if depth == _DEEPEST or not isinstance(value, dict | list | tuple | set | frozenset):
+        return None
+    items = [item for pair in value.items() for item in pair] if isinstance(value, dict) else value
+    parts = [_spell(each, depth + 1) for each in items]
+    known = [each for each in parts if each is not None]
+    if len(known) < len(parts):
+        return None
+    if isinstance(value, dict):
+        known = sorted(map(": ".join, zip(known[::2], known[1::2], strict=True)))
+    elif isinstance(value, set | frozenset):
+        known = sorted(known)
+    return f"{type(value).__name__}({', '.join(known)})"
 
 
 class Estimator(_InBatches):

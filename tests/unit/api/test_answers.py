@@ -396,6 +396,84 @@ def test_the_same_function_for_another_model_is_another_one(make: Any, tmp_path:
     assert other.fingerprint != first.fingerprint
 
 
+def _of_module(setting: Any) -> Callable[[Sequence[str]], list[str]]:
+    own: dict[str, Any] = {"guess": guess, "SETTING": setting}
+    exec("def ask(texts):\n    return guess([f'{SETTING} {t}' for t in texts])\n", own)
+    return own["ask"]  # type: ignore[no-any-return]
+
+
+class Asker:
+    rate: Any = 0.0
+
+    def __init__(self, setting: Any) -> None:
+        self.setting, self.n_asked, self.last = setting, 0, ""
+
+    def ask(self, texts: Sequence[str]) -> list[str]:
+        self._note(texts)
+        return guess([f"{self.setting} {self.rate} {text}" for text in texts])
+
+    def _note(self, texts: Sequence[str]) -> None:
+        self.n_asked += 1
+        self.last = texts[-1]
+
+
+class Remembering(Asker):
+    def __init__(self, setting: Any) -> None:
+        super().__init__(setting)
+        self.seen: dict[str, Any] = {}
+        self.asked: list[str] = []
+
+    def _note(self, texts: Sequence[str]) -> None:
+        super()._note(texts)
+        self.seen[texts[0]] = len(texts)
+        self.asked.extend(texts)
+
+
+def _with_rate(rate: Any) -> Callable[[Sequence[str]], list[str]]:
+    return type("Asker", (Asker,), {"rate": rate})("x").ask  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        _of_module,
+        lambda setting: Asker(setting).ask,
+        _with_rate,
+        lambda setting: functools.partial(_ask, model=setting),
+    ],
+    ids=["module", "method", "class", "partial"],
+)
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (0.1, 0.2),
+        (1, 2),
+        ({"rate": 0.1, "tokens": [1, 2]}, {"rate": 0.2, "tokens": [1, 2]}),
+        ({"a": {"b": ("c", None)}}, {"a": {"b": ("d", None)}}),
+        (["good", "bad"], ["bad", "good"]),
+        (frozenset({"a", "b"}), frozenset({"a", "c"})),
+    ],
+)
+def test_another_setting_makes_another_function(make: Any, one: Any, other: Any) -> None:
+    def find(setting: Any) -> str:
+        return as_classifier(make(setting), labels=["neg", "pos"]).fingerprint
+
+    assert find(one) == find(one) != find(other)
+    if isinstance(one, dict):
+        assert find(one) == find(dict(reversed(one.items())))
+
+
+@pytest.mark.parametrize("kind", [Asker, Remembering])
+def test_what_a_function_writes_itself_makes_it_no_other(kind: Any) -> None:
+    own = kind("good")
+    before = as_classifier(own.ask, labels=["neg", "pos"]).fingerprint
+    as_classifier(own.ask, labels=["neg", "pos"]).score(TABLE)
+    assert own.n_asked == 1
+    assert as_classifier(own.ask, labels=["neg", "pos"]).fingerprint == before
+    other = as_classifier(kind("bad").ask, labels=["neg", "pos"]).fingerprint
+    assert other != before
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
