@@ -11,6 +11,7 @@ import json
 import math
 import os
 import warnings
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from ietest_fast.files import check_file, open_file
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Input = tuple[str, ...]
 """The texts of one input, a text for each column."""
@@ -51,6 +52,11 @@ class AnswerCache:
     """
 
     def __init__(self, path: str | Path | None = None) -> None:
+        if not isinstance(path, str | os.PathLike | None):
+            raise InputError(
+                "cache is the name of a file of answers, or an AnswerCache; not "
+                f"{show_object(path)}"
+            )
         self.path = None if path is None else Path(path).expanduser()
         self._answers: dict[Input, Answer] = {}
         self._head: dict[str, Any] | None = None
@@ -361,15 +367,31 @@ def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for
     if isinstance(answer, float):
         if math.isnan(answer):
             return None
-        raise TypeError("a number is the index of a label, and whole")
+        raise TypeError(
+            "the index of a label is an int, and this is a float; return int(...) of it, or the "
+            "name of the label"
+        )
     if isinstance(answer, list | tuple | np.ndarray):
         numbers = [each.item() if hasattr(each, "item") else each for each in answer]
+        if any(isinstance(each, Mapping) for each in numbers):
+            raise TypeError(_NO_MAPPING)
         if not numbers or not all(
             isinstance(each, int | float) and not isinstance(each, bool) for each in numbers
         ):
             raise TypeError("a list is one of probabilities")
         return None if all(map(math.isnan, numbers)) else list(map(float, numbers))
-    raise TypeError(f"which is {type(answer).__name__}")
+    if isinstance(answer, Mapping):
+        raise TypeError(_NO_MAPPING)
+    raise TypeError(
+        f"of the type {type(answer).__name__}; return the name of a label, its index, or a list of "
+        "probabilities"
+    )
+
+
+_NO_MAPPING = (
+    "an answer is a label, or a list of probabilities in the order of labels=; take it out of the "
+    "dictionary, as in each['label']"
+)
 
 
 def read_batch(
@@ -422,7 +444,11 @@ def read_batch(
     elif hasattr(returned, "to_pylist"):  # Arrow
         returned = returned.to_pylist()
     elif hasattr(returned, "to_list"):  # pandas, polars
+        kind = getattr(getattr(returned, "dtype", None), "kind", "")
         returned = returned.to_list()
+        if library == "pandas" and kind == "f" and any(map(math.isnan, returned)):
+            # Of whole numbers of which one is missing pandas makes floats.
+            returned = [int(each) if each.is_integer() else each for each in returned]
     elif hasattr(returned, "detach"):  # torch
         returned = returned.detach().cpu()
         returned = (returned.float() if returned.is_floating_point() else returned).numpy()

@@ -294,7 +294,11 @@ async def later(texts: Sequence[str]) -> list[str]:
         (iter(["neg"] * 5), "yielded 5 answers for 6 inputs"),
         (iter(["neg"] * 7), "yielded more answers than the 6 inputs"),
         ([["neg"]] * 6, "input 0: a list is one of probabilities"),
-        (["neg", "pos", {"label": "neg"}, "pos", "neg", "pos"], "for input 2: which is dict"),
+        (["neg", "pos", {"label": "neg"}, "pos", "neg", "pos"], "for input 2: .*each.'label'."),
+        ([[{"label": "neg", "score": 0.9}]] * 6, "input 0: an answer is a label, .*each.'label'."),
+        ([{1, 2}] * 6, "input 0: of the type set; return the name of a label, its index, or a"),
+        ([1.0] * 6, r"returned 1.0 for input 0: the index of a label is an int, and this is a flo"),
+        (pd.Series([0.25, np.nan] * 3), "returned 0.25 for input 0: the index of a label is"),
         ([[0.1, 0.9], "pos"] * 3, "probabilities for some inputs and labels for others"),
         ([-1] * 6, "returned -1 for input 0; expected one of 0, 1"),
         (5, "returned 5 .of the type int. for 6 inputs"),
@@ -309,6 +313,32 @@ def test_answers_that_are_none(answers: Any, message: str) -> None:
 def test_a_coroutine_is_told() -> None:
     with pytest.raises(InputError, match=r"is asynchronous.*asyncio.run"):
         as_classifier(later, labels=["neg", "pos"]).score(TABLE)
+
+
+def test_whole_numbers_of_which_pandas_makes_floats_are_indices() -> None:
+    answers = pd.Series([0, 1, None, 1, 0, 1])
+    assert answers.dtype == float
+    model = as_classifier(lambda texts: answers, labels=["neg", "pos"], unparsed="wrong")
+    assert model.score(TABLE).predicted.tolist() == [0, 1, -1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("cache", [{}, 5, ["answers.jsonl"], {"a": 1}])
+def test_what_is_no_cache_is_refused(cache: Any) -> None:
+    with pytest.raises(InputError, match="cache is the name of a file of answers, or an AnswerCac"):
+        ie.evaluate(guess, FRAME, transformed=SOFA, cache=cache)
+
+
+def test_if_no_item_is_left_the_reason_is_told() -> None:
+    def say(texts: Sequence[str]) -> list[str]:
+        return ["I do not know"] * len(texts)
+
+    wanted = r"all items are left out \(answer not parsed: \d+\): none is left"
+    with pytest.raises(InputError, match=wanted):
+        ie.evaluate(say, FRAME, transformed=SOFA, unparsed="drop")
+    with pytest.raises(InputError, match=wanted):
+        ie.stress(say, FRAME, suite={"upper": str.upper}, unparsed="drop")
+    with pytest.raises(InputError, match=wanted):
+        ie.consistency(say, FRAME, phi=str.upper, unparsed="drop")
 
 
 @pytest.mark.train
