@@ -318,10 +318,8 @@ def _damage(folder, kind):
     settings = json.loads(config.read_text())
     if kind == "cut short":
         weights.write_bytes(weights.read_bytes()[:100])
-    elif kind == "no weights":
-        weights.unlink()
-    elif kind == "no config":
-        config.unlink()
+    elif kind in {"no weights", "no config"}:
+        (weights if kind == "no weights" else config).unlink()
     elif kind == "another model":
         config.write_text(json.dumps({**settings, "model_type": "bert"}))
     elif kind == "no count of texts":

@@ -207,6 +207,9 @@ def test_names_are_checked() -> None:
         "{0}": "has '{', which means",
         " Anna": "has blanks at its ends",
         "Anna.": r"has '\.', which means",
+        "Anna\u200b": r"the name Anna\\u200b has a sign that nobody sees",
+        "\u202eannA": r"the name \\u202eannA has a sign that nobody sees, or that turns others",
+        "An\x1bna": r"the name An\\x1bna has a sign",
     }.items():
         with pytest.raises(InputError, match=message):
             Names(women=(wrong,), men=(), places=())
@@ -214,7 +217,10 @@ def test_names_are_checked() -> None:
     for one, two in (
         ("Ana", "ana"),
         ("Ra\u00fal", "Rau\u0301l"),
-        ("Anna", "Anna\u200b"),
+        ("Anna", "\u0410nna"),
+        ("Bob", "\u0412\u043e\u0432"),
+        ("Tom", "\u03a4om"),
+        ("Oslo", "Osl\u03bf"),
         ("Anna B", "Anna\u00a0B"),
         ("\ufb01n", "Fin"),
     ):
