@@ -176,8 +176,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     if out is not None:
         check_plan(plan)
     if names_path is not None:
-        for split in plan.splits:
-            check_enough_names(tasks, split.names)
+        check_enough_names(tasks, {split.name: split.names for split in plan.splits})
     with show_progress() as progress:
         proved = prove_templates(
             tasks, words, wordings=verbs, on_shape=progress("Proving labels, shapes")

@@ -155,8 +155,8 @@ def prove_templates(
     )
 
 
-def check_enough_names(tasks: Sequence[Task], names: Names) -> None:
-    """Check that there are names for the entities of every shape, before any label is proved.
+def check_enough_names(tasks: Sequence[Task], splits: Mapping[str, Names]) -> None:
+    """Check that every split has names for each shape's entities, before any label is proved.
 
     Raises
     ------
@@ -169,8 +169,10 @@ def check_enough_names(tasks: Sequence[Task], names: Names) -> None:
         for sizes in template.sizes():
             sorts = [each.sort for each in template.shape(sizes).constants]
             n_people, n_places = sorts.count(Sort.PERSON), sorts.count(Sort.PLACE)
-            _check_enough(n_people, len(names.women) + len(names.men), "people")
-            _check_enough(n_places, len(names.places), "places")
+            for split, names in splits.items():
+                where = f"split {split!r}: "
+                _check_enough(n_people, len(names.women) + len(names.men), "people", where)
+                _check_enough(n_places, len(names.places), "places", where)
 
 
 def _count_shapes(templates: Sequence[Template]) -> int:
@@ -331,9 +333,9 @@ def _template_weights(proved: ProvedTemplates, codes: NDArray[np.int32]) -> NDAr
     )
 
 
-def _check_enough(needed: int, n_names: int, what: str) -> None:
+def _check_enough(needed: int, n_names: int, what: str, where: str = "") -> None:
     if needed > n_names:
         raise InputError(
-            f"a shape has {needed} {what}, but there are only {n_names} names of {what}; "
+            f"{where}a shape has {needed} {what}, but there are only {n_names} names of {what}; "
             "add names, or make the ranges of the templates smaller"
         )

@@ -12,13 +12,19 @@ import pytest
 from scipy import stats
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
+from ietest_fast.templates.drawing import (
+    CONTRADICTION_OR_NOT,
+    PairDrawer,
+    check_enough_names,
+    prove_templates,
+)
 from ietest_fast.templates.files import parse_templates
 from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import load_language, load_wordings
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import Names, check_disjoint
 from ietest_fast.templates.skeletons import Skeleton, pack
+from ietest_fast.templates.solver import Label
 from ietest_fast.templates.tasks import Task
 from ietest_fast.templates.template import Mask
 from ietest_fast.templates.wording import Slot, VerbForm, word_hypothesis, word_premises
@@ -192,6 +198,22 @@ def test_all_names_can_be_needed() -> None:
         drawer(names=Names(women=("A",), men=("B",), places=("D", "E", "F")))
     with pytest.raises(InputError, match="a shape has 3 places, but there are only 2 names"):
         drawer(names=Names(women=("A",), men=("B", "C"), places=("D", "E")))
+
+
+def test_names_are_counted_before_anything_is_proved(monkeypatch) -> None:
+    def prove(*_: object) -> Label:
+        raise AssertionError("nothing is to be proved")
+
+    monkeypatch.setattr("ietest_fast.templates.template.label_of", prove)
+    task = Task("own", parse_templates(FILE))
+    enough = Names(women=("A",), men=("B", "C"), places=("D", "E", "F"))
+    check_enough_names([task], {"train": enough})
+    for few, message in (
+        (Names(women=("A",), men=("B",), places=("D", "E", "F")), "3 people, but .* only 2 names"),
+        (Names(women=("A",), men=("B", "C"), places=("D",)), "2 places, but .* only 1 names"),
+    ):
+        with pytest.raises(InputError, match=f"split 'test': a shape has {message}"):
+            check_enough_names([task], {"train": enough, "test": few})
 
 
 def test_names_are_checked() -> None:
