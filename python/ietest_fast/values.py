@@ -360,6 +360,15 @@ def show_value(value: object) -> str:
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
 
 
+def find_half(text: str) -> str | None:
+    r"""Return the first half of a surrogate pair that stands alone, as ``\ud83d``, or None."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"\\u{ord(text[error.start]):04x}"
+    return None
+
+
 def show_object(value: object) -> str:
     """Give what a function of a caller's has returned as messages show it: as Python writes it."""
     try:

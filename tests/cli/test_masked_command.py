@@ -153,6 +153,24 @@ def test_rows_that_cannot_be_scored_are_counted(folder: Path) -> None:
     assert log["problem"].null_count == 2
 
 
+def test_rows_of_a_log_without_a_rank_are_counted(folder: Path) -> None:
+    log = pa.table(
+        {
+            "model": ["a", "a", "a", "b", "b", "b"],
+            "item": [0, 1, 2] * 2,
+            "answer": ["and", "or", "or"] * 2,
+            "reciprocal_rank": [1.0, None, None, 0.5, 1.0, 0.5],
+            "problem": [None, None, "too long", None, None, None],
+        }
+    )
+    write(folder / "log.parquet", log)
+    out = ok("log.parquet", folder=folder)
+    assert "a: 2 rows are not scored: no rank in the log: 1; too long: 1." in out
+    assert out.count("not scored:") == 1
+    notes = json.loads(ok("log.parquet", "--json", folder=folder))["notes"]
+    assert notes[0].startswith("a: 2 rows are not scored")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -99,6 +99,26 @@ def test_with_few_words_nothing_is_said(name: str) -> None:
     assert not found.is_foreign
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Der Hund und die Katze sind in dem Haus und sie essen das Brot.", "German"),
+        ("Le chien et le chat sont dans la maison et ils mangent le pain.", "French"),
+        ("El perro y el gato son de la casa y comen el pan.", "Spanish"),
+        ("Кот спит.", "Cyrillic"),
+    ],
+)
+@pytest.mark.parametrize("n", [5, 30])
+def test_one_sentence_that_is_there_often_is_in_its_language(text: str, name: str, n: int) -> None:
+    found = count_languages([text] * n)
+    assert (found.main, found.is_foreign, found.n_foreign) == (name, True, n)
+    assert count_languages([*[text] * n, "A man sleeps."]).is_foreign == (n == 30)
+    assert not count_languages([text] * 4).is_foreign
+    for phi in ("voice", "permute", "negation", "numerical"):
+        with plan(phi) as planned, pytest.raises(InputError, match=f"the texts are {name}"):
+            planned.build(Material(corpora=(Texts([text] * n),)))
+
+
 def test_a_language_has_words_of_its_own() -> None:
     for name, words in FREQUENT_WORDS.items():
         assert words.isdisjoint(FREQUENT_WORDS["English"]) or name == "English"

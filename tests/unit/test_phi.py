@@ -129,7 +129,14 @@ def test_what_has_another_form_is_refused(text):
         ("identity:x=1", "x: no such key; identity has no options"),
         ("words", "words: mapping: is missing"),
         ("syn.careful:block_list=nowhere.txt", "nowhere.txt: no such file"),
-        ("syn.careful:tagger=a,tagger=b", "tagger: input should be a valid string"),
+        ("syn.careful:tagger=a,tagger=b", "tagger: is given 2 times, and takes one value"),
+        ("negation:times=1001", "times: input should be less than or equal to 1000"),
+        ("length-mismatch:times=10000000", "times: input should be less than or equal to 1000"),
+        ("swap+word-overlap:times=1e30", "word-overlap: times"),
+        (f"negation:tautology={'x' * 1001}", "tautology: string should have at most 1000"),
+        (f"spelling:n_words={10**30}", "n_words: input should be less than or equal to 1000"),
+        ("+".join(["identity"] * 21), "21 transformations are composed with +, and at most 20"),
+        ("+".join(["spelling"] * 130), "130 transformations are composed with +, and at most 20"),
     ],
 )
 def test_wrong_names_and_options(text, complaint):
@@ -150,7 +157,6 @@ def test_tables_of_options(tmp_path):
     (tmp_path / "block.txt").write_text("boy\n")
     choice = choose_phi({"name": "syn.paper", "block_list": "block.txt"}, folder=tmp_path)
     assert choice.files() == [tmp_path / "block.txt"]
-    assert choose_phi({}).name == "syn.careful"
     assert choose_phi({"name": "identity+identity"}).name == "identity+identity"
     with pytest.raises(ConfigError, match="tagger: with options, name is one name"):
         choose_phi({"name": "syn.careful+identity", "tagger": "x"})

@@ -264,8 +264,9 @@ def test_missing_pipelines_are_named(tmp_path: Path) -> None:
         Tagger.load("xx_no_such_thing")
     with pytest.raises(ResourceError, match=r"not a spaCy pipeline \(no config\.cfg"):
         Tagger.load(tmp_path)
-    with pytest.raises(ResourceError, match="no spaCy pipeline"):
-        Tagger.load(tmp_path / "absent")
+    for name in ("./nothere", "~/nothere", str(tmp_path / "absent")):
+        with pytest.raises(ResourceError, match=r"no spaCy pipeline .*there is no such folder"):
+            Tagger.load(name)
 
 
 def test_a_pipeline_without_tags_is_refused(tmp_path: Path) -> None:

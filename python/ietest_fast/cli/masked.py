@@ -129,7 +129,7 @@ def command(
     run: MaskedRun | None = None
     said: list[str] = []
     if model is None and onnx is None:
-        answers = _read(source, options)
+        answers, said = _read(source, options)
     else:
         answers, run, said = _score(source, model, onnx, options)
     summaries = [summarise_masked(each) for each in answers]
@@ -164,10 +164,14 @@ def _check_options(model: str | None, onnx: Path | None, options: dict[str, Any]
         check_not_given(*_OF_TRAINING, because="needs --train")
 
 
-def _read(source: Path, options: dict[str, Any]) -> list[MaskedAnswers]:
+def _read(source: Path, options: dict[str, Any]) -> tuple[list[MaskedAnswers], list[str]]:
+    """Read ranks, and say which rows have none."""
     from ietest_fast.evaluation.masked_answers import read_masked_log
+    from ietest_fast.evaluation.masked_items import say_problems
 
-    return [*read_masked_log(source, groups=options["groups"], ranks=options["ranks"])]
+    answers = [*read_masked_log(source, groups=options["groups"], ranks=options["ranks"])]
+    left_out = {each.model: say_problems(each.problems) for each in answers}
+    return answers, [f"{model}: {said}" for model, said in left_out.items() if said is not None]
 
 
 def _score(

@@ -145,7 +145,12 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         check_not_given("rules", because="is for the TASKs of the package; leave it out")
     if out is None:
         check_not_given("format", because="is for the files of --out; name a folder with --out")
-    from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, THREE_WAY, prove_templates
+    from ietest_fast.templates.drawing import (
+        CONTRADICTION_OR_NOT,
+        THREE_WAY,
+        check_enough_names,
+        prove_templates,
+    )
     from ietest_fast.templates.writing import CorpusPlan, check_plan, write_corpus
 
     tasks = _read_tasks(names, files, rules)
@@ -170,6 +175,8 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     )
     if out is not None:
         check_plan(plan)
+    if names_path is not None:
+        check_enough_names(tasks, {split.name: split.names for split in plan.splits})
     with show_progress() as progress:
         proved = prove_templates(
             tasks, words, wordings=verbs, on_shape=progress("Proving labels, shapes")

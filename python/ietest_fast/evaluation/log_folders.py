@@ -89,28 +89,34 @@ def find_logs(
 def _list_tasks(folder: Path, reader: str | None) -> dict[str, list[Path]]:
     """Return the logs in a folder by the names of their tasks."""
     found: dict[str, list[Path]] = {}
+    logs: list[Path] = []
     n_files = 0
+    # All are counted before one is opened.
     for place, folders, names in os.walk(folder):
         folders.sort()
         n_files += len(names)
+        logs += [Path(place, name) for name in sorted(names) if _may_be_log(name)]
         if n_files > _MOST_FILES:
             raise InputError(
                 f"is a folder with more than {say_count(_MOST_FILES, 'file', 'files')}; name the "
                 "one that holds the logs",
                 path=folder,
             )
-        for name in sorted(names):
-            path = Path(place, name)
-            plain = name.lower()
-            if path.suffix.lower() in _PACKED:
-                plain = plain.removesuffix(path.suffix.lower())
-            if plain.endswith(_ENDINGS):
-                # What cannot be read, or is of no harness, is no log.
-                with contextlib.suppress(InputError):
-                    task = _task_of(path, reader)
-                    if task is not None:
-                        found.setdefault(task, []).append(path)
+    for path in logs:
+        # What cannot be read, or is of no harness, is no log.
+        with contextlib.suppress(InputError):
+            task = _task_of(path, reader)
+            if task is not None:
+                found.setdefault(task, []).append(path)
     return found
+
+
+def _may_be_log(name: str) -> bool:
+    """Whether a file's name ends as those of logs do, packed or not."""
+    plain = name.lower()
+    for packed in _PACKED:
+        plain = plain.removesuffix(packed)
+    return plain.endswith(_ENDINGS)
 
 
 def _task_of(path: Path, reader: str | None) -> str | None:

@@ -96,15 +96,7 @@ class MaskedItems:
         more
             What else to say of them.
         """
-        counts = Counter(problem for problem in problems if problem is not None)
-        if not counts:
-            return None
-        n = sum(counts.values())
-        reasons = "; ".join(
-            f"{reason}: {count:,} (the first is {self.locate(list(problems).index(reason))})"
-            for reason, count in counts.most_common()
-        )
-        return f"{say_count(n, 'row is', 'rows are')} not {what}{more}: {reasons}."
+        return say_problems(problems, what=f"{what}{more}", locate=self.locate)
 
     def refuse_if_none(self, problems: Sequence[str | None], *, what: str = "scored") -> None:
         """Stop if no row is left.
@@ -117,6 +109,34 @@ class MaskedItems:
         if all(problem is not None for problem in problems):
             said = self.say_problems(problems, what=what)
             raise InputError(f"no row can be {what}. {said}", path=self.source)
+
+
+def say_problems(
+    problems: Sequence[str | None],
+    *,
+    what: str = "scored",
+    locate: Callable[[int], str] | None = None,
+) -> str | None:
+    """Say how many rows are left out and why, as a sentence; None if there is none.
+
+    Parameters
+    ----------
+    problems
+        Shape (n,).
+    what
+        What is not done with them.
+    locate
+        Words for a row; None: rows of one model, whose places are not known.
+    """
+    counts = Counter(problem for problem in problems if problem is not None)
+    if not counts:
+        return None
+    reasons = []
+    for reason, count in counts.most_common():
+        first = "" if locate is None else f" (the first is {locate(list(problems).index(reason))})"
+        reasons.append(f"{reason}: {count:,}{first}")
+    n = sum(counts.values())
+    return f"{say_count(n, 'row is', 'rows are')} not {what}: {'; '.join(reasons)}."
 
 
 def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) -> MaskedItems:

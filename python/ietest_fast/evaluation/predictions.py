@@ -104,7 +104,7 @@ class Predictions:
         if self.repeats is not None and self.repeats not in self.table.column_names:
             raise InputError("there is no such column", path=self.source, column=self.repeats)
         table = as_schema(self.table, self.label_names, self.source)
-        check_values(table, self.label_names, self.source)
+        check_values(table, self.label_names, self.source, dropped=self.dropped)
         if self.label_names is not None:
             check_marks(table, self.label_names, self.source)
         about: dict[str, Any] = {

@@ -22,7 +22,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 GROUPS = ("model", "m", "rho")
@@ -309,9 +309,18 @@ def _encode(column: pa.ChunkedArray, labels: Sequence[str], source: str, name: s
     return pa.DictionaryArray.from_arrays(made, names)
 
 
-def check_values(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
+def check_values(
+    table: pa.Table,
+    label_names: tuple[str, ...] | None,
+    source: str,
+    *,
+    dropped: Mapping[str, int] | None = None,
+) -> None:
     """Refuse a table without rows, and columns with values that are missing or do not fit."""
     if table.num_rows == 0:
+        if dropped:
+            reasons = ", ".join(f"{reason}: {n:,}" for reason, n in dropped.items())
+            raise InputError(f"all items are left out ({reasons}): none is left", path=source)
         raise InputError("there are no predictions", path=source)
     for name in _WITHOUT_NULLS:
         if name in table.column_names and table[name].null_count:

@@ -31,7 +31,7 @@ from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.resampling import MAX_RESAMPLES
 from ietest_fast.transform.kinds import InputFile  # noqa: TC001 - pydantic reads it
-from ietest_fast.transform.phi import PhiChoice, choose_phi, parse_phi
+from ietest_fast.transform.phi import DEFAULT_PHI, PhiChoice, choose_phi, parse_phi
 
 NO_REPLICATES = (
     "the exact method has no replicates; leave n_resamples out, or choose another method or the "
@@ -429,7 +429,7 @@ class RunConfig(Section):
         named.
         """
         named: tuple[PhiChoice, ...] | None = self.transformation or self.phi
-        return (choose_phi({}),) if named is None else named
+        return (parse_phi(DEFAULT_PHI),) if named is None else named
 
     @property
     def eval_phis(self) -> tuple[PhiChoice, ...]:

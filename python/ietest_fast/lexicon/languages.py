@@ -25,6 +25,9 @@ FEWEST_WORDS = 200
 MOST_TEXTS = 5_000
 """How many texts are looked at, the first ones."""
 
+FEWEST_FOREIGN = 5
+"""With fewer texts in other languages nothing is said of them."""
+
 _FEWEST_DIFFERENT = 8  # in names and formulas there are "de", "von" and "y", too
 
 # What is frequent in another language, too, says nothing.
@@ -105,7 +108,9 @@ class LanguageCount:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the texts as a whole are clearly not in English."""
+        """Whether the texts as a whole, or nearly all of them, are clearly not in English."""
+        if _are_nearly_all(self.n_foreign, self.n_texts):
+            return True
         return self.n_words >= FEWEST_WORDS and self.main not in {None, ENGLISH}
 
 
@@ -147,7 +152,8 @@ def count_languages(texts: Iterable[str | None]) -> LanguageCount:
         seen.update(words)
         if n_texts >= MOST_TEXTS:
             break
-    if 2 * n_strange > n_words:
+    # A sentence that is there often has few different words, and is in its language all the same.
+    if 2 * n_strange > n_words or _are_nearly_all(sum(foreign.values()), n_texts):
         main = next((name for name, _ in foreign.most_common()), None)
     else:
         main = _clearly(together, fewest=n_words // 10)
@@ -156,6 +162,10 @@ def count_languages(texts: Iterable[str | None]) -> LanguageCount:
         if main is None and 10 * together[ENGLISH] >= n_words:
             main = ENGLISH
     return LanguageCount(n_texts=n_texts, n_words=n_words, foreign=foreign, main=main)
+
+
+def _are_nearly_all(n_foreign: int, n_texts: int) -> bool:
+    return n_foreign >= FEWEST_FOREIGN and 10 * n_foreign >= 9 * n_texts
 
 
 def _count(words: list[str]) -> Counter[str]:

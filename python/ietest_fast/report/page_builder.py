@@ -53,6 +53,12 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
         others.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def show(value: object) -> object:
+        """Show the control characters of every text that the page gets, whatever names it."""
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return show_controls(value) if is_text else value
 
     environment = Environment(
         loader=PackageLoader("ietest_fast.report", "page"),
@@ -60,8 +66,8 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=show,
     )
-    environment.filters["visible"] = show_controls
     script = read_page_file("report.js")
     numbers: dict[str, int] = {}
     return environment.get_template("report.html.j2").render(

@@ -283,7 +283,7 @@ def _raw(value: object) -> object:
     if isinstance(value, PValue):
         return value.p
     if isinstance(value, str):
-        return show_controls(value)
+        return show_controls(value).translate(_TURNS)
     return "" if value is None else value
 
 

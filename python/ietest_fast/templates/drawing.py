@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import load_core
+from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.schemas import place_of
 from ietest_fast.templates.skeletons import Skeleton, pack
 from ietest_fast.templates.solver import Label
@@ -154,6 +155,26 @@ def prove_templates(
     )
 
 
+def check_enough_names(tasks: Sequence[Task], splits: Mapping[str, Names]) -> None:
+    """Check that every split has names for each shape's entities, before any label is proved.
+
+    Raises
+    ------
+    InputError
+        If there are fewer.
+    TemplateError
+        If a shape cannot be made.
+    """
+    for template in (each for task in tasks for each in task.templates):
+        for sizes in template.sizes():
+            sorts = [each.sort for each in template.shape(sizes).constants]
+            n_people, n_places = sorts.count(Sort.PERSON), sorts.count(Sort.PLACE)
+            for split, names in splits.items():
+                where = f"split {split!r}: "
+                _check_enough(n_people, len(names.women) + len(names.men), "people", where)
+                _check_enough(n_places, len(names.places), "places", where)
+
+
 def _count_shapes(templates: Sequence[Template]) -> int:
     n_shapes = 0
     for template in templates:
@@ -239,8 +260,8 @@ class PairDrawer:
         label_of = [label_names[each.label] for each in proved.templates]
         self.labels = tuple(dict.fromkeys(label_of))
         n_people = len(names.women) + len(names.men)
-        _check_enough(proved.skeletons.n_people, n_people, "people")
-        _check_enough(proved.skeletons.n_places, len(names.places), "places")
+        _check_enough(int(proved.skeletons.n_people.max(initial=0)), n_people, "people")
+        _check_enough(int(proved.skeletons.n_places.max(initial=0)), len(names.places), "places")
         codes = np.array([self.labels.index(name) for name in label_of], dtype=np.int32)
         common = {
             "people": names.people,
@@ -312,9 +333,9 @@ def _template_weights(proved: ProvedTemplates, codes: NDArray[np.int32]) -> NDAr
     )
 
 
-def _check_enough(needed: NDArray[np.int32], n_names: int, what: str) -> None:
-    if needed.size and needed.max() > n_names:
+def _check_enough(needed: int, n_names: int, what: str, where: str = "") -> None:
+    if needed > n_names:
         raise InputError(
-            f"a shape has {needed.max()} {what}, but there are only {n_names} names of {what}; "
+            f"{where}a shape has {needed} {what}, but there are only {n_names} names of {what}; "
             "add names, or make the ranges of the templates smaller"
         )

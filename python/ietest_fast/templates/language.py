@@ -24,6 +24,7 @@ from pydantic import (
 
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.files import read_toml
+from ietest_fast.signs import escape
 from ietest_fast.templates.formulas import Domain
 from ietest_fast.templates.naming import fold_name
 
@@ -83,6 +84,10 @@ def _with_slots(*slots: str) -> AfterValidator:
             raise ValueError(f"has {len(text):,} characters; at most {MOST_CHARACTERS} expected")
         if len(text.splitlines()) > 1 or "\n" in text:
             raise ValueError("has a line break; remove it")
+        if escape(text) != text:
+            raise ValueError(
+                f"has a sign that nobody sees, or that turns others: {escape(text)}; remove it"
+            )
         return text
 
     return AfterValidator(check)

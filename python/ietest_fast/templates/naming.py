@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_toml
+from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +24,16 @@ Split = Literal["train", "valid", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 _KINDS = ("women", "men", "places")
+
+# Small or capital, these look like Latin letters; no two of a script like the same one, so texts in
+# one script are not confused.
+_ALIKE = str.maketrans(
+    # Cyrillic, then Greek.
+    "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443"
+    "\u0445\u0456\u0458\u0455\u0501\u04bb\u051b\u051d"
+    "\u03b1\u03b2\u03b5\u03b6\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
+    "abekmhopctyxijsdhqw" + "abezhikmnoptyx",
+)
 
 MOST_NAMES = 100_000
 """Of a split; the packaged ones have some hundreds."""
@@ -77,9 +88,10 @@ class Names:
 def fold_name(name: str) -> str:
     """Return what two texts have in common that readers cannot tell apart.
 
-    Capitals, kinds of blanks and signs that show nothing, such as U+200B, make no difference.
+    Capitals, kinds of blanks, signs that show nothing, such as U+200B, and letters of other scripts
+    that look like Latin ones make no difference.
     """
-    folded = unicodedata.normalize("NFKC", name).casefold()
+    folded = unicodedata.normalize("NFKC", name).casefold().translate(_ALIKE)
     shown = "".join(each for each in folded if unicodedata.category(each) != "Cf")
     return " ".join(unicodedata.normalize("NFKC", shown).split())
 
@@ -95,6 +107,10 @@ def _check_name(name: str) -> None:
     if name != name.strip():
         raise InputError(f"the name {name!r} has blanks at its ends; remove them")
     # These stand between sentences, between names, and in the place of words.
+    if escape(name) != name and len(name.splitlines()) < 2:
+        raise InputError(
+            f"the name {escape(name)} has a sign that nobody sees, or that turns others; remove it"
+        )
     found = re.search(r"[\r\n,;{}\[\]]|\.\s|\.$", name)
     if found is not None or len(name.splitlines()) > 1:
         mark = "a line break" if found is None else repr(found.group())

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.transform.base import Transformation
 
+MOST_STEPS = 20
+"""How many transformations can be done in turn: each holds a copy of the texts, and its edits."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Composition(BaseTransformation):
@@ -33,12 +36,12 @@ class Composition(BaseTransformation):
     Parameters
     ----------
     parts
-        At least two; parts of parts are parts.
+        At least two, at most :data:`MOST_STEPS`; parts of parts are parts.
 
     Raises
     ------
     InputError
-        If there are fewer than two.
+        If there are fewer or more.
     """
 
     parts: tuple[Transformation, ...]
@@ -49,6 +52,7 @@ class Composition(BaseTransformation):
             flat += part.parts if isinstance(part, Composition) else [part]
         if len(flat) < 2:
             raise InputError("a composition needs at least two transformations")
+        check_steps(len(flat))
         object.__setattr__(self, "parts", tuple(flat))
 
     @property
@@ -110,6 +114,21 @@ class Composition(BaseTransformation):
             source_row=rows,
             labels=labels,
             repeated=np.setdiff1d(np.concatenate(repeated), rows),
+        )
+
+
+def check_steps(n_steps: int) -> None:
+    """Refuse more transformations in turn than :data:`MOST_STEPS`.
+
+    Raises
+    ------
+    InputError
+        If there are more.
+    """
+    if n_steps > MOST_STEPS:
+        raise InputError(
+            f"{n_steps:,} transformations are composed with +, and at most {MOST_STEPS} can be; do "
+            "the first of them, and then the others on the texts that they gave"
         )
 
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 Names = Annotated[tuple[str, ...], BeforeValidator(take_several)]
 """Type of an option that names one column or several."""
 
+# Both are far beyond any use, and together a megabyte for a text.
+_MOST_TIMES = 1000
+_LONGEST = 1000
+
 CUT_RULE = "cut"
 """The rule of edits that drop the rest of a text, as the published code does."""
 
@@ -142,8 +146,10 @@ class Distraction(BaseTransformation):
 class DistractionOptions(PhiOptions):
     """What a distraction can be told."""
 
-    tautology: str = Field("and true is true", min_length=1, description="the words to add")
-    times: int = Field(1, ge=1, le=1000, description="how often they are added")
+    tautology: str = Field(
+        "and true is true", min_length=1, max_length=_LONGEST, description="the words to add"
+    )
+    times: int = Field(1, ge=1, le=_MOST_TIMES, description="how often they are added")
     columns: Names = Field(
         (), description="the columns to add them to [the last column of texts: the hypothesis]"
     )
@@ -157,13 +163,15 @@ class DistractionOptions(PhiOptions):
 class NegationOptions(DistractionOptions):
     """What the distraction by a negation can be told."""
 
-    tautology: str = Field("and false is not true", min_length=1, description="the words to add")
+    tautology: str = Field(
+        "and false is not true", min_length=1, max_length=_LONGEST, description="the words to add"
+    )
 
 
 class LengthMismatchOptions(DistractionOptions):
     """What the distraction by length can be told."""
 
-    times: int = Field(5, ge=1, le=1000, description="how often they are added")
+    times: int = Field(5, ge=1, le=_MOST_TIMES, description="how often they are added")
     columns: Names = Field(
         (), description="the columns to add them to [the first column of texts: the premise]"
     )

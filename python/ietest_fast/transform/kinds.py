@@ -130,7 +130,7 @@ def _nothing() -> None:
 
 def _check_language(name: str, language: str, material: Material) -> None:
     """Stop where the texts to learn from are clearly in another language; warn of some that are."""
-    from ietest_fast.lexicon.languages import MOST_TEXTS, count_languages
+    from ietest_fast.lexicon.languages import FEWEST_FOREIGN, MOST_TEXTS, count_languages
 
     texts = (text for part in material.texts() for text in part.slice(0, MOST_TEXTS).to_pylist())
     found = count_languages(texts)
@@ -142,14 +142,11 @@ def _check_language(name: str, language: str, material: Material) -> None:
             "no language, such as words with a mapping of your own, spelling or swap (`ietest-fast "
             "transform --list`)"
         )
-    if found.n_foreign >= max(_FEWEST_FOREIGN, found.n_texts / 100):
+    if found.n_foreign >= max(FEWEST_FOREIGN, found.n_texts / 100):
         material.on_warning(
             f"{said}, and {name} is for {language}: it finds nothing to do in them, or the wrong "
             "things; take them out, or read what it has made of them"
         )
-
-
-_FEWEST_FOREIGN = 5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.registry import Registry, list_problems
 from ietest_fast.transform.base import Transformation
-from ietest_fast.transform.composition import Composition, compose_fingerprints
+from ietest_fast.transform.composition import Composition, check_steps, compose_fingerprints
 from ietest_fast.transform.kinds import (
     Material,
     PhiOptions,
@@ -208,7 +208,9 @@ def parse_phi(
     """
     parts = []
     added = {} if added is None else added
-    written = [(TRANSFORMATIONS.find(name), values) for name, values in _read_parts(text)]
+    steps = _read_parts(text)
+    check_steps(len(steps))
+    written = [(TRANSFORMATIONS.find(name), values) for name, values in steps]
     known = {name for kind, _ in written for name in kind.options.model_fields}
     problems = [_say_unknown(text, name) for name in added if name not in known]
     for kind, values in written:
@@ -222,7 +224,7 @@ def parse_phi(
                 {**values, **own}, strict=False, context={"folder": folder}
             )
         except ValidationError as error:
-            problems += [f"{kind.name}: {line}" for line in _word_problems(error, kind)]
+            problems += [f"{kind.name}: {line}" for line in _word_problems(error, kind, values)]
             continue
         parts.append((kind, options))
     if problems:
@@ -245,18 +247,23 @@ def choose_phi(values: Mapping[str, Any], *, folder: Path | None = None) -> PhiC
     Parameters
     ----------
     values
-        ``name`` (:data:`DEFAULT_PHI` where absent) and the options. If the name is a composition
-        (``a+b``) or has options of its own, there are no others.
+        ``name`` (:data:`DEFAULT_PHI` where absent) and the options; at least one of them. If the
+        name is a composition (``a+b``) or has options of its own, there are no others.
     folder
         Relative paths start here; None: in the working folder.
 
     Raises
     ------
     InputError
-        If there is no such transformation.
+        If there is no such transformation, or nothing is given.
     ConfigError
         With every mistake, each with its key.
     """
+    if not values:
+        raise InputError(
+            "an empty mapping names no transformation and holds no rewordings: give a name, such "
+            f"as {DEFAULT_PHI!r}, or texts with their rewordings"
+        )
     options = dict(values)
     name = options.pop("name", DEFAULT_PHI)
     if not isinstance(name, str):
@@ -387,13 +394,20 @@ def _wrong(text: str, place: int, problem: str) -> InputError:
     )
 
 
-def _word_problems(error: ValidationError, kind: TransformationKind) -> list[str]:
+def _word_problems(
+    error: ValidationError, kind: TransformationKind, written: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Word the mistakes; what is written as text is a list where an option is there repeatedly."""
     known = ", ".join(kind.options.model_fields)
     has = f"{kind.name} has {known}" if known else f"{kind.name} has no options"
     lines = [
         f"{line}; {has}" if line.endswith(": no such key") else line
         for line in list_problems(error)
     ]
+    for key, value in ({} if written is None else written).items():
+        if isinstance(value, list):
+            own = f"{key}: is given {len(value)} times, and takes one value"
+            lines = [own if line.startswith(f"{key}: ") else line for line in lines]
     return list(dict.fromkeys(lines))
 
 

@@ -18,7 +18,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.transform.base import BaseTransformation, Transformed
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA
-from ietest_fast.values import show_object
+from ietest_fast.values import find_half, show_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 RULE = "given"
 """The rule of edits that replace a whole text by the one that a caller gives."""
+
+
+def _check_text(text: str, told: str) -> None:
+    """Refuse half of a surrogate pair that stands alone, which no file and no table can hold."""
+    half = find_half(text)
+    if half is not None:
+        raise InputError(
+            f"phi: {told}: {half} is half of a surrogate pair and stands alone; a character beyond "
+            "U+FFFF is cut in two where the text was made"
+        )
 
 
 def is_function(phi: object) -> bool:
@@ -52,7 +62,7 @@ class Rewordings(BaseTransformation):
     Raises
     ------
     InputError
-        If a text or a rewording is no string.
+        If a text or a rewording is no string, or holds half of a character.
     """
 
     rewordings: Mapping[str, str]
@@ -66,6 +76,8 @@ class Rewordings(BaseTransformation):
                     f"phi: a mapping leads from texts to texts, not from {show_object(text)} to "
                     f"{show_object(new)}"
                 )
+            for each in (text, new):
+                _check_text(each, f"a mapping leads from {show_object(text)} to {show_object(new)}")
 
     @property
     def name(self) -> str:
@@ -198,6 +210,7 @@ class RewordingFunction(BaseTransformation):
                     f"(of the type {type(new).__name__}) for {show_object(text)}; expected the "
                     "reworded text, or the text itself to leave it as it is"
                 )
+            _check_text(new, f"{self.name} returned {show_object(new)} for {show_object(text)}")
             self._known[text] = str(new)
 
     def transform_table(

@@ -209,7 +209,7 @@ def _digest(words: Iterable[str]) -> str:
 class SpellingOptions(PhiOptions):
     """What noise can be told."""
 
-    n_words: int = Field(1, ge=1, description="words to misspell in a text")
+    n_words: int = Field(1, ge=1, le=1000, description="words to misspell in a text")
     ways: Annotated[tuple[Way, ...], BeforeValidator(take_several)] = Field(
         ("swap", "key"),
         min_length=1,

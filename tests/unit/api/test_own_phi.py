@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.errors import InputError
+from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.transform import plan
 from ietest_fast.transform.rewordings import Rewordings
 
@@ -176,3 +176,33 @@ def test_a_run_knows_them_by_their_outputs(tmp_path: Path) -> None:
         ie.run(**data, **options, phi=lambda text: text + "!", out=tmp_path / "run")
     with pytest.raises(InputError, match="is in the data"):
         ie.run(**data, **options, phi={"not there": "x"})
+
+
+RUN: dict[str, Any] = {
+    "train": FRAME[:30],
+    "valid": FRAME[30:40],
+    "test": FRAME[40:],
+    "model": "ngram-linear",
+}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda phi: ie.transform(TEXTS, phi),
+        lambda phi: ie.evaluate(guess, FRAME, phi=phi),
+        lambda phi: ie.evaluate(guess, FRAME, phi=[phi]),
+        lambda phi: ie.consistency(guess, FRAME, phi=phi),
+        lambda phi: ie.stress(guess, FRAME, suite={"x": phi}),
+        lambda phi: ie.run(**RUN, phi=phi),
+        lambda phi: ie.run(**RUN, phi=to_sofa, eval_phi=[phi]),
+    ],
+    ids=["transform", "evaluate", "list", "consistency", "stress", "run", "eval_phi"],
+)
+def test_what_is_no_rewording_is_refused_everywhere(use: Any) -> None:
+    """Nothing is not the usual transformation, and half of a character is no text."""
+    with pytest.raises((InputError, ConfigError), match="an empty mapping names no transformation"):
+        use({})
+    for phi in ({TEXTS[0]: "a\ud83d"}, {"\udcff": "a"}, lambda text: text + "\ud83d"):
+        with pytest.raises(InputError, match=r"\\ud\w{3} is half of a surrogate pair"):
+            use(phi)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.reading import read_logs
 from toy_logs import counts, inspect_log, pair, reword, sample
@@ -500,3 +501,18 @@ def test_logs_of_real_situations_give_what_the_harnesses_count(
             path.write_bytes(gzip.decompress((folder / name).read_bytes()))
         logs.append(path)
     assert counts(read_logs(logs, **options)) == expected
+
+
+def test_files_of_a_folder_are_counted_before_one_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: Path) -> object:
+        raise AssertionError(f"{path} is not to be opened")
+
+    monkeypatch.setattr("ietest_fast.evaluation.log_folders._MOST_FILES", 3)
+    monkeypatch.setattr("ietest_fast.evaluation.log_folders.find_reader", read)
+    for number in range(4):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "samples.json").write_text("{}")
+    with pytest.raises(InputError, match="is a folder with more than 3 files; name the one that"):
+        find_logs([tmp_path], [])

@@ -106,6 +106,36 @@ def test_maps_that_do_not_fit_are_refused(label_map, message):
 
 
 @pytest.mark.parametrize(
+    ("model", "data", "label_map", "of_model"),
+    [
+        (("LABEL_0", "LABEL_1"), ("neg", "pos"), {0: "pos", 1: "neg"}, [1, 0]),
+        (("0", "1"), ("neg", "pos"), {1: "pos", 0: "neg"}, [0, 1]),
+        (("0", "1"), ("neg", "pos"), {np.int64(1): "neg", np.int64(0): "pos"}, [1, 0]),
+        (("False", "True"), ("neg", "pos"), {True: "pos", False: "neg"}, [0, 1]),
+        (("pos", "neg"), ("0", "1"), {"pos": 1, "neg": 0}, [1, 0]),
+        (("pos", "neg"), ("0", "1"), {"pos": 1.0, "neg": np.int8(0)}, [1, 0]),
+    ],
+)
+def test_numbers_of_a_map_are_names(model, data, label_map, of_model):
+    assert match_labels(model, data, label_map=label_map).of_model.tolist() == of_model
+
+
+@pytest.mark.parametrize(
+    ("label_map", "message"),
+    [
+        ({0: "entailment"}, "leaves out the model's label 'LABEL_1'"),
+        ({0: "entailment", "0": "neutral"}, "twice"),
+        ({3: "entailment"}, "the model has no label '3'"),
+        ({None: "entailment"}, "the model has no label ''"),
+        (["entailment"], "label_map is a mapping .*, and not a list"),
+    ],
+)
+def test_maps_of_other_types_that_do_not_fit(label_map, message):
+    with pytest.raises(InputError, match=message):
+        match_labels(("LABEL_0", "LABEL_1", "LABEL_2"), NLI, label_map=label_map)
+
+
+@pytest.mark.parametrize(
     ("model", "data", "message"),
     [
         (("entailment", "neutral"), NLI, "'contradiction' is none of the model's"),

@@ -318,8 +318,8 @@ def _damage(folder, kind):
     settings = json.loads(config.read_text())
     if kind == "cut short":
         weights.write_bytes(weights.read_bytes()[:100])
-    elif kind == "no config":
-        config.unlink()
+    elif kind in {"no weights", "no config"}:
+        (weights if kind == "no weights" else config).unlink()
     elif kind == "another model":
         config.write_text(json.dumps({**settings, "model_type": "bert"}))
     elif kind == "no count of texts":
@@ -348,6 +348,7 @@ def _damage(folder, kind):
     ("kind", "match"),
     [
         ("cut short", "is no whole zip archive"),
+        ("no weights", r"ngram-linear\.npz: there is no such file|ngram-linear\.npz: no such file"),
         ("no config", "there is no config.json beside ngram-linear.npz"),
         ("another model", "is not of a model 'ngram-linear'"),
         ("no count of texts", "n_texts must be 1 or 2"),

@@ -500,3 +500,30 @@ def test_a_run_keeps_to_its_number_of_threads(checkpoint, tmp_path):
     run(check_config(config), tmp_path, **data)
     with pytest.raises(StoreError, match=r"these differ: models\.transformer\.n_threads"):
         run(check_config({**config, "n_threads": 2}), tmp_path, **data)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_hidden_layers": 3}, "it has no weights for"),
+        ({"num_hidden_layers": 100_000}, "far larger than the 41 tensors that the weights hold"),
+        ({"num_hidden_layers": 10**9}, r"num_hidden_layers is 1e\+09, and no model has more"),
+        ({"num_labels": 10**9, "id2label": None}, r"num_labels is 1e\+09, and no model has more"),
+        ({"vocab_size": 2 * 10**9}, r"far larger than .*of the shape \(2000000000, 16\)"),
+        ({"intermediate_size": 10**9}, r"far larger than .*of the shape \(1000000000, 16\)"),
+        ({"max_position_embeddings": 10**10}, r"far larger than .*of the shape \(10000000000, 16"),
+        ({"hidden_size": 2 * 10**6}, "far larger than"),
+        ({"num_hidden_layers": 1}, r"they hold bert\.encoder\.layer\.1\..* no such layer"),
+        ({"num_hidden_layers": -1}, r"they hold bert\.encoder\.layer\.0\..* no such layer"),
+    ],
+)
+def test_settings_of_another_size_than_the_weights_are_refused_before_memory_is_taken(
+    tmp_path, change, message
+):
+    from ietest_fast.models.checkpoint import load_classifier
+
+    make_bert(tmp_path, labels=("no", "yes"))
+    settings = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(settings | change))
+    with pytest.raises(InputError, match=message):
+        load_classifier(tmp_path)

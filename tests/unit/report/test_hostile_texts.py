@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import html
+
 import pytest
 
 from finished_runs import HOSTILE
 from ietest_fast.report import build_page, gather, read_run
+from ietest_fast.report.contents import Contents
+from ietest_fast.report.parts import Heading, Note, Numbers, Section, Words
+from ietest_fast.report.tables import Column, Table
+from ietest_fast.signs import show_controls
 from report_browser import wait_for_examples, watched_page
 
 
@@ -83,3 +89,19 @@ def test_hostile_names_of_runs_show_as_text(tmp_path, first_run, second_run):
         titles = page.eval_on_selector_all("svg > title", "all => all.map(t => t.textContent)")
         assert any(shown[0] in title for title in titles)
         assert troubles == []
+
+
+@pytest.mark.parametrize("name", ["m<b>\x1b[31m", "\x07\x00a", "\x7f\x9b2J"])
+def test_no_part_of_a_page_holds_a_control_character(name):
+    table = Table(name="a", title=name, note=name, columns=(Column(name),), rows=((name,),))
+    parts = (
+        Heading(text=name),
+        Numbers(table=table, folded=name),
+        Numbers(table=table),
+        Note(text=name),
+        Words(title=name, text=name),
+    )
+    section = Section(id="a", title=name, intro=name, parts=parts)
+    page = build_page(Contents(runs=(), sections=(section,)), title=name)
+    assert not [sign for sign in page if (sign < " " and sign != "\n") or "\x7f" <= sign <= "\x9f"]
+    assert page.count(html.escape(show_controls(name))) >= 12

@@ -12,13 +12,19 @@ import pytest
 from scipy import stats
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
+from ietest_fast.templates.drawing import (
+    CONTRADICTION_OR_NOT,
+    PairDrawer,
+    check_enough_names,
+    prove_templates,
+)
 from ietest_fast.templates.files import parse_templates
 from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import load_language, load_wordings
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import Names, check_disjoint
 from ietest_fast.templates.skeletons import Skeleton, pack
+from ietest_fast.templates.solver import Label
 from ietest_fast.templates.tasks import Task
 from ietest_fast.templates.template import Mask
 from ietest_fast.templates.wording import Slot, VerbForm, word_hypothesis, word_premises
@@ -194,6 +200,22 @@ def test_all_names_can_be_needed() -> None:
         drawer(names=Names(women=("A",), men=("B", "C"), places=("D", "E")))
 
 
+def test_names_are_counted_before_anything_is_proved(monkeypatch) -> None:
+    def prove(*_: object) -> Label:
+        raise AssertionError("nothing is to be proved")
+
+    monkeypatch.setattr("ietest_fast.templates.template.label_of", prove)
+    task = Task("own", parse_templates(FILE))
+    enough = Names(women=("A",), men=("B", "C"), places=("D", "E", "F"))
+    check_enough_names([task], {"train": enough})
+    for few, message in (
+        (Names(women=("A",), men=("B",), places=("D", "E", "F")), "3 people, but .* only 2 names"),
+        (Names(women=("A",), men=("B", "C"), places=("D",)), "2 places, but .* only 1 names"),
+    ):
+        with pytest.raises(InputError, match=f"split 'test': a shape has {message}"):
+            check_enough_names([task], {"train": enough, "test": few})
+
+
 def test_names_are_checked() -> None:
     with pytest.raises(InputError, match="'Paris' stands there twice"):
         Names(women=("Paris",), men=(), places=("Paris",))
@@ -207,6 +229,9 @@ def test_names_are_checked() -> None:
         "{0}": "has '{', which means",
         " Anna": "has blanks at its ends",
         "Anna.": r"has '\.', which means",
+        "Anna\u200b": r"the name Anna\\u200b has a sign that nobody sees",
+        "\u202eannA": r"the name \\u202eannA has a sign that nobody sees, or that turns others",
+        "An\x1bna": r"the name An\\x1bna has a sign",
     }.items():
         with pytest.raises(InputError, match=message):
             Names(women=(wrong,), men=(), places=())
@@ -214,7 +239,10 @@ def test_names_are_checked() -> None:
     for one, two in (
         ("Ana", "ana"),
         ("Ra\u00fal", "Rau\u0301l"),
-        ("Anna", "Anna\u200b"),
+        ("Anna", "\u0410nna"),
+        ("Bob", "\u0412\u043e\u0432"),
+        ("Tom", "\u03a4om"),
+        ("Oslo", "Osl\u03bf"),
         ("Anna B", "Anna\u00a0B"),
         ("\ufb01n", "Fin"),
     ):

@@ -323,7 +323,12 @@ def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
             '"didn\'t visit"',
             "verbs.visited has the same words where it is negated",
         ),
-        ('"is taller than"', '"has visited"', "verbs have 'has visited' for two meanings"),
+        (
+            '"isn\'t taller than"',
+            '"is t\u0430ller than"',
+            "verbs.taller has the same words where it is negated",
+        ),
+        ('"is taller than"', '"h\u0430s visited"', "verbs have 'has visited' for two meanings"),
         ('or = "{0} or {1}"', 'or = "{0} and {1}"', "connectives have '{0} and {1}' for two"),
         ('"it\'s not true that {0}"', '"{0}"', "connectives.not denies nothing"),
         ('subject = "no one",', 'subject = "everyone",', "have 'everyone' for two meanings"),
@@ -384,6 +389,12 @@ def test_what_stands_for_words_is_there(tmp_path, right, wrong, slots):
         ),
         ('sentences = ", "', 'sentences = " or "', "lists.sentences has a word of connectives.or"),
         ('"has visited"', '" \u200b"', "verbs.visited.singular.masculine: has blanks only"),
+        (
+            '"has visited"',
+            '"has \u202evisited"',
+            "has a sign that nobody sees, or that turns others",
+        ),
+        ('"two", "three"', '"two", "tw\u043e"', "numerals (masculine) have 'two' for two meanings"),
         ('"two", "three"', '"two", "two"', "numerals (masculine) have 'two' for two meanings"),
     ],
 )
