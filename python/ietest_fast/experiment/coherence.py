@@ -69,6 +69,10 @@ _ROUNDING = 1e-9
 """Absolute difference that rounding may make where numbers around 1 cancel out."""
 
 
+_FEW_COINS = 40
+"""Of more, the least probability is beyond the digits of a law."""
+
+
 def check_coherence(result: RunResult) -> None:
     """Find the first number that does not follow from the rest of some results.
 
@@ -438,8 +442,8 @@ class _Coherence:
                 "seed": self._seed(rho.rho, len(own)),
             }
             self._check_drawn([churn.p_value], f"{place}.p_value", churn.n_resamples)
-        else:
-            fits = churn.p_value >= 0.5 ** min(n_flipped, 1000) * (1 - _SAME)
+        elif n_flipped < _FEW_COINS:
+            fits = churn.p_value >= 0.5**n_flipped * (1 - _SAME)
             need(fits, f"{place}.p_value", f"is less than the coins of {n_flipped} flips can show")
         hold(churn, again, place)
         pairs = n_answers * (len(own) - 1)
