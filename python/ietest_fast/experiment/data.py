@@ -366,6 +366,14 @@ def _transform_into(
                     "shows and counts what became of the test texts"
                 )
             if result.edits is not None:
+                untold = np.setdiff1d(
+                    np.flatnonzero(result.changed), result.edits["row"].to_numpy()
+                )
+                if untold.size:
+                    raise InputError(
+                        f"the transformation {transformation.name} changes row {untold[0] + 1} of "
+                        "the test set but tells no edit of it, by which a run counts reworded texts"
+                    )
                 pq.write_table(result.edits, place / f"{name}.edits.parquet", compression="zstd")
                 summary |= count_edits(result.edits)
             if listener is not None:

@@ -20,6 +20,7 @@ from ietest_fast.experiment.schema import (
     RewordedRecord,
     RhoResult,
     Sensitivity,
+    find_detectable,
 )
 from ietest_fast.experiment.signature import sign
 from ietest_fast.models.protocol import ORIGINAL
@@ -33,12 +34,10 @@ from ietest_fast.stats import (
     is_collapsed,
     judge_pairs,
     paired_test,
-    power,
     stratified_test,
 )
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
-from ietest_fast.stats.power import difference_beside_test
 from ietest_fast.stats.strata import EDITS, LABEL
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation import Predictions
     from ietest_fast.experiment.cells import CellRecord
-    from ietest_fast.experiment.config import RunConfig
     from ietest_fast.experiment.data import TransformedSplits
     from ietest_fast.experiment.eval_texts import FurtherTest
     from ietest_fast.experiment.phis import PlannedPhi
@@ -57,9 +55,6 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
     from ietest_fast.stats import StratifiedResult
-
-# The laws of larger test sets take too long to enumerate for a remark.
-_MOST_PAIRS_FOR_POWER = 10**6
 
 
 class Judge:
@@ -148,8 +143,12 @@ class Judge:
             alpha=config.alpha,
             correction=config.correction,
             p_adjusted=self._adjust_jointly([table for _, table in matched], rho),
-            sensitivity=_find_sensitivity(config, cells) if independent else None,
-            detectable_difference=_find_detectable(config, cells) if independent else None,
+            sensitivity=Sensitivity.of(cells, margin=config.margin, alpha=config.alpha)
+            if independent
+            else None,
+            detectable_difference=find_detectable(cells, alpha=config.alpha)
+            if independent
+            else None,
             **self._test_algorithm([table for _, table in matched], rho),
             signature=self.sign(model, phi, cells, [rho], trained=trained, train_size=train_size),
         )
@@ -391,34 +390,4 @@ def _sample(matched: pa.Table) -> MatchedSample:
     return MatchedSample(
         original_correct=matched["original_correct"].to_numpy(),
         transformed_correct=matched["transformed_correct"].to_numpy(),
-    )
-
-
-def _find_sensitivity(config: RunConfig, cells: Sequence[CellResult]) -> Sensitivity | None:
-    """Say what the tests at one rho could find, at the mean discordance of its classifiers."""
-    n = cells[0].n
-    discordance = sum(cell.counts.k for cell in cells) / (n * len(cells))
-    if n > _MOST_PAIRS_FOR_POWER:
-        return None
-    return Sensitivity(
-        margin=config.margin,
-        discordance=discordance,
-        # A difference is at most the share of discordant pairs.
-        power=power(
-            n,
-            max(discordance, config.margin),
-            config.margin,
-            alpha=config.alpha,
-            n_tests=len(cells),
-        ),
-    )
-
-
-def _find_detectable(config: RunConfig, cells: Sequence[CellResult]) -> float | None:
-    """Return the smallest difference that one of the M tests shows with 80% power."""
-    return difference_beside_test(
-        cells[0].n,
-        float(np.mean([cell.counts.discordance_rate for cell in cells])),
-        alpha=config.alpha,
-        n_tests=len(cells),
     )

@@ -34,12 +34,18 @@ from ietest_fast.stats.resampling import (
 from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from ietest_fast.stats.matched import PairedCounts
 
 #: With fewer classifiers the variance between trainings is known so badly that the test is liberal.
 FEW_CLASSIFIERS = 5
 #: From such a skewness of the mean on, Student's law is not trusted: there is no studentised one.
 TOO_SKEWED = 0.15
+
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -399,9 +405,7 @@ def algorithm_test(
     flat, exponent = to_squarable((a - b).ravel())
     d = flat.reshape(n, m)
     found = _components(d, codes, n_clusters)
-    n_units = n if n_clusters is None else n_clusters
     mean = float(d.mean())
-    error, df = math.sqrt(found.of_mean), found.freedom(n_units, m)
     differs = d.any(axis=1)
     n_differing = int(np.unique(np.flatnonzero(differs) if codes is None else codes[differs]).size)
     sums, centred = d.sum(axis=1), d.mean(axis=1) - mean
@@ -410,25 +414,6 @@ def algorithm_test(
         sums, centred = (np.bincount(codes, weights=each) for each in (sums, centred))
     n_deciding = count_equal(np.square(sums))
     alike = _independent_texts(n, codes)
-    edge, on_edge = _scale(margin, -exponent), error
-    if are_outcomes:  # where delta is the margin, some answers differ
-        n_on_edge = alike if n_deciding < FEW_TELLING else _expected_texts(n, codes)
-        least = math.sqrt(margin * (1 - margin) / n_on_edge)
-        on_edge = max(error, math.ldexp(least, -exponent))
-    lower, upper = (_tail(_ratio(side * mean + edge, on_edge), df) for side in (1, -1))
-    if are_outcomes and not d.any():  # the normal law is too sure of a few hundred texts
-        lower = upper = (1 - margin) ** alike
-    t = _ratio(mean, error)
-    residual = found.residual
-    of_next, df_of_next = math.sqrt(found.of_next(m)), found.freedom_of_next(n_units, m)
-    scaled = {
-        "delta": mean,
-        "standard_error": error,
-        "prediction_error": of_next,
-        "sd_items": math.sqrt(n * max(found.items - residual, 0.0)),
-        "sd_classifiers": math.sqrt(m * max(found.classifiers - residual, 0.0)),
-        "sd_residual": math.sqrt(n * m * residual),
-    }
     return AlgorithmTestResult(
         n=n,
         n_classifiers=m,
@@ -439,21 +424,153 @@ def algorithm_test(
         n_deciding=n_deciding,
         skewness=0.0 if is_constant else skewness_of_mean(centred),
         deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
-        df=df,
-        t=t,
-        p_value=_p_value(t, df, alternative, alike),
         alternative=alternative,
         components=VarianceComponents(
-            *(_scale(part, 2 * exponent) for part in (found.items, found.classifiers, residual))
+            *(
+                _scale(part, 2 * exponent)
+                for part in (found.items, found.classifiers, found.residual)
+            )
         ),
-        prediction_df=df_of_next,
-        p_next_loses=1 - _tail(_ratio(mean, of_next), df_of_next),
         margin=margin,
         alpha=alpha,
-        p_lower=lower,
-        p_upper=upper,
-        **{name: _scale(value, exponent) for name, value in scaled.items()},
+        **_conclude(
+            found,
+            mean,
+            exponent=exponent,
+            n=n,
+            n_classifiers=m,
+            n_units=n if n_clusters is None else n_clusters,
+            n_independent=alike,
+            n_on_edge=alike if n_deciding < FEW_TELLING else _expected_texts(n, codes),
+            are_outcomes=are_outcomes,
+            is_zero=not d.any(),
+            alternative=alternative,
+            margin=margin,
+        ),
     )
+
+
+def algorithm_of_counts(
+    counts: Sequence[PairedCounts],
+    *,
+    sd_residual: float,
+    margin: float,
+    alpha: float,
+    clustered: tuple[float, int] | None = None,
+) -> AlgorithmTestResult:
+    """Find again what :func:`algorithm_test` has found of outcomes, two-sided, from few numbers.
+
+    The counts of each classifier tell the mean, the variance between trainings and, without
+    clusters, the sum of all squares, of which texts have what the residual leaves.
+
+    Parameters
+    ----------
+    counts
+        Of each classifier, on the same texts.
+    sd_residual
+        As found.
+    margin, alpha
+        As for :func:`algorithm_test`.
+    clustered
+        V_I, and how many clusters there are; None without clusters.
+
+    Returns
+    -------
+    AlgorithmTestResult
+        What is said of single texts (``n_differing``, ``n_deciding``, ``skewness``, and with
+        clusters what follows from their sizes) is that of texts that all differ.
+    """
+    n, m = counts[0].n, len(counts)
+    deltas = np.array([each.delta for each in counts])
+    mean = float(deltas.mean())
+    whole = sum(each.k for each in counts) / (n * m)
+    residual = sd_residual**2 / (n * m)
+    classifiers = float(np.square(deltas - mean).sum()) / (m * (m - 1))
+    if clustered is None:
+        n_units = n
+        others = mean**2 + (m - 1) * (classifiers + (n - 1) * residual)
+        items = (whole - others) / (n - 1)
+    else:
+        items, n_units = clustered
+    least = _ROUNDING * whole / n  # differences of equal sums leave rounding errors
+    parts = VarianceComponents(*(0.0 if v <= least else v for v in (items, classifiers, residual)))
+    return AlgorithmTestResult(
+        n=n,
+        n_classifiers=m,
+        n_clusters=None if clustered is None else n_units,
+        n_independent=n_units,
+        are_outcomes=True,
+        n_differing=n_units,
+        n_deciding=n_units,
+        skewness=0.0,
+        deltas=tuple(deltas.tolist()),
+        alternative="two-sided",
+        components=parts,
+        margin=margin,
+        alpha=alpha,
+        **_conclude(
+            parts,
+            mean,
+            exponent=0,
+            n=n,
+            n_classifiers=m,
+            n_units=n_units,
+            n_independent=n_units,
+            n_on_edge=n_units,
+            are_outcomes=True,
+            is_zero=whole == 0,
+            alternative="two-sided",
+            margin=margin,
+        ),
+    )
+
+
+def _conclude(
+    found: VarianceComponents,
+    mean: float,
+    *,
+    exponent: int,
+    n: int,
+    n_classifiers: int,
+    n_units: int,
+    n_independent: float,
+    n_on_edge: float,
+    are_outcomes: bool,
+    is_zero: bool,
+    alternative: Alternative,
+    margin: float,
+) -> dict[str, float]:
+    """Return what follows from variance components and a mean, in units of 2**exponent."""
+    error, df = math.sqrt(found.of_mean), found.freedom(n_units, n_classifiers)
+    edge, on_edge = _scale(margin, -exponent), error
+    if are_outcomes:  # where delta is the margin, some answers differ
+        least = math.sqrt(margin * (1 - margin) / n_on_edge)
+        on_edge = max(error, math.ldexp(least, -exponent))
+    lower, upper = (_tail(_ratio(side * mean + edge, on_edge), df) for side in (1, -1))
+    if are_outcomes and is_zero:  # the normal law is too sure of a few hundred texts
+        lower = upper = (1 - margin) ** n_independent
+    t = _ratio(mean, error)
+    residual = found.residual
+    of_next = math.sqrt(found.of_next(n_classifiers))
+    df_of_next = found.freedom_of_next(n_units, n_classifiers)
+    scaled = {
+        "delta": mean,
+        "standard_error": error,
+        "prediction_error": of_next,
+        "sd_items": math.sqrt(n * max(found.items - residual, 0.0)),
+        "sd_classifiers": math.sqrt(n_classifiers * max(found.classifiers - residual, 0.0)),
+        "sd_residual": math.sqrt(n * n_classifiers * residual),
+    }
+    return {
+        "df": df,
+        "t": t,
+        "p_value": _p_value(t, df, alternative, n_independent),
+        "prediction_df": df_of_next,
+        "p_next_loses": 1 - _tail(_ratio(mean, of_next), df_of_next),
+        "p_lower": lower,
+        "p_upper": upper,
+        **{name: _scale(value, exponent) for name, value in scaled.items()},
+    }
 
 
 def _components(

@@ -18,6 +18,8 @@ from ietest_fast.experiment.schema.conditions import (
     ConditionResult,
     RhoResult,
     Sensitivity,
+    correct_over_rho,
+    find_detectable,
 )
 from ietest_fast.experiment.schema.evaluations import (
     EvaluatedRho,
@@ -83,4 +85,6 @@ __all__ = [
     "TrialRecord",
     "adjust",
     "correct_over_evaluations",
+    "correct_over_rho",
+    "find_detectable",
 ]

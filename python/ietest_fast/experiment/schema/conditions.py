@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Annotated, Self
 
+import numpy as np
 from pydantic import Field, computed_field, model_validator
 
 from ietest_fast.experiment.schema.cells import CellResult
@@ -23,12 +24,16 @@ from ietest_fast.experiment.schema.parts import (
     TrainSize,
     adjust,
 )
-from ietest_fast.stats import FlipVerdict, RobustnessResult, Verdict, judge, robustness
+from ietest_fast.stats import FlipVerdict, RobustnessResult, Verdict, judge, power, robustness
+from ietest_fast.stats.power import difference_beside_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.stats import Interval
+
+# The laws of larger test sets take too long to enumerate for a remark.
+_MOST_PAIRS_FOR_POWER = 10**6
 
 
 class Sensitivity(Part):
@@ -47,6 +52,30 @@ class Sensitivity(Part):
     margin: Level
     discordance: Share
     power: Share
+
+    @classmethod
+    def of(cls, cells: Sequence[CellResult], *, margin: float, alpha: float) -> Self | None:
+        """Find it at the mean discordance of classifiers; None for more than a million pairs."""
+        n = cells[0].n
+        discordance = sum(cell.counts.k for cell in cells) / (n * len(cells))
+        if n > _MOST_PAIRS_FOR_POWER:
+            return None
+        return cls(
+            margin=margin,
+            discordance=discordance,
+            # A difference is at most the share of discordant pairs.
+            power=power(n, max(discordance, margin), margin, alpha=alpha, n_tests=len(cells)),
+        )
+
+
+def find_detectable(cells: Sequence[CellResult], *, alpha: float) -> float | None:
+    """Return the smallest difference that one of the M tests shows with 80% power."""
+    return difference_beside_test(
+        cells[0].n,
+        float(np.mean([cell.counts.discordance_rate for cell in cells])),
+        alpha=alpha,
+        n_tests=len(cells),
+    )
 
 
 class RhoResult(Part):
