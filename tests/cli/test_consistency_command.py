@@ -183,6 +183,7 @@ def test_each_distinct_input_is_run_once(
     assert (found["inputs_run"], found["inputs"]) == (10, 20)
 
 
+@pytest.mark.slow
 def test_buckets_made_here(tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = [
         f"The {who} is on the {where}." for who in ("boy", "girl") for where in ("sofa", "street")
@@ -495,6 +496,7 @@ def test_mixed_gold_labels_of_a_log_are_left_out_if_asked(
     assert profile["p_c"] == pytest.approx(brute_force(without)["p_c"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -254,6 +254,7 @@ def test_an_item_with_mixed_labels_is_left_out_of_all_sources(
     assert "2 items left out: their wordings have different gold labels." in said
 
 
+@pytest.mark.slow
 def test_paraphrases_that_were_asked_for_are_added_over_sources(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

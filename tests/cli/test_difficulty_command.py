@@ -141,6 +141,7 @@ def test_vectors_give_the_marks_of_the_slow_filter(
     assert [row["aflite_score"] for row in read(out)] == pytest.approx(slow)
 
 
+@pytest.mark.slow
 def test_the_output_goes_into_consistency(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

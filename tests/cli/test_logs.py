@@ -77,6 +77,7 @@ def long_table(path: Path) -> tuple[Path, dict[str, dict[str, np.ndarray]]]:
     return path, outcomes
 
 
+@pytest.mark.slow
 def test_several_versions_of_several_classifiers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

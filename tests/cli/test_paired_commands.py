@@ -501,6 +501,7 @@ def test_eval_needs_two_labelled_rows(tmp_path: Path, capsys: pytest.CaptureFixt
     assert f"{path}: a paired test needs at least two rows, not 1" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alpha", ["1e-17", "0.85", "0.999"])
 @pytest.mark.parametrize("clusters", [False, True])
 def test_every_level_is_possible(

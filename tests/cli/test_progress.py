@@ -205,6 +205,7 @@ def test_nothing_else_draws_bars() -> None:
     ] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, own in SMALL.items() if own is not None])
 def test_the_long_loop_of_a_command_is_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -71,6 +71,7 @@ def test_a_training_set_gives_the_words_of_labels(tmp_path, capsys, folder):
     assert "label-words" in page.read_text()
 
 
+@pytest.mark.slow
 def test_counts_are_reported_without_examples(tmp_path, capsys):
     path = tmp_path / "counts.csv"
     path.write_text(

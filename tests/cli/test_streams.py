@@ -39,6 +39,7 @@ def test_a_full_disk_is_an_error_without_a_traceback(command: list[str]) -> None
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_gets_question_marks(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("text,label\na,\u00e4\nb,\u00e9\n", encoding="utf-8")

@@ -150,6 +150,7 @@ def test_what_is_asked_wrongly_is_said(
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_words_of_training_and_quantities_of_a_file(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -269,6 +270,7 @@ def test_a_suite_for_other_labels(
     assert "noise" in said
 
 
+@pytest.mark.slow
 def test_a_model_of_two_labels_on_tests_of_three(
     tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -282,6 +284,7 @@ def test_a_model_of_two_labels_on_tests_of_three(
     assert sum(map(sum, antonym["confusion"])) == antonym["accuracy_n"] > 0
 
 
+@pytest.mark.slow
 def test_empty_texts_and_texts_without_anything_to_change_are_counted(
     tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -387,6 +390,7 @@ def test_columns_of_training_data_are_those_of_the_test_file(
     assert "easy and hard pairs of words" in said
 
 
+@pytest.mark.slow
 def test_options_of_a_test_that_is_added(
     model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

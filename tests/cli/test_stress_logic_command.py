@@ -258,6 +258,7 @@ def test_answers_are_no_log_for_other_commands(
     assert "holds no answers to the suite logic" in err.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_several_models_side_by_side(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_full_disk_is_told_with_the_file(
     assert not list(room.rglob("*.unfinished"))
 
 
+@pytest.mark.slow
 def test_a_table_of_answers_is_told_with_its_file(
     room: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +181,7 @@ def test_a_folder_of_another_version_is_refused(room: Path) -> None:
     assert (room / "run" / "run.sqlite").read_bytes()[:16] == before[:16]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_an_output_that_is_full_is_told(room: Path) -> None:
     arguments = ["eval", "answers.csv"]

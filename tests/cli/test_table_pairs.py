@@ -228,6 +228,7 @@ def test_the_column_counts_where_all_texts_are_the_same(
     assert ie.read_predictions(*logs).versions == ("original",)
 
 
+@pytest.mark.slow
 def test_the_same_texts_in_two_tables_are_of_two_classifiers(
     versions: tuple[Rows, Rows], tmp_path: Path
 ) -> None:

@@ -64,6 +64,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(capsys)
 
 
+@pytest.mark.slow
 def test_a_corpus_is_written(command: Command, tmp_path: Path) -> None:
     folder = tmp_path / "corpus"
     said = command.run("conjunction", "existential", "--n", "600,60,30", "--out", folder)
@@ -130,6 +131,7 @@ def test_masked_corpora_have_answers(command: Command, tmp_path: Path) -> None:
     assert 150 < counts["someone"] < 250
 
 
+@pytest.mark.slow
 def test_pairs_are_shown_without_a_folder(command: Command) -> None:
     lines = command.run("simple-negation", "--n", 2, "--language", "pt").splitlines()
     assert len(lines) == 6

@@ -82,6 +82,7 @@ def test_paper_rules_use_the_published_tagger_as_a_run_does(tmp_path, capsys, mo
     assert run(capsys, *arguments, "--phi", "syn.careful")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv", ".jsonl"])
 @pytest.mark.parametrize("rules", ["careful", "paper"])
 def test_every_format(tmp_path, capsys, suffix, rules):
@@ -124,6 +125,7 @@ def test_block_list_of_words_that_are_not_there(tmp_path, capsys):
     assert not second
 
 
+@pytest.mark.slow
 def test_edits_file_undoes_the_output(tmp_path, capsys):
     # Several batches: rows of edits count on from batch to batch.
     rows = [dict(row, id=i) for i, row in enumerate(ROWS * 30_000)]

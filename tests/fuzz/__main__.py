@@ -80,12 +80,20 @@ def _blame(error: BaseException) -> str:
     return f"{type(error).__name__} at {where}:{last.lineno} {last.name}"
 
 
-def _remember() -> None:
+@contextlib.contextmanager
+def _remembering() -> Iterator[None]:
     """Do once what takes most of the time and does not depend on the files."""
     from ietest_fast.stats import equivalence_result
 
-    importlib.metadata.entry_points = functools.cache(importlib.metadata.entry_points)
-    equivalence_result.pairs_to_decide = functools.cache(equivalence_result.pairs_to_decide)
+    places = ((importlib.metadata, "entry_points"), (equivalence_result, "pairs_to_decide"))
+    before = [getattr(module, name) for module, name in places]
+    for (module, name), function in zip(places, before, strict=True):
+        setattr(module, name, functools.cache(function))
+    try:
+        yield
+    finally:
+        for (module, name), function in zip(places, before, strict=True):
+            setattr(module, name, function)
 
 
 class Worker:
@@ -94,19 +102,21 @@ class Worker:
     def __init__(self, target: str, seed: int, save: Path | None) -> None:
         from fuzz.targets import TARGETS
 
-        _remember()
         self.name, self.seed, self.save = target, seed, save
         self.target = TARGETS[target]
         self.good = self.target.make()
         self.kept: Counter[str] = Counter()
         self.scratch = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        self.remembering = _remembering()
 
     def __enter__(self) -> Self:
+        self.remembering.__enter__()
         numbers = (signal.SIGALRM, signal.SIGPROF)
         self.handlers = {number: signal.signal(number, _stop) for number in numbers}
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.remembering.__exit__(None, None, None)
         for number, handler in self.handlers.items():
             signal.signal(number, handler)
         shutil.rmtree(self.scratch, ignore_errors=True)

@@ -99,6 +99,7 @@ def test_ways_around_are_seen(code: str) -> None:
     assert problems_of(code, "models/somewhere.py")
 
 
+@pytest.mark.slow
 def test_no_file_has_code_run() -> None:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):

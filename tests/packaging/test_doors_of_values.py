@@ -95,18 +95,21 @@ def casting(trees: Iterator[tuple[str, ast.Module]]) -> set[str]:
     return {name for name, tree in trees if any(map(casts_names, calls(tree, "cast")))}
 
 
+@pytest.mark.slow
 def test_labels_are_folded_in_one_place() -> None:
     found = folding(modules(leave=OF_WORDS))
     assert found - set(FOLDS) == set(), "compare labels by corpus.labels.label_key"
     assert set(FOLDS) - found == set(), "no longer needed"
 
 
+@pytest.mark.slow
 def test_ids_and_versions_are_cast_in_one_place() -> None:
     found = casting(modules())
     assert found - set(CASTS) == set(), "use values.as_texts, as_items or name_versions"
     assert set(CASTS) - found == set(), "no longer needed"
 
 
+@pytest.mark.slow
 def test_names_of_labels_are_not_compared_as_they_stand() -> None:
     """No ``value == "entailment"``: only what :func:`label_key` has returned is compared so."""
     words = {"entailment", "neutral", "contradiction", "yes", "no"}
@@ -119,6 +122,7 @@ def test_names_of_labels_are_not_compared_as_they_stand() -> None:
                 assert not said or folded, f"{name}, line {node.lineno}"
 
 
+@pytest.mark.slow
 def test_numbers_of_json_are_not_cast_where_they_are_read() -> None:
     """No ``int(record["n"])`` in readers: true is no 1, "3" no 3, and 1e400 is infinite."""
     for name, tree in modules():

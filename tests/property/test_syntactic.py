@@ -42,6 +42,7 @@ def transformations():
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["voice", "permute"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(texts=st.lists(TEXTS, max_size=5), n_threads=st.sampled_from([1, 2]))

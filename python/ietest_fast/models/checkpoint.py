@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import re
 import shutil
 from functools import cached_property
 from pathlib import Path
@@ -37,7 +39,7 @@ from ietest_fast.models.vocabularies import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -50,15 +52,9 @@ _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})
 # No file of a checkpoint runs code of its own, or has something fetched.
 _NO_CODE: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 
-# Settings that make a model large, under the names that they have in families of models.
-_LAYERS = ("num_hidden_layers", "n_layers", "n_layer", "num_layers", "encoder_layers")
-_SIZES = (
-    "vocab_size", "hidden_size", "dim", "d_model", "n_embd", "intermediate_size", "hidden_dim",
-    "d_ff", "embedding_size", "type_vocab_size",
-)  # fmt: skip
-# Layers may share weights, so that few weights may make many; sizes that differ a little have a
-# message of their own, once the model is there.
-_MOST_LAYERS, _SLACK = 256, 4
+# Settings that count parts of a model. No model has so many; transformers makes lists of them.
+_COUNT = re.compile(r"num_labels|layers?$|n_layer")
+_MOST_PARTS = 100_000
 
 TORCH_PRECISIONS = ("auto", "fp32", "bf16")
 """In which products of matrices are computed; ``auto`` is bf16 where that is faster."""
@@ -367,16 +363,19 @@ def load_weights(
     import transformers
 
     _refuse_foreign(folder)
-    _check_sizes(folder)
+    _check_counts(folder)
     try:
-        model, report = getattr(transformers, architecture).from_pretrained(
-            check_folder(folder),
-            dtype=torch.float32,
-            output_loading_info=True,
-            weights_only=True,
-            **_NO_CODE,
-            **options,
-        )
+        with _no_larger_than(folder):
+            model, report = getattr(transformers, architecture).from_pretrained(
+                check_folder(folder),
+                dtype=torch.float32,
+                output_loading_info=True,
+                weights_only=True,
+                **_NO_CODE,
+                **options,
+            )
+    except InputError:
+        raise
     except Exception as error:  # what is damaged fails in more ways than can be named
         raise InputError(
             f"this checkpoint cannot be loaded (are its files whole?): {shorten_error(error)}",
@@ -389,38 +388,6 @@ def load_weights(
             path=folder,
         )
     return model, report
-
-
-def _check_sizes(folder: Path) -> None:
-    """Refuse settings that ask for a model far larger than its weights, before it is built."""
-    from safetensors import SafetensorError, safe_open
-
-    largest, n_weights = 0, 0
-    for path in folder.glob("*.safetensors"):
-        try:
-            with safe_open(str(path), framework="numpy") as file:
-                shapes = [file.get_slice(name).get_shape() for name in file.keys()]  # noqa: SIM118
-        except (SafetensorError, OSError):
-            return  # whoever loads it says so
-        n_weights += len(shapes)
-        largest = max([largest, *(size for shape in shapes for size in shape)])
-    config, _ = _read_settings(folder)
-    bounds = dict.fromkeys(_LAYERS, max(_MOST_LAYERS, n_weights))
-    if largest:
-        bounds |= dict.fromkeys(_SIZES, _SLACK * largest)
-    for name, most in bounds.items():
-        size = config.get(name)
-        if isinstance(size, int) and size > most:
-            shown = f"{size:,}" if size < 10**18 else "a number of more than 18 digits"
-            raise InputError(
-                f"config.json does not fit the weights: {name} is {shown}, and "
-                + (
-                    f"there are {n_weights:,} weights"
-                    if name in _LAYERS
-                    else f"no weight is larger than {largest:,} in any direction"
-                ),
-                path=folder,
-            )
 
 
 def load_classifier(folder: str | Path) -> Any:
@@ -442,6 +409,7 @@ def load_classifier(folder: str | Path) -> Any:
             f"{tuple(expected)} (are labels missing in id2label?)",
             path=folder,
         )
+    _refuse_left_out(model, report, folder)
     missing = [name for name in report["missing_keys"] if "position_ids" not in name]
     if missing:
         raise InputError(
@@ -496,6 +464,7 @@ def load_masked_model(folder: Path) -> Any:
     """
     _check_config(folder)
     model, report = load_weights(folder, architecture="AutoModelForMaskedLM")
+    _refuse_left_out(model, report, folder)
     missing = _find_missing(report)
     if missing:
         shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if missing[3:] else "")
@@ -538,6 +507,69 @@ def _check_config(folder: Path) -> None:
         raise InputError("there is no config.json: this is no checkpoint", path=folder)
 
 
+def _check_counts(folder: Path) -> None:
+    """Refuse settings by which transformers would make a list that is longer than any model's."""
+    for key, value in _read_settings(folder)[0].items():
+        if isinstance(value, int) and value > _MOST_PARTS and _COUNT.search(key):
+            raise InputError(
+                f"config.json says that {key} is {value:.3g}, and no model has more than "
+                f"{_MOST_PARTS:,}: correct it",
+                path=folder,
+            )
+
+
+@contextlib.contextmanager
+def _no_larger_than(folder: Path) -> Iterator[None]:
+    """Stop as soon as the model that is being built is clearly larger than its weights.
+
+    transformers builds it by its settings alone, without memory for it, before it reads a weight;
+    a line of them can name any number of layers, and any width.
+    """
+    nn = import_torch().nn.modules.module
+    files = [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
+    n_known = sum(_count_tensors(path) for path in files)
+    # A number may have a byte, and be there twice in the model; a new head and a pooler are small.
+    most_numbers = 2 * sum(path.stat().st_size for path in files) + 10**7
+    n_built = n_numbers = 0
+
+    def count(_module: Any, name: str, part: Any) -> None:
+        nonlocal n_built, n_numbers
+        if part is None or not getattr(part, "is_meta", False):
+            return
+        n_built += 1
+        n_numbers += part.numel()
+        if n_built > 4 * n_known + 1000 or n_numbers > most_numbers:
+            raise InputError(
+                "config.json does not fit the weights: it describes a model that is far larger "
+                f"than the {n_known:,} tensors that the weights hold (stopped at {name!r}, of the "
+                f"shape {tuple(part.shape)}); correct its sizes, such as num_hidden_layers",
+                path=folder,
+            )
+
+    hooks = [
+        nn.register_module_parameter_registration_hook(count),
+        nn.register_module_buffer_registration_hook(count),
+    ]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _count_tensors(path: Path) -> int:
+    """Count the tensors of a file of weights; too many rather than too few."""
+    if path.suffix == ".bin":
+        return path.stat().st_size // 64
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "np") as file:
+            return len(file.keys())
+    except SafetensorError:  # which transformers will say
+        return 0
+
+
 def _refuse_foreign(folder: Path) -> None:
     """Refuse a folder whose files name what lies elsewhere: code, or another model.
 
@@ -564,6 +596,22 @@ def _refuse_foreign(folder: Path) -> None:
 def _is_known_attention(name: object) -> bool:
     """Say whether a name is one of transformers' own, and not of a program to be fetched."""
     return not (isinstance(name, dict) or "/" in str(name))
+
+
+def _refuse_left_out(model: Any, report: dict[str, Any], folder: Path) -> None:
+    """Refuse settings with fewer layers than the weights have: it would be another model."""
+    inside = f"{model.base_model_prefix}."
+    left_out = sorted(
+        name
+        for name in report["unexpected_keys"]
+        if name.startswith(inside) and re.search(r"\.\d+\.", name)
+    )
+    if left_out:
+        raise InputError(
+            f"config.json does not fit the weights: they hold {left_out[0]}, and by its sizes the "
+            "model has no such layer; correct them, such as num_hidden_layers",
+            path=folder,
+        )
 
 
 def _find_missing(report: dict[str, Any]) -> list[str]:

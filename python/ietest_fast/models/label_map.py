@@ -8,8 +8,8 @@ held against the labelled data before a result is believed.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +17,10 @@ import numpy as np
 from ietest_fast.corpus.labels import TWO_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.settings import is_nameless
-from ietest_fast.values import show_object
+from ietest_fast.values import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -70,7 +70,7 @@ def match_labels(
     model_labels: Sequence[str],
     data_labels: Sequence[str],
     *,
-    label_map: Mapping[str, str] | None = None,
+    label_map: Mapping[Any, Any] | None = None,
 ) -> LabelMap:
     """Match labels by name, case-folded and with NLI's aliases.
 
@@ -84,7 +84,8 @@ def match_labels(
     data_labels
         The data's names in the order of their codes.
     label_map
-        The user's word: from the model's names, or the numbers of its outputs, to the data's names.
+        The user's word: from the model's names, or the numbers of its outputs, to the data's names;
+        numbers may be numbers or texts.
 
     Raises
     ------
@@ -153,15 +154,27 @@ def _merge(name: str, whole: str) -> str:
     return whole if name in _MERGED[whole] else name
 
 
+def _as_name(label: Any) -> str:
+    """Return a label as its name: the numbers of a scikit-learn model or a table are names, too."""
+    name = as_text(label.item() if isinstance(label, np.generic) else label)
+    return "" if name is None else name
+
+
 def _apply_map(
-    model_labels: Sequence[str], data_labels: Sequence[str], label_map: Mapping[str, str]
+    model_labels: Sequence[str], data_labels: Sequence[str], label_map: Mapping[Any, Any]
 ) -> list[str]:
     """Give the data's name, canonical, of each of the model's outputs."""
     by_name = {label_key(name): i for i, name in enumerate(model_labels)}
     targets: list[str | None] = [None] * len(model_labels)
     known = {label_key(name) for name in data_labels}
     are_numbers = all(name.isdecimal() for name in known)
-    for source, target in _read_map(label_map):
+    if not isinstance(label_map, Mapping):
+        raise InputError(
+            "label_map is a mapping from the model's labels to the data's, and not a "
+            f"{type(label_map).__name__}"
+        )
+    for said, meant in label_map.items():
+        source, target = _as_name(said), _as_name(meant)
         place = by_name.get(label_key(source))
         if place is None and source.strip().isdecimal() and int(source) < len(model_labels):
             place = int(source)
@@ -186,20 +199,6 @@ def _apply_map(
         left_out = model_labels[targets.index(None)]
         raise InputError(f"--label-map leaves out the model's label {left_out!r}")
     return [target for target in targets if target is not None]
-
-
-def _read_map(label_map: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
-    """Yield names with names: a number stands for itself, as it does in a file."""
-    for pair in label_map.items():
-        names = []
-        for name in pair:
-            if isinstance(name, bool) or not isinstance(name, str | Integral):
-                raise InputError(
-                    "label_map leads from names or numbers to names or numbers, not from "
-                    f"{show_object(pair[0])} to {show_object(pair[1])}"
-                )
-            names.append(name if isinstance(name, str) else str(int(name)))
-        yield names[0], names[1]
 
 
 def check_against_data(

@@ -162,11 +162,12 @@ def plan(
 def is_choice(phi: Mapping[Any, Any]) -> bool:
     """Return whether a mapping names a transformation or its options, and no texts.
 
-    It does if it has the key ``name``, or nothing but options of :data:`DEFAULT_PHI`, one at
-    least: an empty mapping has no texts to reword, which is a mistake.
+    It does if it has the key ``name``, or nothing but options of :data:`DEFAULT_PHI`. An empty one
+    is taken for it, and :func:`choose_phi` refuses it.
     """
-    known = TRANSFORMATIONS.find(DEFAULT_PHI).options.model_fields
-    return "name" in phi or (len(phi) > 0 and all(key in known for key in phi))
+    return "name" in phi or all(
+        key in TRANSFORMATIONS.find(DEFAULT_PHI).options.model_fields for key in phi
+    )
 
 
 def _plan_function(function: Any) -> PlannedTransformation:

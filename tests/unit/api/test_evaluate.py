@@ -315,6 +315,7 @@ def test_rows_without_a_label_are_left_out_of_both_versions() -> None:
     assert "1 rows left out" in str(found)
 
 
+@pytest.mark.slow
 def test_synonyms_are_the_default() -> None:
     found = ie.evaluate(guess, FRAME, learn_from=FRAME.head(30))
     assert list(found.tests) == ["syn.careful"]

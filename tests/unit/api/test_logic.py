@@ -37,6 +37,7 @@ def stress(classifier: Any = guess, data: Any = FRAME, **options: Any) -> Any:
     return ie.stress(classifier, data, suite="logic", **{"n_resamples": 100, **options})
 
 
+@pytest.mark.slow
 def test_a_frame_and_a_function() -> None:
     asked: list[tuple[str, str]] = []
 

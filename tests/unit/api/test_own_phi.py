@@ -143,6 +143,7 @@ def test_options_without_a_name_are_those_of_the_default() -> None:
     assert list(found.tests) == ["syn.careful"]
 
 
+@pytest.mark.slow
 def test_a_run_knows_them_by_their_outputs(tmp_path: Path) -> None:
     def frame(seed: int, n: int) -> pd.DataFrame:
         texts = [f"{'good' if (i + seed) % 2 else 'bad'} couch {i % 7} {seed}" for i in range(n)]

@@ -181,11 +181,11 @@ class Silent(Swap):
 
 
 class Many(Swap):
-    """Tells 0, 1, 2, ... edits."""
+    """Tells 1, 2, 3, ... edits."""
 
     def transform(self, table: Any, *arguments: Any, **options: Any) -> Any:
         made = super().transform(table, *arguments, **options)
-        rows = np.repeat(np.arange(len(table)), np.arange(len(table)) % 150)
+        rows = np.repeat(np.arange(len(table)), np.arange(len(table)) % 150 + 1)
         edits = pa.table({"row": pa.array(rows), "rule": pa.array(["swap"] * rows.size)})
         return replace(made, edits=None if made.edits is None else edits)
 

@@ -194,6 +194,7 @@ def _counts(texts: list[str], vocabulary: dict[str, int]) -> np.ndarray:
     return counts
 
 
+@pytest.mark.slow
 def test_sentences_are_well_formed() -> None:
     premises, hypotheses, _ = sample()
     singular = "|".join(sorted(n for n in nouns() if plural(n) != n))

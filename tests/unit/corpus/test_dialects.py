@@ -233,6 +233,7 @@ def test_json_may_be_one_array(tmp_path: Path, name: str, make) -> None:
     assert read_both(path) == [texts, LABELS]
 
 
+@pytest.mark.slow
 def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     texts = [f"{n} é 😀 [{'x' * (n % 3000)}" for n in range(3000)]  # 4.5 MB, cut in odd places
     rows = [{"text": text, "label": n % 2} for n, text in enumerate(texts)]

@@ -97,6 +97,7 @@ def test_a_part_without_items_is_left_out():
     assert found.n_unmatched == 2
 
 
+@pytest.mark.slow
 def test_several_full_models_are_noted_together():
     table = pa.concat_tables(
         [FULL.table.append_column("model", pa.array([name] * len(FULL))) for name in ("x", "y")]
@@ -169,6 +170,7 @@ def read_published(path):
     return rows
 
 
+@pytest.mark.slow
 def test_published_predictions_are_parted(shared):
     folder = shared / "data" / "paranlu" / "results"
     full = read_published(folder / "snli_human_d-snli-roberta-large.json.gz")

@@ -225,6 +225,7 @@ def test_few_wordings_of_a_random_transformation_are_counted():
     assert made.n_wordings == len(set(wordings(buckets, 0, "hypothesis"))) > 0
 
 
+@pytest.mark.slow
 def test_of_several_in_turn_each_draws():
     both = Composition(parts=(WORDS, WordSubstitution(mapping={"A1": "A2", "B1": "B2"})))
     buckets = make_buckets(corpus(["a b", "c"]), both, draws=12)

@@ -424,6 +424,7 @@ def test_trials_of_helm_are_repeats(tmp_path: Path) -> None:
     assert read.predictions.pairs("transformed").reworded().tolist() == [True, False, False]
 
 
+@pytest.mark.slow
 def test_a_folder_stands_for_the_log_of_a_task(tmp_path: Path) -> None:
     for model in ("m1", "m2"):
         folder = tmp_path / model / "deep"

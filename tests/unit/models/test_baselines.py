@@ -119,6 +119,7 @@ def test_equal_seeds_give_equal_labels_and_other_seeds_or_data_others(name):
     assert (first != probabilities(mask=mask)).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _each(GAIN))
 def test_a_store_is_its_arrays(name):
     _need(name)

@@ -133,6 +133,7 @@ def _logits(weights: np.ndarray, frame: pd.DataFrame) -> np.ndarray:
     return np.array([weights[row].sum() for row in ids])
 
 
+@pytest.mark.slow
 def test_eval_of_an_onnx_file_with_one_logit(tmp_path: Path) -> None:
     weights = make_onnx_folder(tmp_path / "model", labels=("LABEL_0",))
     frame = _pairs(80)

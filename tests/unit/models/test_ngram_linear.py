@@ -199,6 +199,7 @@ def test_versions_that_differ_in_case_and_marks_share_a_row():
     assert (train.versions["hounds"] != train.original).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", ["apart", "joined"])
 def test_encoding_holds_little_beside_the_store(texts):
     """A 64-bit place for each n-gram alone would be twice the store."""

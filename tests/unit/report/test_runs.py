@@ -260,6 +260,7 @@ def test_a_checkpoint_is_named_by_its_kind_and_a_short_fingerprint(tmp_path, fir
     assert f"# option checkpoint: roberta@{'3f' * 32}" in text
 
 
+@pytest.mark.slow
 def test_of_clusters_the_test_that_decides_is_read(tmp_path):
     data = {"demo": True, "cluster": "premise"}
     folder = make_run(tmp_path / "clustered", data=data, n_resamples=200, rho=[0])

@@ -91,6 +91,7 @@ def compare(seed: int) -> str:
     return "true"
 
 
+@pytest.mark.slow
 def test_larger_worlds_say_the_same() -> None:
     found = [compare(seed) for seed in range(500)]
     assert found.count("never") > 40

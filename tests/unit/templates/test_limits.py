@@ -122,6 +122,7 @@ def test_numbers_below_0_count_nothing(premise: str) -> None:
         prove(premise, where="where n in 1..2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "premise",
     [

@@ -46,6 +46,7 @@ def test_other_names_are_refused() -> None:
         load_tasks("negations")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", language_codes())
 @pytest.mark.parametrize("name", [*THESIS, *RULES, *MASKED])
 @pytest.mark.parametrize("rules", RULE_SETS)

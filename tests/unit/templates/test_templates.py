@@ -288,6 +288,7 @@ def test_a_file_without_templates(tmp_path):
         read_templates(tmp_path / "none.txt")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", sorted(each.name for each in TASKS.iterdir()))
 def test_templates_of_the_thesis_have_their_labels(task):
     """Twenty shapes of each."""
