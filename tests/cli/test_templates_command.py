@@ -275,6 +275,28 @@ def test_what_a_killed_command_has_left_is_removed(command: Command, tmp_path: P
     }
 
 
+@pytest.mark.parametrize("n_appeared", [1, 2])
+def test_files_of_a_command_that_was_killed_while_they_appeared_are_made_anew(
+    command: Command, tmp_path: Path, n_appeared: int
+) -> None:
+    options = ("negation", "--n", "20,10,10")
+    command.run(*options, "--out", tmp_path / "whole")
+    whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
+    out = tmp_path / "out"
+    out.mkdir()
+    names = sorted(name for name in whole if name != writing.RECORD)
+    (out / ".templates.appearing").write_text(json.dumps([*names, "../whole/test.parquet"]))
+    for name in names[:n_appeared]:
+        (out / name).write_bytes(b"of the killed command")
+    (out / "mine.txt").write_text("mine")
+    assert "is not empty: 'mine.txt' stands in it" in command.fail(*options, "--out", out)
+    (out / "mine.txt").unlink()
+    command.run(*options, "--out", out)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
+    assert (tmp_path / "whole" / "test.parquet").read_bytes() == whole["test.parquet"]
+    assert "is not empty" in command.fail(*options, "--out", out)
+
+
 def test_two_commands_do_not_write_into_one_folder(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

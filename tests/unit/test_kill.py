@@ -223,7 +223,7 @@ WRITERS = {
         "transform texts.csv o.csv --lexicon-from texts.csv --edits e.parquet",
         "o.csv e.parquet",
     ),
-    "templates": ("templates negation --n 2000,200,200 --out o", "o/*"),
+    "templates": ("templates negation --n 2000,200,200 --out o", "o/[!.]*"),
     "run": (
         f"run --demo --phi negation --rho 0,1 -M 2 --n-jobs 1 --out o {_PARAMS}",
         "o/results.json o/cells/*.parquet",

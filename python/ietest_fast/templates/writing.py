@@ -8,18 +8,19 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ietest_fast import __version__
 from ietest_fast.atomic import UNFINISHED, name_temporary, put_back_on_error, write_file
 from ietest_fast.corpus.batch_writer import BatchWriter
 from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.files import read_json
 from ietest_fast.templates.drawing import PairDrawer
 from ietest_fast.templates.naming import check_disjoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from ietest_fast.templates.drawing import ProvedTemplates
     from ietest_fast.templates.naming import Names
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
 RECORD = "templates.json"
 """The file of the folder that says how the others were made."""
+
+_APPEARING = ".templates.appearing"
+# Which files are about to appear: those that stand there without a record are of a killed command.
 
 _UNFINISHED = re.compile(rf"\.[0-9a-f]{{16}}{re.escape(UNFINISHED)}\Z")
 
@@ -121,7 +125,8 @@ def check_plan(plan: CorpusPlan) -> None:
 
 def _check_empty(folder: Path) -> None:
     names = sorted(each.name for each in folder.iterdir())
-    visible = [name for name in names if not name.startswith(".")]
+    own = _list_left_over(folder)
+    visible = [name for name in names if not name.startswith(".") and name not in own]
     if visible:
         raise InputError(
             f"is not empty: {visible[0]!r} stands in it; name a new folder, or empty this one",
@@ -157,8 +162,19 @@ def _held(folder: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def _list_left_over(folder: Path) -> list[str]:
+    """List the files of a command that was killed while its files appeared, one by one."""
+    if not (folder / _APPEARING).exists() or (folder / RECORD).exists():
+        return []
+    found = read_json(folder / _APPEARING)
+    names = found if isinstance(found, list) else []
+    return [name for name in names if isinstance(name, str) and Path(name).name == name]
+
+
 def _remove_leftovers(plan: CorpusPlan) -> None:
-    """Remove what the same command has left in the folder when it was killed."""
+    """Remove what a command has left in the folder when it was killed."""
+    for name in _list_left_over(plan.folder):
+        (plan.folder / name).unlink(missing_ok=True)
     targets = [*map(plan.path_of, plan.splits), plan.folder / RECORD]
     own = {_UNFINISHED.sub("", name_temporary(each).name) for each in targets}
     for path in plan.folder.glob(f".*{UNFINISHED}"):
@@ -255,11 +271,14 @@ def write_corpus(
                     on_rows(n_done)
         for writer in writers:
             writer.finish()
+        stack.callback((plan.folder / _APPEARING).unlink, missing_ok=True)
+        _write_text(plan.folder / _APPEARING, json.dumps([each.path.name for each in writers]))
         for writer in writers:
             stack.enter_context(put_back_on_error(writer.path))
             writer.publish()
         record = _record(proved, plan)
-        _write_record(plan.folder / RECORD, record)
+        text = json.dumps(record, ensure_ascii=False, indent=2)
+        _write_text(plan.folder / RECORD, f"{text}\n")
     return record
 
 
@@ -289,11 +308,10 @@ def _unique(texts: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _write_record(path: Path, record: Mapping[str, object]) -> None:
-    text = json.dumps(record, ensure_ascii=False, indent=2)
+def _write_text(path: Path, text: str) -> None:
     try:
         with put_back_on_error(path):
-            write_file(path, lambda file: _write(file, f"{text}\n"))
+            write_file(path, lambda file: _write(file, text))
     except OSError as error:
         raise ResourceError(f"{path}: cannot be written: {error.strerror or error}") from error
 
