@@ -38,6 +38,9 @@ sys.path[:0] = [str(ROOT / "tests")]
 MOST_SECONDS = 10
 """Of processor time for an input; of waiting, three times as much."""
 
+LEAST_INPUTS = 12
+"""Of a run that is limited by time."""
+
 MOST_BYTES = 2 << 30
 """By which memory may grow."""
 
@@ -307,7 +310,8 @@ def fuzz(
     workers
         Processes.
     seconds
-        When to stop. Until a worker has made its good files, time does not count.
+        When to stop, after :data:`LEAST_INPUTS` at the earliest: a slow machine sees as many. Until
+        a worker has made its good files, time does not count.
     save
         Folder for the files of failures.
     """
@@ -331,7 +335,7 @@ def fuzz(
                     tally.add(Outcome(each.number, "hang", "it had to be killed"))
                 if each.is_done() and not each.restart(after_crash=tally):
                     crew.pop(start)
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline and tally.kinds.total() >= LEAST_INPUTS:
                 break
     finally:
         for each in crew.values():
