@@ -186,7 +186,8 @@ def test_later_questions_are_answered_as_the_first(room: Path) -> None:
         "[model.params]\nepochs = 1\nmax_length = 50\nlearning_rate = 6e-5\n"
         "weight_decay = 0.0\nadam_epsilon = 1e-8\nmax_grad_norm = 1.0\n"
     )
-    pytest.importorskip("huggingface_hub")
+    for library in ("torch", "transformers"):
+        pytest.importorskip(library, reason="needs the train extra")
     config = read_config(room / "run.toml")
     (model,) = config.models
     with pytest.raises(InputError, match=r"nothing is fetched because a file .*run\.toml"):

@@ -290,10 +290,10 @@ class CheckpointClassifier(TokenClassifier):
         max_length: int | None = None,
         threshold: float | None = None,
     ) -> None:
+        folder = find_checkpoint(checkpoint)
         torch = import_torch()
         self._device = choose_device()
         self._use_bf16 = chooses_bf16(precision, self._device)
-        folder = find_checkpoint(checkpoint)
         limit = read_max_length(folder)
         if max_length is not None and max_length > limit:
             raise InputError(
