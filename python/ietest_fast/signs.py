@@ -11,6 +11,7 @@ _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]|(?:(?<=[\x00-\x7f])|^)[\u200c\u200d]"
 )
+_MOST_SIGNS = 40  # of a label
 _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -56,3 +57,16 @@ def show_controls(text: object) -> str:
         else sign
         for sign in str(text)
     )
+
+
+def plain_label(text: str) -> str:
+    """Make a text fit to be shown: on one line, not too long, without what draws no sign."""
+    shown = "".join(sign if sign.isprintable() else "�" for sign in text)
+    # Names that begin and end alike differ in the middle no more often than at either end.
+    return shown if len(shown) <= _MOST_SIGNS else f"{shown[:19]}…{shown[-20:]}"
+
+
+def escape_label(text: str) -> str:
+    """Make a text fit for Matplotlib, which reads formulas and leaves out labels in ``_``."""
+    escaped = plain_label(text).replace("$", r"\$")
+    return f"\u200b{escaped}" if escaped.startswith("_") else escaped

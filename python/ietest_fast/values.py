@@ -42,7 +42,9 @@ _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether no value is missing or there twice."""
-    return column.null_count == 0 and len(pc.unique(column)) == len(column)
+    if pa.types.is_nested(column.type) or column.null_count:
+        return False
+    return len(pc.unique(column)) == len(column)
 
 
 def as_texts(
@@ -219,7 +221,7 @@ def match_ids(
         which = f", such as {show_value(absent[0].as_py())}" if len(absent) else ""
         raise InputError(
             f"its {len(theirs):,} ids are not those of the {len(mine):,} rows of {sources[0]}: "
-            f"{len(absent):,} of these are missing{which}",
+            f"{len(absent):,} of these are missing{which}; give the same rows the same ids",
             path=sources[1],
             column=name,
         )

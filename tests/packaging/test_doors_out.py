@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ietest_fast
+from ietest_fast.stats import combine
 
 PACKAGE = Path(ietest_fast.__file__).parent
 FILES = {path: path.read_text("utf-8") for path in sorted(PACKAGE.rglob("*.py"))}
@@ -175,3 +176,36 @@ def test_pages_escape_what_they_show() -> None:
             assert "autoescape" not in text
         if path.suffix == ".js":
             assert not re.search(r"(inner|outer)HTML|insertAdjacentHTML|document\.write", text)
+
+
+def _names_of_charts(text: str) -> list[str]:
+    """What is drawn as a label: Matplotlib reads formulas in it, and hides what begins with _."""
+    found = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in {"set_xticks", "set_yticks"} and len(node.args) > 1:
+                found.append(node.args[1])
+            elif node.func.attr in {"plot", "scatter", "bar", "errorbar", "axvline", "stairs"}:
+                found += [each.value for each in node.keywords if each.arg == "label"]
+    return [ast.unparse(each) for each in found if not isinstance(each, ast.Constant)]
+
+
+def test_labels_of_charts_hold_no_formula() -> None:
+    for path, text in FILES.items():
+        if "axes_or_new" in text or "pyplot" in text:
+            own = r"escape_label\(|^f'(observed|chi-square, df|α = )|^label$"
+            for name in _names_of_charts(text):
+                assert re.search(own, name), (path, name)
+
+
+def test_a_formula_is_drawn_as_its_signs() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    axes = plt.subplots()[1]
+    combine({"$x_{": 0.1, "_hidden": 0.2, "a\nb": 0.3}).plot(ax=axes)
+    axes.figure.canvas.draw()
+    assert [each.get_text() for each in axes.get_yticklabels()] == [
+        r"\$x_{",
+        "\u200b_hidden",
+        "a�b",
+    ]
+    plt.close(axes.figure)

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table, with_labels
+from ietest_fast.corpus.reading import list_columns
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.running import say_unparsed
-from ietest_fast.evaluation.versions import read_version
+from ietest_fast.evaluation.versions import find_shared_ids, read_version
 from ietest_fast.models import as_classifier
 from ietest_fast.report.progress import show_progress
+from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
@@ -241,7 +243,7 @@ class EvaluationResult(Result):
             ax.plot([100 * interval.low, 100 * interval.high], [place, place], color="tab:blue")
             ax.plot([100 * test.delta], [place], "o", color="tab:blue")
         ax.axvline(0, color="black", linewidth=1)
-        ax.set_yticks(range(len(tests)), list(tests))
+        ax.set_yticks(range(len(tests)), [escape_label(name) for name in tests])
         ax.set_ylim(len(tests) - 0.5, -0.5)
         ax.set_xlabel("accuracy, original less transformed (points)")
         return ax
@@ -377,7 +379,7 @@ def evaluate(
         text_columns=texts,
         label_column=label_column,
         label_names=label_names,
-        keep_columns=kept,
+        keep_columns=_with_ids(kept, data, transformed) if id_column is None else kept,
         source="data",
     )
     versions = _choose(phi, has_default=transformed is None)
@@ -473,6 +475,13 @@ def _choose(phi: Any, *, has_default: bool) -> list[Any]:
     if several and not chosen and has_default:
         raise InputError("phi names no transformation")
     return chosen or [DEFAULT_PHI] * has_default
+
+
+def _with_ids(kept: list[str], data: Any, transformed: Any) -> list[str]:
+    """Add the columns by which rows of two files may be matched."""
+    if not (isinstance(data, str | Path) and isinstance(transformed, str | Path)):
+        return kept
+    return list(dict.fromkeys([*kept, *find_shared_ids(list_columns(data), transformed)]))
 
 
 def _read_version(transformed: Any, data: LabelledTable, id_column: str | None) -> Version:

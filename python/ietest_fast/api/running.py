@@ -19,6 +19,7 @@ from ietest_fast.experiment.config import DataConfig, check_config
 from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.model_config import ModelConfig
 from ietest_fast.experiment.run import run as run_experiment
+from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import list_file_columns
 from ietest_fast.transform.phi import is_choice
@@ -180,7 +181,7 @@ class InvarianceResult(Result):
                     fmt=style,
                     color=f"C{number}" if several else None,
                     capsize=3,
-                    label=f"{_name(condition)}: {version}" if several else version,
+                    label=escape_label(f"{_name(condition)}: {version}" if several else version),
                 )
         ax.set_xlabel("ρ")
         ax.set_ylabel("accuracy (%)")

@@ -191,9 +191,10 @@ def command(
 def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluation:
     """Run the model on all versions of the test set, and write what was asked for."""
     from ietest_fast.corpus import read_corpus
+    from ietest_fast.corpus.reading import list_columns
     from ietest_fast.errors import InputError
     from ietest_fast.evaluation.running import evaluate
-    from ietest_fast.evaluation.versions import read_version
+    from ietest_fast.evaluation.versions import find_shared_ids, read_version
     from ietest_fast.models.label_map import match_labels
     from ietest_fast.stats.strata import list_file_columns
 
@@ -204,6 +205,8 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     kept = [*options["keep_columns"], *([clusters] if clusters else []), *grouped]
     kept = list(dict.fromkeys(kept))
     ids = [] if id_column is None else [id_column]
+    if id_column is None and options["transformed_test"] is not None:
+        ids = find_shared_ids(list_columns(test), options["transformed_test"])
     corpus = read_corpus(test, text_columns=texts, keep_columns=list(dict.fromkeys([*ids, *kept])))
     if len(corpus) < 2:
         raise InputError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.amount_axis import scale_amounts
 from ietest_fast.evaluation.consistency_profile import flat_measures
+from ietest_fast.signs import escape_label
 from ietest_fast.stats.consistency_comparison import COMPARED_LABELS
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
@@ -105,7 +106,7 @@ class ConsistencyCurves(Result):
         points = [point for curve in self.curves for point in curve.points]
         by_amount = {point.amount: point for point in points}
         scale_amounts(ax, [by_amount[amount] for amount in sorted(by_amount)])
-        ax.set_xlabel(" or ".join(dict.fromkeys(curve.of for curve in self.curves)))
+        ax.set_xlabel(escape_label(" or ".join(dict.fromkeys(each.of for each in self.curves))))
         ax.set_ylabel("P_C and accuracy" if alone else "P_C")
         ax.legend()
         return ax
@@ -123,7 +124,10 @@ def _draw(ax: Any, curve: ConsistencyCurve, measure: str, label: str) -> None:
         and own.value is not None
     ]
     (line,) = ax.plot(
-        [at for at, _ in measured], [own.value for _, own in measured], marker="o", label=label
+        [at for at, _ in measured],
+        [own.value for _, own in measured],
+        marker="o",
+        label=escape_label(label),
     )
     for at, own in measured:
         if own.interval is not None:

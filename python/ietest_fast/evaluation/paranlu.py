@@ -146,7 +146,7 @@ def read_texts_and_empty(
     labels = _ABDUCTIVE_LABELS if is_abductive else _DEFEASIBLE_LABELS
     with naming(source):
         for row in rows:
-            if row["label"] not in {0, 1}:
+            if row["label"] not in (0, 1):
                 raise DamageError(f"has the label {row['label']}; 0 or 1 expected", row["item"])
     columns = {
         name: [row.get(name) for row in rows]

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.stress_origins import say_made_of
+from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
@@ -249,12 +250,12 @@ class StressProfile(Result):
                 if share is not None:
                     ax.plot([100 * share], [place], "|", markersize=12, color=f"C{number + 1}")
         for number, group in enumerate(groups):
-            ax.plot([], [], "|", markersize=12, color=f"C{number + 1}", label=group)
+            ax.plot([], [], "|", markersize=12, color=f"C{number + 1}", label=escape_label(group))
         if self.original.accuracy.share is not None:
             ax.axvline(100 * self.original.accuracy.share, color="black", linewidth=0.7)
         if groups:
-            ax.legend(title=self.grouped_by)
-        ax.set_yticks(range(len(results)), [each.name for each in results])
+            ax.legend(title=escape_label(self.grouped_by or ""))
+        ax.set_yticks(range(len(results)), [escape_label(each.name) for each in results])
         ax.set_ylim(len(results) - 0.5, -0.5)
         ax.set_xlabel("accuracy (%)")
         return ax

@@ -16,7 +16,7 @@ from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.transform.edits import count_by_row
-from ietest_fast.values import match_ids, show_value
+from ietest_fast.values import ID_COLUMNS, are_ids, match_ids, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,6 +226,14 @@ def encode_labels(
     return np.asarray(pc.fill_null(codes, -1), dtype=np.int8)
 
 
+def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
+    """Return those names of columns that usually tell rows apart, and that a file has as well."""
+    from ietest_fast.corpus.reading import list_columns
+
+    theirs = set(list_columns(path))
+    return [name for name in names if name in theirs and name.casefold() in ID_COLUMNS]
+
+
 def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = None) -> Version:
     """Read the same rows of a corpus in other words.
 
@@ -236,7 +244,8 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
     path
         The file.
     id_column
-        A kept column of the corpus by which rows are matched; None: by their order.
+        A kept column of the corpus by which rows are matched; None: by the first of
+        :func:`find_shared_ids` that tells all rows apart in both, else by their order.
 
     Raises
     ------
@@ -245,12 +254,16 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
     """
     from ietest_fast.corpus import read_corpus
 
+    shared = find_shared_ids(corpus.table.column_names, path) if id_column is None else [id_column]
     other = read_corpus(
         path,
         text_columns=corpus.text_columns,
         label_names=corpus.label_names,
-        keep_columns=() if id_column is None else (id_column,),
+        keep_columns=shared,
     )
+    if id_column is None:
+        named = [x for x in shared if are_ids(corpus.table[x]) and are_ids(other.table[x])]
+        id_column = named[0] if named else None
     if id_column is None:
         check_length(
             len(other), len(corpus), what="labelled rows", sources=(corpus.source, str(path))

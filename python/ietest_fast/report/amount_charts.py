@@ -12,13 +12,12 @@ from ietest_fast.report.drawing import (
     choose_look,
     draw_grid,
     draw_points,
-    escape_label,
     legend_columns,
     legend_rows,
     make_axes,
-    plain_label,
 )
 from ietest_fast.report.svg import Chart
+from ietest_fast.signs import escape_label, plain_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

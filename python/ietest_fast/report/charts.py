@@ -14,16 +14,15 @@ from ietest_fast.report.drawing import (
     choose_look,
     draw_grid,
     draw_points,
-    escape_label,
     label_width,
     legend_columns,
     legend_rows,
     make_axes,
-    plain_label,
 )
 from ietest_fast.report.ranking import rank_by_snr
 from ietest_fast.report.svg import Chart, Palette
 from ietest_fast.report.tables import show_p
+from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import draw_t_replicates
 from ietest_fast.stats.matched import format_t
 

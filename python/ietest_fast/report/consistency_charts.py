@@ -13,14 +13,13 @@ from ietest_fast.report.drawing import (
     choose_look,
     draw_grid,
     draw_points,
-    escape_label,
     label_width,
     legend_columns,
     legend_rows,
     make_axes,
-    plain_label,
 )
 from ietest_fast.report.svg import Chart
+from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats.consistency_plane import ISO_PVAP, consistency_at
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.report.svg import LINES, MARKERS, Palette
+from ietest_fast.signs import plain_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
 Drawn = tuple["Figure", "Mapping[str, str]"]
 """A figure, and the hints of its artists by gid."""
-
-_MOST_SIGNS = 40
-
 
 WIDTH = 6.4
 """Inches."""
@@ -112,16 +110,3 @@ def legend_rows(names: Sequence[str], *, most: int = 3, size: float = 11) -> int
     if len(names) < 2:
         return 0
     return -(-len(names) // legend_columns(names, most=most, size=size))
-
-
-def plain_label(text: str) -> str:
-    """Make a text fit to be shown: on one line, not too long, without what draws no sign."""
-    shown = "".join(sign if sign.isprintable() else "�" for sign in text)
-    # Names that begin and end alike differ in the middle no more often than at either end.
-    return shown if len(shown) <= _MOST_SIGNS else f"{shown[:19]}…{shown[-20:]}"
-
-
-def escape_label(text: str) -> str:
-    """Make a text fit for Matplotlib, which reads formulas and leaves out labels in ``_``."""
-    escaped = plain_label(text).replace("$", r"\$")
-    return f"\u200b{escaped}" if escaped.startswith("_") else escaped

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.signs import escape_label
 from ietest_fast.stats.drawing import axes_or_new
 from ietest_fast.stats.inputs import check_between
 
@@ -94,7 +95,9 @@ def draw_plane(
             ends, middle = [own.interval.low, own.interval.high], [other.value] * 2
             x, y = (ends, middle) if is_across else (middle, ends)
             ax.plot(x, y, color=color, marker="|" if is_across else "_")
-        ax.plot([accuracy.value], [p_c.value], color=color, marker=marker, label=label)
+        ax.plot(
+            [accuracy.value], [p_c.value], color=color, marker=marker, label=escape_label(label)
+        )
         least = min(least, p_c.value if p_c.interval is None else p_c.interval.low)
     ax.set_xlim(0, 1)
     ax.set_ylim(least - 0.05, 1.02)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.signs import escape_label
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -33,7 +35,7 @@ def draw_intervals(ax: Any, estimate: float, intervals: Sequence[tuple[str, Inte
     for row, (_, interval) in enumerate(intervals):
         ax.plot([interval.low, interval.high], [row, row], color="C0", linewidth=2, marker="|")
         ax.plot([estimate], [row], color="C0", marker="o")
-    ax.set_yticks(range(len(intervals)), [name for name, _ in intervals])
+    ax.set_yticks(range(len(intervals)), [escape_label(name) for name, _ in intervals])
     ax.set_ylim(len(intervals) - 0.5, -0.5)
 
 
@@ -59,5 +61,5 @@ def draw_p_values(
         ax.plot(shown, rows, linestyle="none", marker=marker, color="C0", label=label)
     ax.axvline(alpha, color="black", linestyle="--", label=f"α = {alpha:g}")
     ax.set_xscale("log")
-    ax.set_yticks(rows, names)
+    ax.set_yticks(rows, [escape_label(name) for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)

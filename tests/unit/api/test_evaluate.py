@@ -202,6 +202,30 @@ def test_transformed_rows_are_matched_by_ids_that_both_have() -> None:
         ie.evaluate(guess, twice, transformed=twice, id_column="pairID")
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_rows_of_files_are_matched_by_ids_as_well(tmp_path: Path, ending: str) -> None:
+    frame = FRAME.assign(pairID=[f"p{i}" for i in range(60)])
+    other = ie.transform(frame, SOFA)
+    test, same, shifted, wrong = (tmp_path / f"{name}.{ending}" for name in "tsoy")
+    for path, table in (
+        (test, frame),
+        (same, other.drop(columns="pairID")),
+        (shifted, _shift(other)),
+        (wrong, other.assign(pairID=other["pairID"] + "x")),
+    ):
+        if ending == "parquet":
+            table.to_parquet(path)
+        elif ending == "csv":
+            table.to_csv(path, index=False)
+        else:
+            table.to_json(path, orient="records", lines=True)
+    expected = ie.evaluate(guess, test, transformed=same)
+    found = ie.evaluate(guess, test, transformed=shifted)
+    assert (found.delta, found.pvalue) == (expected.delta, expected.pvalue)
+    with pytest.raises(ie.IetestError, match=r"'pairID': its 60 ids .* give the same rows the"):
+        ie.evaluate(guess, test, transformed=wrong)
+
+
 def _shift(frame: pd.DataFrame) -> pd.DataFrame:
     """Bring rows of the same label into another order."""
     return pd.concat([frame.iloc[2:], frame.iloc[:2]])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.logic.rules import RULES
 from ietest_fast.plurals import say_count
+from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
@@ -269,7 +270,7 @@ class LogicProfile(Result):
             ax.plot([interval.low, interval.high], [place, place], color="tab:blue")
             ax.plot([value], [place], "o", color="tab:blue")
         ax.axvline(0, color="black", linewidth=0.7)
-        ax.set_yticks(range(len(drawn)), [name for name, *_ in drawn])
+        ax.set_yticks(range(len(drawn)), [escape_label(name) for name, *_ in drawn])
         ax.set_ylim(len(drawn) - 0.5, -0.5)
         ax.set_xlabel("informedness")
         return ax

@@ -169,9 +169,10 @@ def compare_means(
     own /= max(len(by_sample), 1)
     said = []
     for entry in results if isinstance(results, list) else []:
-        if not isinstance(entry, dict) or entry.get("reducer") not in {None, "mean"}:
+        if not isinstance(entry, dict) or str(entry.get("reducer")) not in {"None", "mean"}:
             continue
-        if judged.scorer not in {entry.get("name"), f"{entry.get('scorer')}.{entry.get('name')}"}:
+        name = str(entry.get("name"))
+        if judged.scorer not in {name, f"{entry.get('scorer')}.{name}"}:
             continue
         metrics = entry.get("metrics")
         for name in ("accuracy", "mean"):
