@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 def say_count(n: int, one: str, many: str | None = None) -> str:
     """Write a number of things with the words behind it.
@@ -23,3 +28,8 @@ def say_count(n: int, one: str, many: str | None = None) -> str:
     '2 items have'
     """
     return f"{n:,} {one if n == 1 else f'{one}s' if many is None else many}"
+
+
+def list_dropped(dropped: Mapping[str, int], done: str = "dropped") -> list[str]:
+    """Say of each reason how many rows were dropped for it."""
+    return [f"{say_count(n, 'row')} {done}: {why}" for why, n in dropped.items()]

@@ -279,7 +279,7 @@ def test_eval_of_two_files_and_gold_labels(
     assert given["dropped"] == {"no gold label": 1}
     assert given["labels"] == NAMES
     _, out, _ = run(capsys, *arguments)
-    assert "1 rows dropped: no gold label" in out
+    assert "1 row dropped: no gold label" in out
     assert "2 of 4 predictions changed" in out
 
 

@@ -340,7 +340,7 @@ def test_options_of_pairs_go_through_the_command(tmp_path: Path) -> None:
             command, *common, "--threshold", "0.5", "--common-items", folder=tmp_path
         )
         assert status == 0, err
-        assert "1 rows dropped: not in all logs" in out
+        assert "1 row dropped: not in all logs" in out
     status, _, err = run_here("eval", *common, "--common-items", folder=tmp_path)
     assert (status, "or --threshold for other scores" in err) == (1, True)
     status, _, err = run_here("eval", *common, "--threshold", "nan", folder=tmp_path)

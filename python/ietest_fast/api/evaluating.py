@@ -16,6 +16,7 @@ from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import find_shared_ids, read_version
 from ietest_fast.models import as_classifier
+from ietest_fast.plurals import list_dropped
 from ietest_fast.report.progress import show_progress
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, format_p
@@ -196,7 +197,7 @@ class EvaluationResult(Result):
     def remarks(self) -> list[str]:
         """Return what is to be known besides: rows left out, warnings, the verdict."""
         found, alpha = self.evaluation, self.comparison.alpha
-        said = [f"{n:,} rows left out: {why}." for why, n in found.predictions.dropped.items()]
+        said = [f"{each}." for each in list_dropped(found.predictions.dropped, "left out")]
         if found.warning is not None:
             said.append(found.warning)
         said += say_unparsed(found.predictions)

@@ -8,6 +8,7 @@ import click
 
 from ietest_fast.cli.closer import print_closer
 from ietest_fast.cli.options import check_resamples, choose_reworded, exit_status
+from ietest_fast.plurals import list_dropped
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -287,9 +288,7 @@ def _unless_none(**values: Any) -> dict[str, Any]:
 
 
 def _print_notes(read: ReadLogs) -> None:
-    for reason, count in read.predictions.dropped.items():
-        echo(f"{count:,} rows dropped: {reason}")
-    for note in read.notes:
+    for note in (*list_dropped(read.predictions.dropped), *read.notes):
         echo(note)
     if read.notes:
         echo()

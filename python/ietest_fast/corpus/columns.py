@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _PAIR_COLUMNS = (("premise", "hypothesis"), ("sentence1", "sentence2"))
 _SINGLE_COLUMNS = (("text",), ("sentence",))
 _LABEL_COLUMNS = ("label", "gold_label")
+_NUMBERS = re.compile(r"[\d\s.,;|eE+-]*\d[\d\s.,;|eE+-]*")
 
 
 def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str]) -> None:
@@ -81,12 +83,16 @@ def _dialect_hint(names: Sequence[str]) -> str:
     """Say how a file has to be read whose header shows that it is read otherwise."""
     if all(len(name) > 1 and name[0] == name[-1] == '"' for name in names) and names:
         return "; double quotes enclose its fields: pass --quoted, or --csv quoted"
+    hint = ""
     if len(names) == 1:
         for sign in ",;|\t":
             if sign in names[0]:
                 shown = {"\t": "tab", ",": "comma"}.get(sign, f"'{sign}'")
-                return f"; if {shown} separates its fields, pass --csv delimiter={shown}"
-    return ""
+                hint = f"; if {shown} separates its fields, pass --csv delimiter={shown}"
+                break
+    if names and all(_NUMBERS.fullmatch(name) for name in names):
+        hint += "; its first line is read as its header, and holds numbers: put names above it"
+    return hint
 
 
 def list_names(names: Sequence[str]) -> str:

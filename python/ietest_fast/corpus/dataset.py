@@ -21,7 +21,7 @@ from ietest_fast.corpus.labels import (
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
-from ietest_fast.plurals import say_count
+from ietest_fast.plurals import list_dropped, say_count
 from ietest_fast.random import philox_key, philox_words
 from ietest_fast.signs import escape
 
@@ -362,7 +362,7 @@ def require_trainable(corpus: Corpus) -> None:
     present = np.flatnonzero(corpus.label_counts)
     if len(present) < 2:
         only = f", {corpus.label_names[present[0]]}" if len(present) == 1 else ""
-        lost = "".join(f"; {n} rows dropped: {why}" for why, n in corpus.dropped.items())
+        lost = "".join(f"; {each}" for each in list_dropped(corpus.dropped))
         raise InputError(
             f"a classifier needs rows of two labels or more, and all {len(corpus)} rows have "
             f"one{only}{lost}",

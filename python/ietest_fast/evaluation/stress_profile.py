@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.stress_origins import say_made_of
+from ietest_fast.plurals import list_dropped
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
@@ -196,7 +197,7 @@ class StressProfile(Result):
 
     def remarks(self) -> list[str]:
         """Return of which texts tests are made, and which had nothing to change."""
-        said = [f"{n:,} rows left out: {why}." for why, n in self.predictions.dropped.items()]
+        said = [f"{each}." for each in list_dropped(self.predictions.dropped, "left out")]
         said += self.warnings
         for test in self.tests:
             made_of = say_made_of(

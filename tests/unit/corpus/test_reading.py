@@ -354,7 +354,7 @@ def test_one_class_reads_but_cannot_be_trained_on(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("premise,hypothesis,label\na,b,neutral\nc,d,1\ne,f,-1\n", encoding="utf-8")
     corpus = read_corpus(path)
-    with pytest.raises(InputError, match="all 2 rows have one, neutral; 1 rows dropped"):
+    with pytest.raises(InputError, match="all 2 rows have one, neutral; 1 row dropped"):
         require_trainable(corpus)
     require_trainable(
         corpus_from_table(pa.table({"t": ["a", "b"], "label": [0, 1]}), text_columns=["t"])
@@ -386,3 +386,10 @@ def test_reads_real_pairs(shared: Path) -> None:
     corpus = read_corpus(shared / "data" / "snli" / "train.parquet")
     assert len(corpus) == 29_622
     assert corpus.label_counts.sum() == 29_622
+
+
+@pytest.mark.parametrize("line", ["0.1 0.9", "1", "0,1", "0.5\t1e-5"])
+def test_a_file_without_a_header_is_told(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.csv").write_text(f"{line}\n{line}\n")
+    with pytest.raises(InputError, match="first line is read as its header, and holds numbers: p"):
+        read_corpus(tmp_path / "a.csv")

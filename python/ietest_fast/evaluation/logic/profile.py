@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.logic.rules import RULES
-from ietest_fast.plurals import say_count
+from ietest_fast.plurals import list_dropped, say_count
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, fit_cells
 
@@ -186,7 +186,7 @@ class LogicProfile(Result):
 
     def remarks(self) -> list[str]:
         """Return the weights, what the score lacks, and what was not asked or left out."""
-        said = [f"{n:,} rows left out: {why}." for why, n in self.predictions.dropped.items()]
+        said = [f"{each}." for each in list_dropped(self.predictions.dropped, "left out")]
         said += self.run.warnings
         said += [self._say_weights(), *self._say_undefined()]
         said += [_say_both_ways(each) for each in self.results if each.is_kept is not None]
