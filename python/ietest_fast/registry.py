@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import importlib
 import inspect
 import operator
 import re
+import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ietest_fast.errors import InputError, ResourceError, shorten_error
@@ -151,11 +154,8 @@ class Registry(Generic[T]):
         return cast("T", found)
 
     def _foreign(self) -> dict[str, list[EntryPoint]]:
-        # Costs some 20 ms, which a built-in name need not wait for.
-        from importlib.metadata import entry_points
-
         found: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=self.group):
+        for point in _entry_points(self.group, tuple(map(_stamp, sys.path))):
             # The same package twice on the path (a source tree and its installation) is one.
             same = [other.value for other in found.get(point.name, [])]
             if point.value not in same:
@@ -323,6 +323,22 @@ def _shorten(value: float | str) -> str:
         return f"an integer of {value.bit_length()} bits"
     words = repr(value)
     return words if len(words) <= 60 else f"{words[:60]}..."
+
+
+def _stamp(folder: str) -> tuple[str, int]:
+    """Return a folder that is searched for packages, and when one was last added or removed."""
+    try:
+        return folder, Path(folder).stat().st_mtime_ns
+    except OSError:
+        return folder, -1
+
+
+@functools.lru_cache(maxsize=32)
+def _entry_points(group: str, _searched: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+    """Look through the metadata of all packages, which takes tens of milliseconds, once."""
+    from importlib.metadata import entry_points
+
+    return tuple(entry_points(group=group))
 
 
 def _package(point: EntryPoint) -> str:

@@ -27,6 +27,7 @@ LIBERAL = 1.35
 _FEW_PAIRS = 300
 
 
+@functools.lru_cache(maxsize=4096)
 def exact_equivalence_p(n: int, n10: int, n01: int, margin: float) -> float:
     r"""Compute the exact unconditional p-value of H0: delta >= margin, ordered by Tango's score.
 

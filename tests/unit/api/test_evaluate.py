@@ -336,7 +336,7 @@ def test_rows_without_a_label_are_left_out_of_both_versions() -> None:
     other = ie.transform(frame, SOFA)
     found = ie.evaluate(guess, frame, transformed=other)
     assert found.pvalue == ie.evaluate(guess, frame, phi=SOFA).pvalue
-    assert "1 rows left out" in str(found)
+    assert "1 row left out" in str(found)
 
 
 @pytest.mark.slow
