@@ -8,6 +8,7 @@ Labels have a door of their own, :mod:`ietest_fast.corpus.labels`.
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
@@ -226,6 +227,20 @@ def match_ids(
             column=name,
         )
     return rows
+
+
+def as_finite(value: object) -> float | None:
+    """Give a number of a foreign file; None for what is none, is not finite, or has no place here.
+
+    JSON and TOML may hold integers of any length.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:

@@ -392,7 +392,7 @@ def write_parquet(rng: random.Random, table: pa.Table) -> bytes:
 
 def write_text_table(table: pa.Table, separator: str | None) -> bytes:
     """Write a table as CSV, TSV, or (None) as JSON lines."""
-    names, columns = table.column_names, [column.to_pylist() for column in table.columns]
+    names, columns = table.column_names, [_values(column) for column in table.columns]
     if separator is None:
         rows = [Members(map(list, zip(names, row, strict=True))) for row in zip(*columns)]  # noqa: B905
         return _encode("".join(dump_json(_plain(row)) + "\n" for row in rows))
@@ -400,6 +400,16 @@ def write_text_table(table: pa.Table, separator: str | None) -> bytes:
     writer = csv.writer(sink, delimiter=separator, lineterminator="\n")
     writer.writerows([names, *zip(*columns)])  # noqa: B905 - columns of a table
     return _encode(sink.getvalue())
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    if pa.types.is_dictionary(column.type):  # whose values Python cannot have if they are damaged
+        column = column.cast(column.type.value_type)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        texts = column.cast(pa.large_binary()).to_pylist()
+        return [text if text is None else text.decode("utf-8", "surrogateescape") for text in texts]
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def _plain(value: Any) -> Any:

@@ -18,7 +18,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation import Predictions, read_predictions
 from ietest_fast.evaluation.consistency_reading import need_wordings
 from ietest_fast.evaluation.difficulty_file import mark_difficulty
-from ietest_fast.values import as_items, as_texts, name_versions, read_ids, show_value
+from ietest_fast.values import as_finite, as_items, as_texts, name_versions, read_ids, show_value
 
 DAY = dt.date(2020, 1, 2)
 AS_TEXTS = {
@@ -223,3 +223,14 @@ def test_wordings_of_items_have_versions_of_any_type(tmp_path: Path, version: li
 )  # fmt: skip
 def test_values_are_shown_cut(value: object, shown: str) -> None:
     assert show_value(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (1, 1.0), (-0.5, -0.5), (10**400, None), (float("nan"), None), (float("inf"), None),
+        (True, None), ("1", None), (None, None), ([1], None),
+    ],
+)  # fmt: skip
+def test_numbers_of_foreign_files_are_finite(value: object, number: float | None) -> None:
+    assert as_finite(value) == number

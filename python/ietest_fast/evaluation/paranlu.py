@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.paranlu_files import DamageError, field_of, load_paranlu, naming
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
-from ietest_fast.values import as_text, show_value
+from ietest_fast.values import as_finite, as_text, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -221,8 +221,8 @@ def _place(item: str, place: int) -> str:
 def _answer(confidence: list[Any], prediction: int, gold: int, place: str) -> dict[str, Any]:
     n = len(confidence)
     for value in confidence:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not math.isfinite(value) or not 0 <= value <= 1:
+        number = as_finite(value)
+        if number is None or not 0 <= number <= 1:
             raise DamageError(
                 f"has the confidence {show_value(value)}; numbers in [0, 1] expected", place
             )

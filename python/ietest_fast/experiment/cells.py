@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.identity import canonical_json
 from ietest_fast.files import read_bytes
+from ietest_fast.values import as_finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +77,8 @@ class CellRecord:
 
 
 def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and 0 <= value <= 1
+    number = as_finite(value)
+    return number is not None and 0 <= number <= 1
 
 
 def _is_count(value: Any) -> bool:

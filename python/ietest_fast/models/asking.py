@@ -373,7 +373,11 @@ def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for
             isinstance(each, int | float) and not isinstance(each, bool) for each in numbers
         ):
             raise TypeError("a list is one of probabilities")
-        return None if all(map(math.isnan, numbers)) else list(map(float, numbers))
+        try:
+            shares = list(map(float, numbers))
+        except OverflowError:
+            raise TypeError("a list is one of probabilities") from None
+        return None if all(map(math.isnan, shares)) else shares
     if isinstance(answer, Mapping) and "label" in answer:
         raise TypeError("return the label alone, which is under the key 'label'")
     raise TypeError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.values import as_finite
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -482,5 +483,5 @@ def normalise_params(params: Mapping[str, Any], space: SearchSpace) -> Params:
         if isinstance(domain, IntegerRange) and isinstance(value, float) and value.is_integer():
             normalised[name] = int(value)
         elif isinstance(domain, FloatRange) and isinstance(value, int):
-            normalised[name] = float(value)
+            normalised[name] = value if (number := as_finite(value)) is None else number
     return normalised

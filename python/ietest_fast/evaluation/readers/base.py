@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +20,7 @@ from ietest_fast.corpus.formats import (
 from ietest_fast.corpus.json_arrays import JsonArray
 from ietest_fast.errors import InputError
 from ietest_fast.files import open_file
-from ietest_fast.values import as_outcome, as_text
+from ietest_fast.values import as_finite, as_outcome, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -448,9 +447,8 @@ def judge_score(value: Any, threshold: float | None) -> bool | None:
     """
     if threshold is None:
         return as_outcome(value)
-    if not isinstance(value, (bool, int, float)) or not math.isfinite(value):
-        return None
-    return value >= threshold
+    number = as_finite(int(value) if isinstance(value, bool) else value)
+    return None if number is None else number >= threshold
 
 
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
-from ietest_fast.values import show_value, unwrap
+from ietest_fast.values import as_finite, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,8 +177,8 @@ def compare_means(
         metrics = entry.get("metrics")
         for name in ("accuracy", "mean"):
             metric = metrics.get(name) if isinstance(metrics, dict) else None
-            mean = metric.get("value") if isinstance(metric, dict) else None
-            if isinstance(mean, (int, float)) and math.isfinite(mean) and abs(mean - own) > _SAME:
+            mean = as_finite(metric.get("value")) if isinstance(metric, dict) else None
+            if mean is not None and abs(mean - own) > _SAME:
                 said.append(
                     f"Warning: the {name} of {judged.scorer!r} is {own:.4f} in the samples of "
                     f"{path}, and {mean:.4f} in its header."

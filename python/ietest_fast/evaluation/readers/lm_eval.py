@@ -25,7 +25,7 @@ from ietest_fast.evaluation.readers.base import (
 from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
 from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.files import MOST_SETTINGS, read_json
-from ietest_fast.values import ID_COLUMNS, as_text, show_value, unwrap
+from ietest_fast.values import ID_COLUMNS, as_finite, as_text, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -426,11 +426,8 @@ def _compare_results(
         )
     known = [outcome for outcome in correct if outcome is not None]
     own = sum(known) / max(len(known), 1)
-    if (
-        isinstance(mean, (int, float))
-        and math.isfinite(mean)
-        and not math.isclose(mean, own, abs_tol=1e-6)
-    ):
+    mean = as_finite(mean)
+    if mean is not None and not math.isclose(mean, own, abs_tol=1e-6):
         said.append(
             f"Warning: {metric} is {own:.4f} in the samples of {path}, and {mean:.4f} in "
             f"{beside.name} beside it."
