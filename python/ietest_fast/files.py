@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.errors import InputError, shorten_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
 MOST_SETTINGS = 64 << 20
@@ -198,7 +196,6 @@ def parse_json(
     path: str | Path,
     *,
     of: str = "",
-    hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
     """Return the value of a JSON text.
 
@@ -210,8 +207,6 @@ def parse_json(
         The file that it stands in.
     of
         The place in it, for messages.
-    hook
-        Makes an object of its keys and values.
 
     Raises
     ------
@@ -232,14 +227,29 @@ def parse_json(
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        return json.loads(mend_halves(text), object_pairs_hook=hook)
+        return json.loads(mend_halves(text), object_pairs_hook=refuse_repeats)
     except RecursionError as error:
         raise InputError("is not JSON: it is nested too deep", path=path, row=of or None) from error
     except ValueError as error:
-        if isinstance(error, InputError):  # of the hook
-            raise
-        what = f"is not JSON: {shorten_error(error)}"
+        is_broken = isinstance(error, (json.JSONDecodeError, UnicodeDecodeError))
+        what = f"is not JSON: {shorten_error(error)}" if is_broken else str(error)
         raise InputError(what, path=path, row=of or None) from error
+
+
+def refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a JSON object, unless a key stands in it twice: Python would drop the former value.
+
+    Raises
+    ------
+    ValueError
+        Naming the key.
+    """
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands there twice")
+    return made
 
 
 def mend_halves(text: str) -> str:
@@ -318,9 +328,9 @@ def check_array(file: Any, n_bytes: int, path: str | Path) -> None:
     Parameters
     ----------
     file
-        Open for reading; it is read to the end of the header.
+        Open for reading at its beginning; it is read to the end of the header.
     n_bytes
-        How many bytes there are from here on.
+        How long it is.
     path
         The file, for messages.
 
@@ -346,13 +356,13 @@ def check_array(file: Any, n_bytes: int, path: str | Path) -> None:
             "expected",
             path=path,
         )
-    claimed = dtype.itemsize
+    claimed, there = dtype.itemsize, n_bytes - file.tell()
     for size in shape:
         claimed *= size
-    if min(shape, default=0) < 0 or claimed > n_bytes:
+    if min(shape, default=0) < 0 or claimed != there:
         raise InputError(
             f"is damaged: its header says {' x '.join(map(str, shape))} numbers, {claimed:,} bytes,"
-            f" and there are {n_bytes:,}",
+            f" and there are {there:,}",
             path=path,
         )
 

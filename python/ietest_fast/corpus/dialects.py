@@ -98,14 +98,17 @@ def parse_dialect(text: str) -> Dialect:
         if match is None:
             raise InputError(f"csv: {show_value(text)}: {_BAD_SETTING}")
         name, sign, word = match.groups()
+        said: tuple[str, str | bool]
         if name is not None:
-            found[name] = _NAMED.get(sign, sign)
+            said = (name, _NAMED.get(sign, sign))
         elif word in {"quoted", "not-quoted"}:
-            found["quoted"] = word == "quoted"
+            said = ("quoted", word == "quoted")
         elif word == "skip-bad-rows":
-            found["skips_bad_rows"] = True
+            said = ("skips_bad_rows", True)
         else:
             raise InputError(f"csv: {show_value(text)}: {_BAD_SETTING}")
+        if found.setdefault(*said) != said[1]:
+            raise InputError(f"csv: {show_value(text)} says two things of {said[0]}; keep one")
         place = match.end()
     return Dialect(**found)  # type: ignore[arg-type]
 

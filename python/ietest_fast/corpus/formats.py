@@ -28,7 +28,14 @@ from ietest_fast.corpus.dialects import (
 )
 from ietest_fast.corpus.json_arrays import JsonArray, array_elements, find_array
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.files import LEAST_UNPACKED, check_file, mend_halves, open_file, refuse_unpacked
+from ietest_fast.files import (
+    LEAST_UNPACKED,
+    check_file,
+    mend_halves,
+    open_file,
+    refuse_repeats,
+    refuse_unpacked,
+)
 from ietest_fast.plurals import say_count
 from ietest_fast.values import show_value
 
@@ -436,7 +443,7 @@ def json_records(
                 f"brackets are nested more than {_MOST_NESTED} deep", path=path, row=where
             )
         try:
-            record = json.loads(line, object_pairs_hook=_once)
+            record = json.loads(line, object_pairs_hook=refuse_repeats)
         except json.JSONDecodeError as error:
             raise InputError(
                 f"not JSON: {error.msg} at character {error.pos + 1}", path=path, row=where
@@ -688,15 +695,6 @@ def _text_lines(path: Path, form: Format) -> Iterator[tuple[int, str]]:
                 ) from error
             offset += len(line)
             yield number, text
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the key {show_value(twice)} stands there twice")
-    return record
 
 
 def _first_line(error: Exception) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The end of a sentence and the beginning of another: . ! or ?, perhaps closed, a space, a sign.
+_LONGEST = 100
 _BREAK = r"[.!?]+[\"'”’)\]]*\s+[^\s.!?]"
 
 
@@ -28,7 +29,12 @@ def count_syllables(words: pa.Array) -> NDArray[np.int64]:
     import pyphen
 
     places = pyphen.Pyphen(lang="en_US", left=1, right=1)
-    return np.array([len(places.positions(word)) + 1 for word in words.to_pylist()], np.int64)
+
+    def count(word: str) -> int:
+        # pyphen looks at every piece of a word; one so long is none of English.
+        return len(places.positions(word)) + 1 if len(word) <= _LONGEST else len(word) // 3
+
+    return np.array([count(word) for word in words.to_pylist()], np.int64)
 
 
 def reading_ease(texts: pa.Array) -> NDArray[np.float64]:

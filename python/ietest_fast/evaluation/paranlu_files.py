@@ -69,10 +69,7 @@ def load_paranlu(path: Path) -> tuple[Any, ParanluKind]:
                 refuse_unpacked(path, len(raw), n_packed)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be decompressed: {shorten_error(error)}", path=path) from error
-    try:
-        content = parse_json(raw, path, hook=_refuse_repeated)
-    except DamageError as error:
-        raise InputError(str(error), path=path, row=error.place) from None
+    content = parse_json(raw, path)
     kind = _kind_of(content)
     if kind is None:
         raise InputError(
@@ -92,16 +89,6 @@ def _kind_of(content: Any) -> ParanluKind | None:
     if isinstance(first, dict) and "bucket_confidences" in first:
         return "results"
     return "paraphrases" if isinstance(first, list) else None
-
-
-def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object, and refuse a key that stands in it twice: JSON would drop the former."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise DamageError("stands twice in the same object", f"key {twice!r}")
-    return made
 
 
 @contextmanager

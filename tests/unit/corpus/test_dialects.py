@@ -159,7 +159,17 @@ def test_habits_are_one_line(text: str, expected: Dialect) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "quote", "delimiter=", "delimiter=ab", 'escape="', "delimiter=ä", "escape=;,delimiter=;"],
+    [
+        "",
+        "quote",
+        "delimiter=",
+        "delimiter=ab",
+        'escape="',
+        "delimiter=ä",
+        "escape=;,delimiter=;",
+        "quoted,not-quoted",
+        "delimiter=;,delimiter=,",
+    ],
 )
 def test_other_habits_are_refused(text: str) -> None:
     with pytest.raises(InputError, match="csv: "):

@@ -82,3 +82,7 @@ def test_a_corpus_is_described_with_it():
     blank = pa.table({"text": ["...", "!"], "label": [0, 1]})
     found = describe(corpus_from_table(blank, text_columns=["text"])).columns[0].reading_ease
     assert (found.mean, found.median, found.n_without) == (None, None, 2)
+
+
+def test_a_word_of_a_million_letters_takes_no_time():
+    assert count_syllables(pa.array(["a" * 1_000_000])).tolist() == [333_333]

@@ -270,7 +270,7 @@ def test_damaged_test_sets_are_refused(
         (b"[]", "no file of ParaNLU"),
         (b"{}", "no file of ParaNLU"),
         (b'{"a": 1}', "no file of ParaNLU"),
-        (b'{"a": [], "a": []}', "key 'a': stands twice"),
+        (b'{"a": [], "a": []}', "the key 'a' stands there twice"),
         (b"\xff\xfe", "UTF-8 expected"),
         (gzip.compress(b"{" * 1000, mtime=0)[:-9], "cannot be decompressed"),
         (b"\x1f\x8bnothing", "cannot be decompressed"),

@@ -51,3 +51,11 @@ def test_a_number_that_is_infinite_is_found_behind_the_first_block(tmp_path: Pat
     np.save(tmp_path / "v.npy", values)
     with pytest.raises(InputError, match=r"row 2345.*1 vector has a number"):
         read_vectors(tmp_path / "v.npy")
+
+
+def test_bytes_behind_the_array_are_refused(tmp_path):
+    np.save(tmp_path / "v.npy", np.array(VALUES))
+    with (tmp_path / "v.npy").open("ab") as file:
+        file.write(b"\0\0")
+    with pytest.raises(InputError, match="is damaged: its header says"):
+        read_vectors(tmp_path / "v.npy")

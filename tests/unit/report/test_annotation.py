@@ -407,6 +407,22 @@ def test_wrong_marks_are_refused(sample):
             Marks(sample, "ben")
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        '{"item": ITEM, "mark": "unsond"}',
+        "TODO: the rest",
+        '{"item": ITEM, "mark": "sound", "mark": null}',
+    ],
+)
+def test_a_whole_last_line_that_is_no_mark_is_refused(sample, last):
+    item = sample.items[0]
+    whole = json.dumps({"item": item, "mark": "sound"}) + "\n"
+    marks_path(sample.path, "ben").write_text(whole + last.replace("ITEM", str(item)))
+    with pytest.raises(InputError, match=r"ben\.marks\.jsonl, line 2: is no mark"):
+        Marks(sample, "ben")
+
+
 def test_several_marks_hold_or_none(sample):
     marks = Marks(sample, "anna")
     first, second, third = sample.items[:3]

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING
 
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.files import check_file, read_bytes
+from ietest_fast.files import check_file, read_bytes, refuse_repeats
 from ietest_fast.report.annotation.sample import check_number
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ MARKS = ("sound", "unsound")
 MAJORITY = "majority"
 """Instead of a person: what more than half of those say who marked an observation."""
 
+# What a kill leaves of a line: a beginning of one without its end, or nothing.
+_CUT_OFF = re.compile(rb"(\{[^}]*)?\0*")
 _PERSON = re.compile(r"[\w-]{1,40}")
 
 
@@ -36,7 +38,7 @@ def read_mark(line: str | bytes) -> tuple[int, str | None]:
         If it is none.
     """
     try:
-        found = json.loads(line)
+        found = json.loads(line, object_pairs_hook=refuse_repeats)
         item, mark = check_number(found["item"]), found["mark"]
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("is no mark") from error
@@ -81,8 +83,7 @@ class Marks:
         if not self.path.exists():
             return
         lines = read_bytes(self.path).split(b"\n")
-        # A line without an end was never finished, unless somebody's editor has left it so.
-        if not _is_mark(lines[-1]):
+        if _CUT_OFF.fullmatch(lines[-1]):
             lines.pop()
         for number, line in enumerate(lines, start=1):
             try:
@@ -168,11 +169,11 @@ class Marks:
         whole = content.rfind(b"\n") + 1
         if whole == len(content):
             return
-        if _is_mark(content[whole:]):
-            file.write(b"\n")
-        else:
+        if _CUT_OFF.fullmatch(content[whole:]):
             file.truncate(whole)
             file.seek(0, os.SEEK_END)
+        else:
+            file.write(b"\n")
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -209,14 +210,6 @@ class Marks:
             self._marks.clear()
             self._read()
             yield
-
-
-def _is_mark(line: bytes) -> bool:
-    try:
-        read_mark(line)
-    except ValueError:
-        return False
-    return True
 
 
 def marks_path(sample: Path, person: str) -> Path:
