@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.values import without_views
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,7 +77,7 @@ def to_arrow(
                 column=missing[0],
             )
         table = table.select(list(columns))
-    return _without_views(table)
+    return without_views(table)
 
 
 def give_back(  # noqa: PLR0911 - one line for each kind
@@ -330,21 +331,6 @@ def _name(arrays: list[Any], columns: Sequence[str] | None, source: str) -> pa.T
             path=source,
         )
     return pa.table(arrays, list(names))
-
-
-def _without_views(table: pa.Table) -> pa.Table:
-    """Cast views (polars' strings), which neither the core nor most of Arrow's functions take."""
-    fields = [field.with_type(_without_view(field.type)) for field in table.schema]
-    schema = pa.schema(fields, table.schema.metadata)
-    return table if schema.equals(table.schema) else table.cast(schema)
-
-
-def _without_view(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_string_view(kind):
-        return pa.large_string()
-    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
-        return pa.dictionary(kind.index_type, pa.large_string())
-    return kind
 
 
 def _to_pandas(table: pa.Table, like: Any, rows: NDArray[np.int64] | None) -> Any:

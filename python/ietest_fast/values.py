@@ -243,6 +243,21 @@ def as_finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def without_views(table: pa.Table) -> pa.Table:
+    """Cast views (polars' strings), which neither the core nor most of Arrow's functions take."""
+    fields = [field.with_type(_without_view(field.type)) for field in table.schema]
+    schema = pa.schema(fields, table.schema.metadata)
+    return table if schema.equals(table.schema) else table.cast(schema)
+
+
+def _without_view(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
+        return pa.dictionary(kind.index_type, pa.large_string())
+    return kind
+
+
 def as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Give texts and decimals as words without blanks around them; None for other types."""
     if pa.types.is_decimal(column.type):

@@ -408,7 +408,10 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         texts = column.cast(pa.large_binary()).to_pylist()
         return [text if text is None else text.decode("utf-8", "surrogateescape") for text in texts]
-    values: list[Any] = column.to_pylist()
+    try:
+        values: list[Any] = column.to_pylist()
+    except (OverflowError, ValueError):  # a date beyond Python's
+        return [None] * len(column)
     return values
 
 

@@ -27,6 +27,7 @@ from ietest_fast.corpus.dialects import (
     find_delimiter,
 )
 from ietest_fast.corpus.json_arrays import JsonArray, array_elements, find_array
+from ietest_fast.corpus.parquet_footer import count_values
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.files import (
     LEAST_UNPACKED,
@@ -259,8 +260,7 @@ def _check_values(path: Path, file: Any) -> None:
     about, n_bytes = file.metadata, path.stat().st_size
     groups = [about.row_group(number) for number in range(about.num_row_groups)]
     refuse_unpacked(path, sum(group.total_byte_size for group in groups), n_bytes)
-    chunks = sum(group.column(i).num_values for group in groups for i in range(group.num_columns))
-    n_values = max(chunks, about.num_rows * max(1, about.num_columns))
+    n_values = max(count_values(path), about.num_rows * max(1, about.num_columns))
     refuse_unpacked(path, _BYTES_OF_VALUE * n_values, n_bytes)
 
 
@@ -721,6 +721,8 @@ def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> Non
     try:
         column.validate(full=True)
     except pa.ArrowInvalid as error:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
         for row, value in enumerate(column.cast(pa.large_binary()), start=first_row):
             try:
                 (value.as_py() or b"").decode()
@@ -732,4 +734,7 @@ def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> Non
                     row=f"row {row}",
                     column=name,
                 ) from error
+        with contextlib.suppress(pa.ArrowInvalid):
+            column.validate(full=True)
+            return  # what is damaged is a category that no row has
         raise InputError(str(error), path=path, column=name) from error

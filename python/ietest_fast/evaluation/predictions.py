@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.formats import check_repeats, open_parquet
+from ietest_fast.corpus.dataset import are_categories, is_text
+from ietest_fast.corpus.formats import check_repeats, check_utf8, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import (
     CHANGED,
@@ -33,7 +34,7 @@ from ietest_fast.plurals import say_count
 from ietest_fast.signs import escape
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import as_numbers, find_outcomes, show_value
+from ietest_fast.values import as_numbers, find_outcomes, show_value, without_views
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -438,6 +439,10 @@ class Predictions:
             As for the class.
         """
         labels: tuple[str, ...] | None
+        table = without_views(table)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            if is_text(column.type) or are_categories(column.type):
+                check_utf8(Path(source), column, name)
         metadata = table.schema.metadata or {}
         try:
             known = json.loads(metadata.get(KEY, b"{}"))

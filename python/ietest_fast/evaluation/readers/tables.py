@@ -84,7 +84,7 @@ class TableReader:
         if fields.item is not None:
             wanted.append(fields.item)
         table, texts = _read_with_texts(path, wanted, names)
-        inputs = _join_texts(table, texts)
+        inputs = _join_texts(table, texts, path)
         changed, notes = _read_changed(table, path, n_versions=len(columns))
         marks = {
             column: _read_marks(path, names, column, table[gold], is_alone=len(columns) == 1)
@@ -180,14 +180,16 @@ def _find_texts(names: Sequence[str]) -> tuple[str, ...]:
     return found if all(names.count(name) == 1 for name in found) else ()
 
 
-def _join_texts(table: pa.Table, names: Sequence[str]) -> pa.Array | None:
+def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array | None:
     """Return all texts of each row in one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if not names:
         return None
-    columns = [table[name].cast(pa.large_string()).combine_chunks() for name in names]
+    columns = [
+        as_texts(table[name], path=path, name=name).cast(pa.large_string()) for name in names
+    ]
     return pc.binary_join_element_wise(
         *columns, pa.scalar("\x1f", pa.large_string()), null_handling="replace"
     )
@@ -446,7 +448,7 @@ def _answers_of(
         if "probabilities" in rows.column_names
         else None,
         label_names=whole.label_names,
-        inputs=_join_texts(rows, texts),
+        inputs=_join_texts(rows, texts, path),
         input_columns=texts,
         version=version,
         model=group.get("model"),
