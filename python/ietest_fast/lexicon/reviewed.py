@@ -205,6 +205,14 @@ def phrases_with(forms: dict[str, set[str]], wordnet: WordNet) -> tuple[str, ...
     tuple of str
         In lower case, sorted.
     """
+    return _phrases_with(frozenset((word, frozenset(own)) for word, own in forms.items()), wordnet)
+
+
+@functools.lru_cache(maxsize=8)
+def _phrases_with(
+    given: frozenset[tuple[str, frozenset[str]]], wordnet: WordNet
+) -> tuple[str, ...]:
+    forms = dict(given)
     found: set[str] = set()
     for pos, places in _INFLECTED.items():
         for lemma in _entries_of_several_words(wordnet, pos):
