@@ -163,20 +163,24 @@ def _known_only(
     column: pa.ChunkedArray, names: tuple[str, ...], *, path: str | Path, name: str
 ) -> pa.ChunkedArray:
     """Return a column in which every value that is no label is null."""
-    encoded = as_texts(column, path=path, name=name).dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    kept: list[str | None] = []
-    for value in values:
+    texts = as_texts(column, path=path, name=name)
+    known = find_known(texts, names).is_valid()
+    return pa.chunked_array([pc.if_else(known, texts, pa.scalar(None, pa.string()))])
+
+
+def find_known(texts: pa.Array, names: Sequence[str]) -> pa.Array:
+    """Return the place of each label among names, to which numbers may lead; null for any other."""
+    encoded = texts.dictionary_encode()
+    found: list[int | None] = []
+    for value in encoded.dictionary.to_pylist():
         try:
-            codes = encode_labels(
+            (code,) = encode_labels(
                 pa.chunked_array([pa.array([value])]), label_names=names, is_pair=False
-            ).codes
+            ).codes.tolist()
         except UnknownLabelError:
-            kept.append(None)
-        else:
-            kept.append(value if codes[0] >= 0 else None)
-    taken = pa.array(kept, pa.string()).take(encoded.indices)
-    return pa.chunked_array([taken])
+            code = -1
+        found.append(code if code >= 0 else None)
+    return pa.array(found, pa.int32()).take(encoded.indices)
 
 
 def _values(answers: Answers) -> set[str]:

@@ -17,7 +17,7 @@ from ietest_fast.evaluation.answer_labels import (
     encode_predictions,
     find_names,
 )
-from ietest_fast.evaluation.log_alignment import item_names
+from ietest_fast.evaluation.log_alignment import check_own_gold, item_names
 from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
@@ -45,6 +45,9 @@ def assemble(
             path=parts[scored.index(False)].log.path,
         )
     if all(scored):
+        named = (label_names, *(part.log.label_names for part in parts))
+        for part in parts:
+            check_own_gold(part.log, next(filter(None, named), ()))
         return _assemble_outcomes(parts, unparsed=unparsed or "wrong")
     unparsed = unparsed or "error"
     if first.label_names is not None and label_names is None:
@@ -55,6 +58,8 @@ def assemble(
     names = gold.names
     if not (gold.codes >= 0).any():
         raise InputError("no row has a gold label", path=first.path, column=first.gold_column)
+    for part in parts:
+        check_own_gold(part.log, names)
     kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
     codes = {id(part): encode_predictions(part.log, names, unparsed=unparsed) for part in parts}
     for part in parts:

@@ -292,6 +292,23 @@ def test_contradictory_marks_do_not_hide_other_right_answers(
         read(tmp_path, {"o": choices(), "r": choices(**options)})
 
 
+@pytest.mark.parametrize("flipped", [(), (3,)])
+@pytest.mark.parametrize("shift", [0, 1])
+def test_numbers_of_right_answers_in_a_table_are_those_of_the_choices(
+    shift: int, flipped: tuple[int, ...], tmp_path: Path
+) -> None:
+    gold = tmp_path / "gold.csv"
+    lines = [f"{i},{(i + shift) % 3}\n" for i in range(30)]
+    gold.write_text("doc_id,label\n" + "".join(lines))
+    options = {"gold_path": gold, "id_column": "doc_id"}
+    logs = {"o": choices(), "r": choices(flipped=flipped)}
+    if not shift:
+        assert len(read(tmp_path, logs, **options).predictions) == 60
+        return
+    with pytest.raises(InputError, match=r"gold.csv: item '0' has the right answer '1', and 'a'"):
+        read(tmp_path, logs, **options)
+
+
 def test_the_same_answer_with_two_marks_is_counted(tmp_path: Path) -> None:
     """Without a right choice, an answer that is right once and wrong once tells of it."""
     logs = {}

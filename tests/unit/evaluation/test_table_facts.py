@@ -282,6 +282,36 @@ def test_a_threshold_makes_outcomes_of_scores_in_a_long_table(
     assert found.correct.tolist() == [True, False, True, True]
 
 
+NLI = ["entailment", "neutral", "contradiction"]
+
+
+@pytest.mark.parametrize(
+    ("golds", "said"),
+    [
+        ([i % 3 for i in range(N)], None),
+        ([(i + 1) % 3 for i in range(N)], "g.csv: item '0' has the right answer '1', and 'ent"),
+        ([2, *(i % 3 for i in range(1, N))], "g.csv: item '0' has the right answer '2', and 'ent"),
+    ],
+)
+@pytest.mark.parametrize("names", [NLI, ["no", "unsure", "yes"]])
+def test_gold_labels_of_a_file_are_compared_by_what_their_numbers_mean(
+    golds: list[int], said: str | None, names: list[str], tmp_path: Path
+) -> None:
+    labels = [names[i % 3] for i in range(N)]
+    paths = [
+        write(pd.DataFrame({"label": labels, "prediction": answers}), tmp_path / f"{name}.csv")
+        for name, answers in (("a", labels), ("b", [names[0]] * N))
+    ]
+    gold = write(pd.DataFrame({"label": golds}), tmp_path / "g.csv")
+    options = {"gold_path": gold, "label_names": None if names == NLI else names}
+    if said is None:
+        found = read_logs(paths, **options).predictions
+        assert found.table["gold"].to_pylist() == labels * 2
+        return
+    with pytest.raises(InputError, match=said.replace("ent", names[0][:3])):
+        read_logs(paths, **options)
+
+
 def test_nothing_is_compared_with_itself(tmp_path: Path) -> None:
     frame = pd.DataFrame({name: ["x", "y", "x"] for name in ("label", "prediction", "transformed")})
     frame["other"] = ["x", "x", "x"]
