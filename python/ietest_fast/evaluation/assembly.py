@@ -13,6 +13,7 @@ from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import (
     Unparsed,
+    check_minus,
     encode_gold,
     encode_predictions,
     find_names,
@@ -53,7 +54,9 @@ def assemble(
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
     if label_names is None:
-        label_names = find_names(_with_all_gold(parts), [part.log for part in parts])
+        whole, logs = _with_all_gold(parts), [part.log for part in parts]
+        label_names = find_names(whole, logs)
+        check_minus(whole, logs, label_names)
     gold = encode_gold(first, label_names)
     names = gold.names
     if not (gold.codes >= 0).any():
