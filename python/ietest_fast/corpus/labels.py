@@ -59,7 +59,8 @@ MAX_LABELS = 127
 _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
 _DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
-_FRACTION = re.compile(r"^(-?\d+)\.0*$")
+_FRACTION = re.compile(r"^([-+]?\d+)\.0*$")
+_PLUS = re.compile(r"^\+(?=\d)")
 
 NO_GOLD_LABEL = "no gold label"
 LABEL_MISSING = "label missing"
@@ -173,16 +174,21 @@ def encode_labels(
 
     by_name = {label_key(name): code for code, name in enumerate(names)}
     # Where integers are names, one that is none of them is a mistake and no index.
+    integers = [name for name in names if _is_integer(name)]
     by_number = {int(name): code for code, name in enumerate(names) if _is_integer(name)}
-    if not by_number and not any(_DECIMAL.match(name) for name in names):
+    if len(by_number) < len(integers):
+        by_number = {}  # 01 and 1: the number does not say which
+    elif not by_number and not any(_DECIMAL.match(name) for name in names):
         by_number = dict(enumerate(range(len(names))))
     codes_of_values = np.full(len(values), -1, np.int8)
     reasons: dict[str, list[int]] = {NO_GOLD_LABEL: [], LABEL_MISSING: []}
     unknown: list[int] = []
     for index, (value, number) in enumerate(zip(values, plain, strict=True)):
-        code = by_name.get(label_key(value)) if value is not None else None
-        if code is None and number is not None and _is_integer(number):
-            code = by_number.get(int(number))
+        code = None
+        if value is not None and number is not None:
+            code = by_name.get(label_key(value), by_name.get(label_key(number)))
+            if code is None and _is_integer(bare := _PLUS.sub("", number)):
+                code = by_number.get(int(bare))
         if code is not None:
             codes_of_values[index] = code
         elif (reason := _absent(number)) is not None:
@@ -306,20 +312,23 @@ def _is_integer(value: str) -> bool:
 
 
 def _without_fractions(values: list[str | None]) -> list[str | None]:
-    """Write whole numbers as integers, if all values but absent ones are whole numbers."""
-    plain = [
-        value if value is None else _FRACTION.sub(r"\1", value.strip().removeprefix("+"))
-        for value in values
-    ]
-    if all(_absent(value) is not None or _is_integer(str(value)) for value in plain):
-        return plain
-    return values
+    """Write whole numbers as integers, if all values but absent ones are whole numbers.
+
+    Of numbers in several spellings, such as 1, +1 and 01, each is a name and stays as it is.
+    """
+    whole = [None if value is None else _FRACTION.sub(r"\1", value.strip()) for value in values]
+    plain = [None if value is None else _PLUS.sub("", value) for value in whole]
+    there = [value for value in plain if value is not None and _absent(value) is None]
+    if not all(map(_is_integer, there)):
+        return values
+    spellings = {value for value in whole if _absent(value) is None}
+    return plain if len(set(map(int, there))) == len(spellings) else whole
 
 
 def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
     present = sorted(v.strip() for v in values if v is not None and _absent(v) is None)
-    if all(_is_integer(value) for value in present):
-        numbers = sorted({int(value) for value in present})
+    numbers = sorted({int(value) for value in present if _is_integer(value)})
+    if all(map(_is_integer, present)) and len(numbers) == len(set(present)):
         if is_pair and numbers == list(range(len(NLI_LABELS))):
             return NLI_LABELS
         return tuple(map(str, numbers))

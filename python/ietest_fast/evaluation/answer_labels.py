@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from ietest_fast.corpus.labels import (
     TWO_LABELS,
     EncodedLabels,
     UnknownLabelError,
+    answer_key,
     check_label_names,
     encode_labels,
     label_key,
@@ -107,11 +109,55 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
     numbers = {name for name in seen if _are_numbers({name})}
     if not known <= numbers:
         return NLI_LABELS if known & set(NLI_LABELS) and not known & set(TWO_LABELS) else names
+    if len(set(map(int, known))) < len(known):
+        return names  # 1 and 01
     if seen == {"0", "1", "2"} or numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
         return NLI_LABELS
     highest = max(map(int, known), default=0)
     within = {name for name in numbers if int(name) <= highest}
     return tuple(sorted({str(int(name)) for name in within}, key=int))
+
+
+def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str]) -> None:
+    """Refuse labels of which one is written like the sign that a row has none: -1, 0, 1.
+
+    Parameters
+    ----------
+    gold
+        Has the gold labels.
+    answers
+        Have the predictions.
+    names
+        The labels that were found. Beside NLI's, the sign has its own meaning.
+
+    Raises
+    ------
+    InputError
+        If -1 or ``-`` is among gold labels and predictions, or a plus is beside it.
+    """
+    if tuple(names) == NLI_LABELS:
+        return
+    wanted, *given = (
+        {answer_key(value) for value in pc.unique(texts).drop_null().to_pylist()}
+        for texts in (
+            as_texts(values, path=each.path)
+            for each, values in ((gold, gold.gold), *((each, each.predicted) for each in answers))
+            if values is not None
+        )
+    )
+    predicted = set().union(*given)
+    has_plus = not (wanted | predicted).isdisjoint({"+", "+1"})
+    either = wanted | predicted if has_plus else wanted & predicted
+    minus = next((sign for sign in ("-1", "-") if sign in either), None)
+    if minus is None:
+        return
+    raise InputError(
+        f"{minus!r} is among the labels, and means that there is none unless all are named: if it "
+        f"is a label, add {shlex.quote(f'--labels={minus},' + ','.join(names))}; if not, leave the "
+        "fields empty in which it stands",
+        path=gold.path,
+        column=gold.gold_column,
+    )
 
 
 def encode_predictions(
@@ -163,20 +209,24 @@ def _known_only(
     column: pa.ChunkedArray, names: tuple[str, ...], *, path: str | Path, name: str
 ) -> pa.ChunkedArray:
     """Return a column in which every value that is no label is null."""
-    encoded = as_texts(column, path=path, name=name).dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    kept: list[str | None] = []
-    for value in values:
+    texts = as_texts(column, path=path, name=name)
+    known = find_known(texts, names).is_valid()
+    return pa.chunked_array([pc.if_else(known, texts, pa.scalar(None, pa.string()))])
+
+
+def find_known(texts: pa.Array, names: Sequence[str]) -> pa.Array:
+    """Return the place of each label among names, to which numbers may lead; null for any other."""
+    encoded = texts.dictionary_encode()
+    found: list[int | None] = []
+    for value in encoded.dictionary.to_pylist():
         try:
-            codes = encode_labels(
+            (code,) = encode_labels(
                 pa.chunked_array([pa.array([value])]), label_names=names, is_pair=False
-            ).codes
+            ).codes.tolist()
         except UnknownLabelError:
-            kept.append(None)
-        else:
-            kept.append(value if codes[0] >= 0 else None)
-    taken = pa.array(kept, pa.string()).take(encoded.indices)
-    return pa.chunked_array([taken])
+            code = -1
+        found.append(code if code >= 0 else None)
+    return pa.array(found, pa.int32()).take(encoded.indices)
 
 
 def _values(answers: Answers) -> set[str]:

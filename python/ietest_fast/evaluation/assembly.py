@@ -13,11 +13,12 @@ from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import (
     Unparsed,
+    check_minus,
     encode_gold,
     encode_predictions,
     find_names,
 )
-from ietest_fast.evaluation.log_alignment import item_names
+from ietest_fast.evaluation.log_alignment import check_own_gold, item_names
 from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import Predictions, find_contradicted
 from ietest_fast.evaluation.running import NOT_PARSED
@@ -45,16 +46,23 @@ def assemble(
             path=parts[scored.index(False)].log.path,
         )
     if all(scored):
+        named = (label_names, *(part.log.label_names for part in parts))
+        for part in parts:
+            check_own_gold(part.log, next(filter(None, named), ()))
         return _assemble_outcomes(parts, unparsed=unparsed or "wrong")
     unparsed = unparsed or "error"
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
     if label_names is None:
-        label_names = find_names(_with_all_gold(parts), [part.log for part in parts])
+        whole, logs = _with_all_gold(parts), [part.log for part in parts]
+        label_names = find_names(whole, logs)
+        check_minus(whole, logs, label_names)
     gold = encode_gold(first, label_names)
     names = gold.names
     if not (gold.codes >= 0).any():
         raise InputError("no row has a gold label", path=first.path, column=first.gold_column)
+    for part in parts:
+        check_own_gold(part.log, names)
     kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
     codes = {id(part): encode_predictions(part.log, names, unparsed=unparsed) for part in parts}
     for part in parts:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.answer_labels import find_known
 from ietest_fast.plurals import say_count
 from ietest_fast.values import ID_COLUMNS, are_ids, as_texts, read_ids, show_value
 
@@ -297,6 +298,7 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
             for name in (
                 "items",
                 "gold",
+                "own_gold",
                 "predicted",
                 "correct",
                 "marks",
@@ -382,13 +384,24 @@ def name_order(log: Answers, other: Answers) -> dict[str, pa.Array]:
     }
 
 
-def check_gold(first: Answers, other: Answers) -> None:
+def check_own_gold(log: Answers, names: Sequence[str]) -> None:
+    """Stop if a table of gold labels says otherwise than the log in whose place it is believed.
+
+    Numbers say what they are once the labels are known.
+    """
+    if log.own_gold is not None and log.gold_path is not None and names:
+        check_gold(replace(log, gold=log.own_gold), replace(log, path=log.gold_path), names=names)
+
+
+def check_gold(first: Answers, other: Answers, *, names: Sequence[str] | None = None) -> None:
     """Stop if two logs, or a log and a table of gold labels, have different ones for an item.
 
     Parameters
     ----------
     first, other
         In the same order; either may be without gold labels.
+    names
+        Of the labels, which numbers may stand for. None: labels are compared as they stand.
 
     Raises
     ------
@@ -401,10 +414,12 @@ def check_gold(first: Answers, other: Answers) -> None:
         as_texts(gold, path=log.path, name=log.gold_column)
         for log, gold in ((first, first.gold), (other, other.gold))
     )
-    by_key = {answer_key(name): name for name in pc.unique(mine).drop_null().to_pylist()}
-    names = list(by_key.values())
-    own, given = index_labels(mine, names), index_labels(theirs, names)
-    if given.null_count == len(given):
+    if names is None:
+        by_key = {answer_key(name): name for name in pc.unique(mine).drop_null().to_pylist()}
+        own, given = (index_labels(each, list(by_key.values())) for each in (mine, theirs))
+    else:
+        own, given = (find_known(each, names) for each in (mine, theirs))
+    if len(own) in {own.null_count, given.null_count}:
         return  # the same answers in other words, such as names and letters
     differs = pc.and_(mine.is_valid(), theirs.is_valid())
     differs = pc.and_(differs, pc.invert(pc.fill_null(pc.equal(own, given), False)))

@@ -23,6 +23,7 @@ from ietest_fast.evaluation.schema import (
     align_types,
     as_schema,
     check_columns,
+    check_gold_of_models,
     check_likeliest,
     check_marks,
     check_unique,
@@ -91,7 +92,8 @@ class Predictions:
     ------
     InputError
         If a column is missing or of another type, a value is missing, an item occurs twice in
-        a version, or ``correct`` contradicts the labels.
+        a version, ``correct`` contradicts the labels, or classifiers have other gold labels for
+        the same item and version.
     """
 
     table: pa.Table
@@ -118,6 +120,8 @@ class Predictions:
         metadata = {KEY: json.dumps(about).encode()}
         object.__setattr__(self, "table", table.replace_schema_metadata(metadata))
         check_unique(self.table, self.source)
+        if self.has_labels:
+            check_gold_of_models(self.table, self.source)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

@@ -346,5 +346,7 @@ def _with_gold(
         own = replace(log, ids=name_order(log, gold) | dict(log.ids))
         _, aligned = align_pair(own, gold, has_ids=id_column is not None)
         check_gold(log, aligned)
-        found.append(replace(log, gold=aligned.gold, gold_column=column, gold_path=path))
+        found.append(
+            replace(log, gold=aligned.gold, own_gold=log.gold, gold_column=column, gold_path=path)
+        )
     return found

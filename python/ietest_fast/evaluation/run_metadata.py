@@ -7,9 +7,18 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.corpus.formats import open_parquet
+from ietest_fast.corpus.labels import answer_key
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.schema import (
+    GROUPS,
+    align_types,
+    as_schema,
+    check_gold_of_models,
+    plain_type,
+)
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.files import open_file
 
@@ -102,7 +111,8 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
     Raises
     ------
     InputError
-        If two files hold answers of the same model, or a file is there twice.
+        If two files hold answers of the same model, a file is there twice, or models have other
+        gold labels for the same item and version.
     """
     if len(parts) == 1:
         return [*parts]
@@ -123,7 +133,33 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
                 who = ", ".join(str(value) for value in group.values())
                 raise InputError(f"another file holds answers of {who} as well", path=path)
         named.append(own)
+    for place, own in enumerate(named):
+        for other in named[:place]:
+            _check_gold(other, own)
     return named
+
+
+def _check_gold(first: Predictions, other: Predictions) -> None:
+    """Stop if models of two files are compared by other gold labels."""
+    keys = ["item", "version", "copy"]
+    columns = [*keys, *GROUPS, "gold"]
+    known = [set(columns) & set(each.columns) for each in (first, other)]
+    if known[0] != known[1] or not (first.has_labels and other.has_labels):
+        return
+    kept = [name for name in columns if name in known[0]]
+    tables = [each.table.select(kept) for each in (first, other)]
+    labels = [
+        {answer_key(name) for name in pc.unique(table["gold"]).drop_null().to_pylist()}
+        for table in tables
+    ]
+    if labels[0].isdisjoint(labels[1]):
+        return  # the same answers in other words
+    plain = [
+        table.cast(pa.schema([(each.name, plain_type(each.type)) for each in table.schema]))
+        for table in tables
+    ]
+    both = as_schema(pa.concat_tables(align_types(plain)), None, other.source)
+    check_gold_of_models(both, other.source, n_before=len(first))
 
 
 def plain_name(path: Path) -> str:

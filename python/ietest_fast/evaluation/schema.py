@@ -469,3 +469,60 @@ def check_unique(table: pa.Table, source: str) -> None:
             "for each model",
             path=source,
         )
+
+
+def check_gold_of_models(table: pa.Table, source: str, *, n_before: int = 0) -> None:
+    """Refuse classifiers that have other gold labels for the same item and version.
+
+    A version may set labels of its own, and a classifier may not: answers are compared by them.
+
+    Parameters
+    ----------
+    table
+        Has the types of the schema.
+    source
+        For the message: the file of the last rows.
+    n_before
+        How many rows before these are another file's.
+    """
+    groups = [name for name in GROUPS if name in table.column_names]
+    if "gold" not in table.column_names or all(len(pc.unique(table[n])) < 2 for n in groups):
+        return
+    keys = [name for name in ("item", "version", "copy") if name in table.column_names]
+    codes = pa.table({name: _codes_of(table[name]) for name in (*keys, "gold")})
+    found = codes.group_by(keys).aggregate([("gold", "min_max")])
+    differs = pc.not_equal(*found["gold_min_max"].combine_chunks().flatten())
+    n = pc.sum(differs).as_py() or 0
+    if not n:
+        return
+    case = found.slice(pc.index(differs, pa.scalar(True)).as_py(), 1).to_pylist()[0]
+    rows = [
+        next(row for row, each in enumerate(codes.to_pylist()) if each == wanted)
+        for wanted in (
+            {name: case[name] for name in keys} | {"gold": code}
+            for code in case["gold_min_max"].values()
+        )
+    ]
+    first, second = (
+        {
+            name: show_value(table[name][row].as_py())
+            for name in (*groups, "gold", "item", "version")
+        }
+        for row in sorted(rows)
+    )
+    who = [", ".join(f"{name} {own[name]}" for name in groups) for own in (first, second)]
+    more = f", and {n:,} answered texts differ so" if n > 1 else ""
+    raise InputError(
+        f"item {second['item']} has in version {second['version']} the gold label {second['gold']} "
+        f"for {who[1]}, and {first['gold']} for {who[0]}{more}; classifiers are compared on the "
+        "same items: mend the labels, or, if these are other items, give them other names",
+        path=source,
+        row=f"row {max(rows) - n_before}",
+        column="gold",
+    )
+
+
+def _codes_of(column: pa.ChunkedArray) -> pa.Array:
+    """Return numbers in the place of names, which Arrow compares faster."""
+    values = column.combine_chunks()
+    return values.indices if pa.types.is_dictionary(values.type) else values

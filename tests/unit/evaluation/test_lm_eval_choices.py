@@ -259,6 +259,56 @@ def test_marks_that_contradict_the_likelihoods_are_counted(seed: int, tmp_path: 
     assert test.invariance.flips.is_lower_bound
 
 
+def choices(
+    *, shift: int = 0, flipped: tuple[int, ...] = (), targets: dict[int, int] | None = None
+) -> Rows:
+    """A log with three choices: its items moved on, marks turned round, other right answers."""
+    rows = []
+    for number, scores in enumerate(draw(1, 30, 3)):
+        mark = int(scores.argmax()) == number % 3
+        row = sample(number, [*scores], ["a", "b", "c"], target=number % 3, acc=float(mark))
+        row["doc_id"] = (number + shift) % 30
+        rows.append(row)
+    for number in flipped:
+        rows[number]["acc"] = 1 - rows[number]["acc"]
+    for number, target in (targets or {}).items():
+        rows[number]["target"] = str(target)
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"shift": 1}, "item '0' has the right answer 'c', and 'a'"),
+        ({"shift": 1, "flipped": [3]}, "item '0' has the right answer 'c', and 'a'"),
+        ({"targets": {4: 2}}, "item '4' has the right answer 'c', and 'b'"),
+        ({"flipped": [3], "targets": {4: 2, 5: 9}}, "item '4' has the right answer 'c', and 'b'"),
+    ],
+)
+def test_contradictory_marks_do_not_hide_other_right_answers(
+    options: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match=said):
+        read(tmp_path, {"o": choices(), "r": choices(**options)})
+
+
+@pytest.mark.parametrize("flipped", [(), (3,)])
+@pytest.mark.parametrize("shift", [0, 1])
+def test_numbers_of_right_answers_in_a_table_are_those_of_the_choices(
+    shift: int, flipped: tuple[int, ...], tmp_path: Path
+) -> None:
+    gold = tmp_path / "gold.csv"
+    lines = [f"{i},{(i + shift) % 3}\n" for i in range(30)]
+    gold.write_text("doc_id,label\n" + "".join(lines))
+    options = {"gold_path": gold, "id_column": "doc_id"}
+    logs = {"o": choices(), "r": choices(flipped=flipped)}
+    if not shift:
+        assert len(read(tmp_path, logs, **options).predictions) == 60
+        return
+    with pytest.raises(InputError, match=r"gold.csv: item '0' has the right answer '1', and 'a'"):
+        read(tmp_path, logs, **options)
+
+
 def test_the_same_answer_with_two_marks_is_counted(tmp_path: Path) -> None:
     """Without a right choice, an answer that is right once and wrong once tells of it."""
     logs = {}

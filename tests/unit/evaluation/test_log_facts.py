@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.readers.base import FileStart
+from ietest_fast.evaluation.readers.inspect_ai import InspectReader
 from ietest_fast.evaluation.reading import read_logs
 from toy_logs import counts, inspect_log, pair, sample
 
@@ -43,6 +45,25 @@ def harness_log(
         text = json.dumps(lines)
     path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
     return path
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+@pytest.mark.parametrize(
+    ("head", "is_inspect"),
+    [
+        ({"version": 1, "status": "success", "eval": {"task": "t", "model": "m"}}, True),
+        ({"status": "error", "eval": {"run_id": "r", "task": "t"}}, True),
+        ({"version": 1, "status": "success", "eval": {"loss": 0.5, "model": "m"}}, False),
+        ({"status": "done", "eval": {"task": "t", "model": "m"}}, False),
+        ({"task": "t", "model": "m", "eval": {"acc": 0.5}}, False),
+    ],
+)
+def test_a_log_of_an_older_inspect_is_told_from_other_json(
+    head: dict[str, Any], is_inspect: bool, indent: int | None, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps(head | {"samples": []}, indent=indent))
+    assert InspectReader().recognises(FileStart.of(log)) == is_inspect
 
 
 STRICT, FLEXIBLE, OTHER = [0, 0, 0, 1], [1, 1, 0, 1], [0, 1, 1, 1]

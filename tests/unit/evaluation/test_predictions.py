@@ -11,6 +11,7 @@ import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import Predictions, compare_versions
+from ietest_fast.evaluation.run_metadata import name_models
 
 LABELS = ("no", "yes")
 GOLD = np.array([0, 1, 1, 0], dtype=np.int8)
@@ -112,6 +113,43 @@ def test_several_classifiers_share_a_table() -> None:
         both.pairs("syn", model="c")
     with pytest.raises(InputError, match="occur more than once"):
         Predictions.concat([make(), make()])
+
+
+def golden(model: str, labels: str) -> pa.Table:
+    """Answers of a model to two items in two versions, and the labels that it is compared with."""
+    return pa.table(
+        {
+            "item": [1, 2, 1, 2],
+            "version": ["original", "original", "x", "x"],
+            "model": [model] * 4,
+            "gold": list(labels),
+            "predicted": list("ynyn"),
+        }
+    )
+
+
+def test_models_of_the_same_item_have_the_same_gold_label(tmp_path: Path) -> None:
+    parts = [golden("a", "ynnn"), golden("b", "ynyn")]
+    said = (
+        "item '?1'? has in version 'x' the gold label 'y' for model 'b', and 'n' for model 'a'; "
+        "classifiers are compared on the same items"
+    )
+    with pytest.raises(InputError, match=f"row 6, column 'gold': {said}"):
+        Predictions.from_table(pa.concat_tables(parts))
+    paths = [tmp_path / name for name in "ab"]
+    models = [Predictions(table=part, source=name) for part, name in zip(parts, "ab", strict=True)]
+    with pytest.raises(InputError, match=f"^b, row 2, column 'gold': {said}"):
+        name_models(models, paths)
+    # A version may have labels of its own, and free texts that are marked are no labels.
+    assert len(Predictions(table=pa.concat_tables([parts[0], golden("b", "ynnn")]))) == 8
+    marked = [part.append_column("correct", pa.array([True] * 4)) for part in parts]
+    assert len(Predictions(table=pa.concat_tables(marked))) == 8
+    others = Predictions(
+        table=golden("b", "jkjk")
+        .drop_columns("predicted")
+        .append_column("predicted", pa.array(list("jkjk")))
+    )
+    assert len(name_models([models[0], others], paths)) == 2  # in other words
 
 
 def test_correctness_alone_is_enough() -> None:

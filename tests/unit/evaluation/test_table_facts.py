@@ -282,6 +282,79 @@ def test_a_threshold_makes_outcomes_of_scores_in_a_long_table(
     assert found.correct.tolist() == [True, False, True, True]
 
 
+NLI = ["entailment", "neutral", "contradiction"]
+
+
+@pytest.mark.parametrize(
+    ("golds", "said"),
+    [
+        ([i % 3 for i in range(N)], None),
+        ([(i + 1) % 3 for i in range(N)], "g.csv: item '0' has the right answer '1', and 'ent"),
+        ([2, *(i % 3 for i in range(1, N))], "g.csv: item '0' has the right answer '2', and 'ent"),
+    ],
+)
+@pytest.mark.parametrize("names", [NLI, ["no", "unsure", "yes"]])
+def test_gold_labels_of_a_file_are_compared_by_what_their_numbers_mean(
+    golds: list[int], said: str | None, names: list[str], tmp_path: Path
+) -> None:
+    labels = [names[i % 3] for i in range(N)]
+    paths = [
+        write(pd.DataFrame({"label": labels, "prediction": answers}), tmp_path / f"{name}.csv")
+        for name, answers in (("a", labels), ("b", [names[0]] * N))
+    ]
+    gold = write(pd.DataFrame({"label": golds}), tmp_path / "g.csv")
+    options = {"gold_path": gold, "label_names": None if names == NLI else names}
+    if said is None:
+        found = read_logs(paths, **options).predictions
+        assert found.table["gold"].to_pylist() == labels * 2
+        return
+    with pytest.raises(InputError, match=said.replace("ent", names[0][:3])):
+        read_logs(paths, **options)
+
+
+def two_tables(labels: Sequence[Any], folder: Path) -> list[Path]:
+    """Two tables with the same gold labels; of the second, every third answer is another."""
+    golds = [labels[i % len(labels)] for i in range(N)]
+    others = [labels[(i + (i % 3 == 0)) % len(labels)] for i in range(N)]
+    return [
+        write(pd.DataFrame({"label": golds, "prediction": answers}), folder / f"{name}.csv")
+        for name, answers in (("a", golds), ("b", others))
+    ]
+
+
+@pytest.mark.parametrize("unparsed", [None, "drop", "wrong"])
+@pytest.mark.parametrize(
+    ("labels", "named"),
+    [
+        ([-1, 0, 1], "--labels=-1,0,1"),
+        ([-1, 1], "--labels=-1,1"),
+        (["+", "-", "0"], r"--labels=-,\+,0"),
+        (["+1", "-1"], "--labels=-1,1"),
+    ],
+)
+def test_a_label_that_looks_like_none_has_to_be_named(
+    labels: list[Any], named: str, unparsed: Any, tmp_path: Path
+) -> None:
+    paths = two_tables(labels, tmp_path)
+    with pytest.raises(InputError, match=f"a.csv, column 'label': .* add {named};"):
+        read_logs(paths, unparsed=unparsed)
+    names = named.replace("\\", "").removeprefix("--labels=").split(",")
+    found = read_logs(paths, unparsed=unparsed, label_names=names).predictions
+    assert (len(found), int((~found.correct).sum())) == (2 * N, N // 3)
+
+
+def test_nli_data_may_have_rows_without_a_label(tmp_path: Path) -> None:
+    found = read_logs(two_tables([-1, 0, 1, 2], tmp_path), unparsed="wrong")
+    assert found.predictions.dropped == {"no gold label": N // 4}
+
+
+@pytest.mark.parametrize("labels", [["01", "1", "001"], ["+1", "1", "2"], ["01", "1.0", "2"]])
+def test_numbers_in_several_spellings_are_several_labels(labels: list[str], tmp_path: Path) -> None:
+    found = read_logs(two_tables(labels, tmp_path)).predictions
+    assert found.label_names == tuple(sorted(label.removesuffix(".0") for label in labels))
+    assert int((~found.correct).sum()) == N // 3
+
+
 def test_nothing_is_compared_with_itself(tmp_path: Path) -> None:
     frame = pd.DataFrame({name: ["x", "y", "x"] for name in ("label", "prediction", "transformed")})
     frame["other"] = ["x", "x", "x"]

@@ -149,6 +149,8 @@ class Answers:
         Further columns by name, each of shape (n,).
     ids
         Columns that seem to tell rows apart, by name; compared where rows are matched by order.
+    own_gold
+        Shape (n,): the log's right answers, where those of a table have taken their place.
     gold_column, gold_path, predicted_column
         Names, for messages; the path is None if gold labels stand in the log.
     is_scored
@@ -182,6 +184,7 @@ class Answers:
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
     ids: Mapping[str, pa.Array] = field(default_factory=dict)
+    own_gold: pa.ChunkedArray | None = None
     gold_column: str = "label"
     gold_path: Path | None = None
     predicted_column: str = "prediction"

@@ -45,6 +45,12 @@ _UNFINISHED = {
 _LEAST_VALUES = 3 << 29
 _MOST_RATIO = 150
 _SAMPLE_ID = "sample_id"
+# Older versions give no eval_id; the status of a run comes before what it is of.
+_OLD_HEADER = re.compile(
+    rb'\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?'
+    rb'"status"\s*:\s*"(?:started|success|cancelled|error)"\s*,\s*"eval"\s*:\s*\{'
+)
+_OLD_KEYS = (b'"model"', b'"run_id"')
 _TASK = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
 
 # What reading a damaged archive raises. RuntimeError: a member is encrypted, nested too deeply, or
@@ -70,7 +76,10 @@ class InspectReader:
         if start.head.startswith(b"PK\x03\x04"):
             with open_archive(start.path) as archive:
                 return any(name in archive.namelist() for name in _MEMBERS)
-        return start.is_json and b'"eval"' in start.head and b'"eval_id"' in start.head
+        if not start.is_json or b'"eval"' not in start.head:
+            return False
+        is_old = _OLD_HEADER.match(start.head) and any(name in start.head for name in _OLD_KEYS)
+        return b'"eval_id"' in start.head or (bool(is_old) and b'"task"' in start.head)
 
     def name_task(self, start: FileStart) -> str:
         """Return the task, which stands in the header."""

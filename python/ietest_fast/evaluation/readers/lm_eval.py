@@ -194,6 +194,11 @@ def _read_choices(
     """Return the choices that the metric took for the answers."""
     texts = [as_text(target) for target in targets]
     judged = judge(requests, samples.metric, samples.correct, targets)
+    names = requests.names or requests.places
+    gold = [
+        None if target is None or len(target) > 1 else names[next(iter(target))]
+        for target in judged.targets
+    ]
     if judged.answers is None or judged.n_contradicted:
         why = (
             f"does not say which choice {samples.metric} takes for the answer"
@@ -202,13 +207,10 @@ def _read_choices(
             f"{samples.metric} contradicts the target and the log-likelihoods"
         )
         note = f"{samples.path}: {why}; right and wrong are compared, the answers are not."
-        return _Said(gold=texts, predicted=None), [note]
-    names = requests.names or requests.places
+        # Under the names of a log without contradictions, with whose they are compared.
+        named = gold if any(gold) else texts
+        return _Said(gold=named, predicted=None), [note]
     predicted = [names[place] for place in judged.answers]
-    gold = [
-        None if target is None or len(target) > 1 else names[next(iter(target))]
-        for target in judged.targets
-    ]
     if samples.fields.gold is not None and None in gold:  # the user's labels are other ones
         return _Said(gold=texts, predicted=predicted), []
     probabilities = None
