@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError, shorten_error
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -123,6 +124,21 @@ def as_items(column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str)
     return as_texts(column, path=path, name=name)
 
 
+def version_key(name: str) -> str:
+    """Give what is the same of two names of a version: case and blanks around make no other."""
+    return unicodedata.normalize("NFC", name.strip()).casefold()
+
+
+def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
+    """Find two different names that name the same version."""
+    found: dict[str, str] = {}
+    for name in names:
+        other = found.setdefault(version_key(name), name)
+        if other != name:
+            return other, name
+    return None
+
+
 def name_versions(
     column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str = "version"
 ) -> pa.Array:
@@ -148,7 +164,7 @@ def name_versions(
             names.append(None)
             continue
         plain = unicodedata.normalize("NFC", given.strip())
-        key = plain.casefold()
+        key = version_key(given)
         if found.setdefault(key, given) != given:
             raise InputError(
                 f"{show_value(found[key])} and {show_value(given)} name the same version; write "

@@ -100,6 +100,11 @@ def test_a_suite_of_ones_own_and_rules_of_the_paper(
     assert status == 0
     assert "not, twice" in said
     assert "word-overlap" not in said
+    suite.write_text('[tests]\n"Swap" = "negation"\n')
+    asked = ("--onnx", model, "--test", texts, "--suite", suite, "--write", tmp_path / "new")
+    status, _, said = run(capsys, *asked, "--with", "swap")
+    assert (status, (tmp_path / "new").exists()) == (2, False)
+    assert "--with swap: the tests 'Swap' and 'swap' differ in case" in said
     status, said, _ = run(capsys, "--onnx", model, "--test", texts, "--rules", "paper", "--json")
     assert status == 0
     assert "word-overlap@" in json.loads(said)["identity"]["phi"]

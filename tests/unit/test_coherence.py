@@ -28,6 +28,9 @@ FREE = {
 """Keys whose numbers may be others, and why."""
 
 
+ONE_LABEL = {"entailment": 90, "neutral": 0, "contradiction": 0}
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     config = {
@@ -105,6 +108,9 @@ def test_any_other_number_is_refused(finished, by):
         ("R.1.cells.0.train_transformed", 3, "cells.0.train_transformed: is 3"),
         ("R.0.cells.0.reworded.strata.0.strata.0.p_value", 0.9, "strata.0.p_value: is 0.9"),
         ("R.0.cells.0.reworded.strata.0.strata.0.n_flipped", 1, "n_flipped"),
+        ("R.0.cells.0.reworded.strata.0.strata.0.name", "zzz", "0.name: 'zzz' is none of the lab"),
+        ("R.0.cells.0.reworded.strata.0.strata.0.name", "neutral", "two have the same name"),
+        ("data.test.labels", ONE_LABEL, "is a label of 0 rows, fewer than there are here"),
         ("R.0.cells.0.reworded.flips.p_below", 0.1, "flips.p_below: is 0.1"),
         ("R.0.signature", "ie", "signature: has n None"),
         ("conditions.0.over_rho.churn_p_adjusted.0", 0.9, "over_rho.churn_p_adjusted.0: is 0.9"),

@@ -67,7 +67,13 @@ def test_kept_classifiers_answer_what_is_added_later(tmp_path, voters):
         tmp_path / "whole", "evaluations"
     )
     assert _n_started(tmp_path / "late") == 4
-    # One that is not there any more is noticed before any of the others answers.
+    # What is gone is answered again, without training.
+    lost = next((tmp_path / "late" / "evaluations").glob("*.parquet"))
+    answers = lost.read_bytes()
+    lost.unlink()
+    run_further(tmp_path / "late", model=model, eval_phi=[OTHER, WORDS])
+    assert (lost.read_bytes(), _n_started(tmp_path / "late")) == (answers, 4)
+    # A classifier that is not there any more is noticed before any of the others answers.
     kept = sorted((tmp_path / "late" / "models").iterdir())
     assert len(kept) == 4 * voters
     shutil.rmtree(kept[-1])
@@ -168,11 +174,18 @@ def test_damaged_answers_are_noticed(finished, tmp_path):
     path = next((tmp_path / "run" / "evaluations").glob("*.parquet"))
     whole = path.read_bytes()
     path.write_bytes(whole[:-20] + b"x" + whole[-19:])
-    with pytest.raises(StoreError, match=path.name):
+    with pytest.raises(StoreError, match=rf"{path.name}: .*; delete it and give"):
         run_further(tmp_path / "run", eval_phi=[OTHER, WORDS, "word-overlap"])
+    # No classifier was kept that could answer again: its cell is trained anew.
     path.unlink()
-    with pytest.raises(StoreError, match="are gone"):
-        run_further(tmp_path / "run", eval_phi=[OTHER, WORDS, "word-overlap"])
+    n_before = _n_started(tmp_path / "run")
+    run_further(tmp_path / "run", eval_phi=[OTHER, WORDS, "word-overlap"])
+    assert path.read_bytes() == whole
+    assert _n_started(tmp_path / "run") == n_before + 1
+    for name in ("cells", "evaluations"):
+        assert read_files(tmp_path / "run", name) == read_files(finished.folder, name)
+    written = [folder / "results.json" for folder in (tmp_path / "run", finished.folder)]
+    assert written[0].read_bytes() == written[1].read_bytes()
 
 
 @pytest.mark.slow

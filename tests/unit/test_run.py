@@ -303,12 +303,22 @@ def test_a_cell_that_was_moved_in_the_database_is_noticed(tmp_path):
     assert result.rhos[1].rho == 0.5
 
 
-def test_a_changed_artefact_is_noticed(tmp_path):
-    result = _run(tmp_path)
-    path = tmp_path / "cells" / f"{result.rhos[0].cells[0].identity}.parquet"
-    path.write_bytes(path.read_bytes()[:-1] + b"x")
-    with pytest.raises(StoreError, match="has changed since"):
-        _run(tmp_path)
+def test_a_changed_artefact_is_noticed_and_once_deleted_made_anew(finished, tmp_path):
+    """docs/run.md, Checksums."""
+    folder = shutil.copytree(finished.folder, tmp_path / "run")
+    before, n_before = (folder / "results.json").read_bytes(), len(_events(folder))
+    path = folder / "cells" / f"{finished.rhos[0].cells[0].identity}.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + b"x")
+    with pytest.raises(StoreError, match="has changed since it was written; delete it and give"):
+        _run(folder)
+    path.unlink()
+    _run(folder)
+    assert path.read_bytes() == whole
+    assert (folder / "results.json").read_bytes() == before
+    assert [(i, e) for _, i, e, _ in _events(folder)[n_before:]] == [
+        (path.stem, event) for event in ("lost", "started", "finished")
+    ]
 
 
 @pytest.mark.slow

@@ -273,7 +273,7 @@ def test_what_is_gone_or_changed_is_said(tmp_path):
     with pytest.raises(StoreError, match="other answers than the results speak of"):
         measure_run(result, **QUICK)
     path.unlink()
-    with pytest.raises(StoreError, match="are gone"):
+    with pytest.raises(StoreError, match="are gone; give the run's command again"):
         measure_run(result, **QUICK)
     path.write_bytes(whole)
     identity = result.evaluations[0].rhos[0].identities[1]

@@ -66,10 +66,11 @@ def test_what_is_finished_is_there_again(tmp_path):
     trial = Trial(number=1, params={"depth": 3, "rate": 0.1}, valid_accuracy=1 / 3)
     with _open(tmp_path / "new" / "run") as store:
         store.finish_trial("t1", trial, 0.5)
-        store.add_cell(_record())
+        store.finish_cell(_artefact(), seconds=1.0)
+        finished = store.cells()
     with _open(tmp_path / "new" / "run") as store:
         assert store.trials() == {"t1": trial}
-        assert store.cells() == {"c1": _record()}
+        assert store.cells() == finished == {"c1": _record(sha256=finished["c1"].sha256)}
         assert store.executions() == [
             ("trial", "t1", "finished", None),
             ("cell", "c1", "finished", None),
@@ -228,11 +229,14 @@ def test_a_database_of_something_else_is_refused_and_left_as_it_is(tmp_path, mod
         path.with_name(claim.RUN_LOCK).touch()
 
 
-def test_a_missing_artefact_is_named(tmp_path):
+def test_a_missing_artefact_is_named_and_its_cell_is_not_finished(tmp_path):
     with _open(tmp_path) as store:
         store.add_cell(_record())
-        with pytest.raises(StoreError, match=r"c1\.parquet.*is\s+gone"):
+        with pytest.raises(StoreError, match=r"c1\.parquet.*is\s+gone; give the run's command"):
             store.read_cell(store.cells()["c1"])
+    with _open(tmp_path) as store:
+        assert store.cells() == {}
+        assert store.executions()[-1] == ("cell", "c1", "lost", None)
 
 
 def test_a_database_that_cannot_be_written_is_named(tmp_path):

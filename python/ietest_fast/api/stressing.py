@@ -13,10 +13,15 @@ from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.antonym_pairs import check_training, note_training_of_any
-from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.stress import measure_answers
 from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, write_answers
-from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, read_suite
+from ietest_fast.evaluation.suite import (
+    StressTest,
+    find_wrong_name,
+    make_suite,
+    paper_suite,
+    read_suite,
+)
 from ietest_fast.transform.files import check_distinct
 from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, name_function
@@ -391,8 +396,9 @@ def _choose(
             name: phi if isinstance(phi, StressTest) else StressTest(phi=phi)
             for name, phi in suite.items()
         }
-        if ORIGINAL in tests:
-            raise InputError(f"suite: no test can be called {ORIGINAL!r}: that is the reference")
+        wrong = find_wrong_name(tests)
+        if wrong is not None:
+            raise InputError(f"suite: {wrong}")
     else:
         raise InputError(
             "suite is a TOML file, or a mapping from names of tests to transformations, such as "
@@ -402,9 +408,12 @@ def _choose(
     for each in () if add is None else [add] if is_one else add:
         test = each if isinstance(each, StressTest) else StressTest(phi=each)
         name = _name_of(test.phi)
-        if name in {*tests, ORIGINAL}:
+        if name in tests:
             raise InputError(f"add: the test {name!r} is in the suite already")
         tests[name] = test
+        wrong = find_wrong_name(tests)
+        if wrong is not None:
+            raise InputError(f"add: {wrong}")
     return tests
 
 

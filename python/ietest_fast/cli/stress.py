@@ -230,7 +230,7 @@ def _check(test: Path, options: Mapping[str, Any]) -> dict[str, StressTest]:
 
 def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
     """Return the tests by name."""
-    from ietest_fast.evaluation.suite import StressTest, paper_suite, read_suite
+    from ietest_fast.evaluation.suite import StressTest, find_wrong_name, paper_suite, read_suite
     from ietest_fast.transform.phi import parse_phi
 
     if options["suite"] is None:
@@ -245,6 +245,9 @@ def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
         if text in tests:
             raise click.UsageError(f"--with {text}: this test is in the suite already")
         tests[text] = StressTest(phi=parse_phi(text, folder=Path.cwd()))
+        wrong = find_wrong_name(tests)
+        if wrong is not None:
+            raise click.UsageError(f"--with {text}: {wrong}")
     return tests
 
 

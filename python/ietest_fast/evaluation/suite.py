@@ -14,9 +14,10 @@ from ietest_fast.evaluation.stress_origins import StressOrigin
 from ietest_fast.evaluation.versions import transform_corpus
 from ietest_fast.files import check_file, read_toml
 from ietest_fast.registry import FileNames, reading_names
+from ietest_fast.values import find_twins, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.evaluation.foreign_texts import ForeignTexts
@@ -95,6 +96,20 @@ def paper_suite(
     return tests
 
 
+def find_wrong_name(names: Collection[str]) -> str | None:
+    """Say why texts cannot be called as the tests of a suite are; None if they can."""
+    twins = find_twins([ORIGINAL, *names])
+    if twins is None and ORIGINAL not in names:
+        return None
+    one, other = twins or (ORIGINAL, ORIGINAL)
+    if one == ORIGINAL:
+        return f"no test can be called {show_value(other)}: that is the reference"
+    return (
+        f"the tests {show_value(one)} and {show_value(other)} differ in case, or in blanks around "
+        "them, only; rename one of them"
+    )
+
+
 def read_suite(path: str | Path, *, allow_code: bool = False) -> dict[str, StressTest]:
     """Read a suite of one's own: a TOML file with a table ``tests``.
 
@@ -124,8 +139,9 @@ def read_suite(path: str | Path, *, allow_code: bool = False) -> dict[str, Stres
         others = f", and not {', '.join(sorted(found))}" if found else ""
         line = '"negation, twice" = "negation:times=2"'
         raise ConfigError([f"{path}: a suite has one table [tests], of lines like {line}{others}"])
-    if ORIGINAL in tests:
-        raise ConfigError([f"{path}: no test can be called {ORIGINAL!r}: that is the reference"])
+    wrong = find_wrong_name(tests)
+    if wrong is not None:
+        raise ConfigError([f"{path}: {wrong}"])
     chosen, problems = {}, []
     for name, value in tests.items():
         try:

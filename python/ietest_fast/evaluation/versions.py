@@ -16,7 +16,7 @@ from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.transform.edits import count_by_row
-from ietest_fast.values import ID_COLUMNS, are_ids, match_ids, show_value
+from ietest_fast.values import ID_COLUMNS, are_ids, match_ids, show_value, version_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -395,14 +395,14 @@ def _are_same(one: Version, other: Version) -> bool:
 
 
 def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str]:
-    """Make names different: the second ``a`` becomes ``a#2``."""
-    used = set(taken)
+    """Make names different, also as names of versions: the second ``a`` becomes ``a#2``."""
+    used = set(map(version_key, taken))
     keys = []
     for name in names:
         key, number = name, 1
-        while key in used:
+        while version_key(key) in used:
             number += 1
             key = f"{name}#{number}"
-        used.add(key)
+        used.add(version_key(key))
         keys.append(key)
     return keys

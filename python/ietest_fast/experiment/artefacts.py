@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-MADE_ANEW = "delete it and give the run's command again, then it is made anew"
+REPEAT = "give the run's command again, then it is made anew"
+MADE_ANEW = f"delete it and {REPEAT}"
+PUT_BACK = f"put back the one that was written, or {MADE_ANEW}"
 
 
 @contextmanager

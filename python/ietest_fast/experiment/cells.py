@@ -12,6 +12,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
+from ietest_fast.experiment.artefacts import MADE_ANEW
 from ietest_fast.experiment.identity import canonical_json
 from ietest_fast.files import read_bytes
 from ietest_fast.values import as_finite
@@ -253,11 +254,10 @@ def read_predictions(path: Path, record: CellRecord | None = None) -> Prediction
     data = read_bytes(path, most_bytes=None)
     if record is not None:
         if hashlib.sha256(data).hexdigest() != record.sha256:
-            raise StoreError(f"{path}: has changed since it was written; run into another folder")
+            raise StoreError(f"{path}: has changed since it was written; {MADE_ANEW}")
         if describe_cell(path.name, data) != replace(record, seconds=None):
             raise StoreError(
-                f"{path}: says something else of its cell than the run's database; run into "
-                "another folder"
+                f"{path}: says something else of its cell than the run's database; {MADE_ANEW}"
             )
     try:
         return Predictions.from_table(pq.read_table(io.BytesIO(data)), source=path.name)

@@ -35,7 +35,7 @@ from ietest_fast.stats.fixed_margins import DEFAULT_TABLES
 from ietest_fast.stats.heterogeneity import compare_strata
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.robustness import chance_limit
-from ietest_fast.stats.strata import paired_p
+from ietest_fast.stats.strata import LABEL, paired_p
 from ietest_fast.transform.edits import NORMALISING_RULE
 
 if TYPE_CHECKING:
@@ -343,7 +343,13 @@ class _Coherence:
     def _check_strata(
         self, own: StrataRecord, reworded: RewordedRecord, cell: CellResult, place: str
     ) -> None:
-        settings = self._settings
+        settings, labels = self._settings, self._result.data.test.labels
+        for s, each in enumerate(own.strata if own.name == LABEL else ()):
+            where, most = f"{place}.strata.{s}.name", labels.get(each.name, 0)
+            need(each.name in labels, where, f"{shorten(each.name)} is none of the labels")
+            need(each.n <= most, where, f"is a label of {most} rows, fewer than there are here")
+        called = {each.name for each in own.strata}
+        need(len(called) == len(own.strata), f"{place}.strata", "two have the same name")
         for name in ("n11", "n10", "n01", "n00"):
             total = sum(getattr(each, name) for each in own.strata)
             same = total == getattr(reworded, name)

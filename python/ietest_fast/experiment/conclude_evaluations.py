@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import StoreError
+from ietest_fast.experiment.artefacts import MADE_ANEW
 from ietest_fast.experiment.cells import match
 from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.schema import (
@@ -152,8 +153,8 @@ class _Evaluator:
         )
         if not same:
             raise StoreError(
-                f"{self._store.folder}: the answers {identity} are not those to {phi.key}; run "
-                "into another folder"
+                f"{self._store.folder}: the answers {identity} are not those to {phi.key}; "
+                f"{MADE_ANEW}"
             )
         return found
 

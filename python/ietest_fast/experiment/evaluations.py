@@ -12,6 +12,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
+from ietest_fast.experiment.artefacts import MADE_ANEW
 from ietest_fast.experiment.identity import canonical_json
 from ietest_fast.files import read_bytes
 
@@ -172,7 +173,7 @@ def read_evaluation(path: Path, record: EvaluationRecord) -> Answered:
 
     data = read_bytes(path, most_bytes=None)
     if describe_evaluation(path.name, data) != record:
-        raise StoreError(f"{path}: has changed since it was written; run into another folder")
+        raise StoreError(f"{path}: has changed since it was written; {MADE_ANEW}")
     try:
         found = Predictions.from_table(pq.read_table(io.BytesIO(data)), source=path.name)
     except InputError as error:

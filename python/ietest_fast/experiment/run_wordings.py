@@ -9,7 +9,7 @@ import numpy as np
 
 from ietest_fast.errors import StoreError
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.experiment.artefacts import reading
+from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, reading
 from ietest_fast.experiment.cells import match, read_cell_artefact, read_predictions
 from ietest_fast.experiment.claim import CELLS, EVALUATIONS
 from ietest_fast.experiment.data import kept_folder
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.schema import CellResult, ConditionResult, RunResult
-
-_PUT_BACK = "put back the one that was written, or run into another folder"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,12 +67,10 @@ def read_cell_versions(
     """
     path = results.folder / CELLS / f"{cell.identity}.parquet"
     if not path.is_file():
-        raise StoreError(
-            f"{path}: the answers of rho {cell.rho:g}, m {cell.m} are gone; {_PUT_BACK}"
-        )
+        raise StoreError(f"{path}: the answers of rho {cell.rho:g}, m {cell.m} are gone; {REPEAT}")
     answers: dict[str, NDArray[np.int8]] = {}
     changed: dict[str, NDArray[np.bool_]] = {}
-    with reading(path, remedy=_PUT_BACK):
+    with reading(path, remedy=PUT_BACK):
         predictions = read_predictions(path)
         if predictions.label_names != results.data.label_names:
             raise ValueError("it has other labels than the results")
@@ -84,12 +80,12 @@ def read_cell_versions(
             answers[ORIGINAL] = table["original"].to_numpy()
             answers[version] = table["transformed"].to_numpy()
             changed[version] = table["changed"].to_numpy()
-        identity = read_cell_artefact(path, remedy=_PUT_BACK).identity
+        identity = read_cell_artefact(path, remedy=PUT_BACK).identity
     counts = PairedCounts.from_outcomes(
         answers[ORIGINAL] == gold, answers[condition.transformation] == gold
     )
     if identity != cell.identity or counts != cell.counts:
-        raise StoreError(f"{path}: holds other answers than the results speak of; {_PUT_BACK}")
+        raise StoreError(f"{path}: holds other answers than the results speak of; {PUT_BACK}")
     found = AnsweredVersions(gold=gold, answers=answers, changed=changed)
     _add_further(found, results, condition, cell)
     return found
@@ -109,9 +105,9 @@ def _add_further(
         if not path.is_file():
             raise StoreError(
                 f"{path}: the answers of rho {cell.rho:g}, m {cell.m} to "
-                f"{evaluation.evaluation} are gone; {_PUT_BACK}"
+                f"{evaluation.evaluation} are gone; {REPEAT}"
             )
-        with reading(path, remedy=_PUT_BACK):
+        with reading(path, remedy=PUT_BACK):
             record = describe_evaluation(path.name, read_bytes(path, most_bytes=None))
             found = read_evaluation(path, record)
         if (
@@ -119,7 +115,7 @@ def _add_further(
             or found.n_correct != own.n_correct[cell.m]
             or not np.array_equal(found.gold, known.gold)
         ):
-            raise StoreError(f"{path}: holds other answers than the results speak of; {_PUT_BACK}")
+            raise StoreError(f"{path}: holds other answers than the results speak of; {PUT_BACK}")
         known.answers[evaluation.evaluation] = found.predicted
         known.changed[evaluation.evaluation] = found.changed
 
@@ -178,7 +174,7 @@ def _number_texts(files: Sequence[str], columns: Sequence[str]) -> NDArray[np.in
 
     tables = []
     for file in files:
-        with reading(Path(file), remedy=_PUT_BACK):
+        with reading(Path(file), remedy=PUT_BACK):
             tables.append(pq.read_table(check_file(file), columns=list(columns)))
     n = tables[0].num_rows
     codes = np.zeros(n * len(files), dtype=np.int64)

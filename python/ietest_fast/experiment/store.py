@@ -34,7 +34,13 @@ from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Self
 
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import reading, write_artefact, write_bytes, write_folder
+from ietest_fast.experiment.artefacts import (
+    REPEAT,
+    reading,
+    write_artefact,
+    write_bytes,
+    write_folder,
+)
 from ietest_fast.experiment.cells import (
     CellRecord,
     describe_cell,
@@ -179,7 +185,9 @@ class RunStore:
         self._lock.close()
 
     def bind(self) -> None:
-        """Make the folder that of its settings, and add the rows of cells that have none.
+        """Make the folder that of its settings, and let its rows be those of the cells' files.
+
+        A cell whose file is gone is to be done again; one without a row gets it.
 
         Raises
         ------
@@ -191,6 +199,9 @@ class RunStore:
                 self._database.execute(
                     "INSERT INTO meta VALUES ('settings', ?)", (canonical_json(self._settings),)
                 )
+        for cell in self.cells().values():
+            if not (self.folder / CELLS / cell.artefact).is_file():
+                self.forget_cell(cell.identity)
         self._adopt_artefacts()
 
     def _compare_settings(self) -> bool:
@@ -361,6 +372,12 @@ class RunStore:
             )
             self._insert_event("cell", cell.identity, event, None)
 
+    def forget_cell(self, identity: str) -> None:
+        """Drop the row of a cell of which a file is gone, so that it is done again."""
+        with self._transaction():
+            self._database.execute("DELETE FROM cells WHERE identity = ?", (identity,))
+            self._insert_event("cell", identity, "lost", None)
+
     def cells(self) -> dict[str, CellRecord]:
         """Give the finished cells by identity."""
         with self._reading():
@@ -389,7 +406,7 @@ class RunStore:
         if not path.is_file():
             raise StoreError(
                 f"{path}: the predictions of a finished cell (rho {cell.rho:g}, m {cell.m}) is "
-                "gone; put it back, or run into another folder"
+                f"gone; {REPEAT}"
             )
         with reading(path):
             return read_predictions(path, cell)
@@ -418,6 +435,10 @@ class RunStore:
             names = ("identity", "cell", "artefact", "sha256")
             return {row[0]: EvaluationRecord(**dict(zip(names, row, strict=True))) for row in rows}
 
+    def has_evaluation(self, identity: str) -> bool:
+        """Tell whether the file of answers to a further test set is there."""
+        return (self.folder / EVALUATIONS / f"{identity}.parquet").is_file()
+
     def read_evaluation(self, own: EvaluationRecord) -> Answered:
         """Read the answers of a finished cell to a further test set.
 
@@ -429,8 +450,7 @@ class RunStore:
         path = self.folder / EVALUATIONS / f"{own.identity}.parquet"
         if not path.is_file():
             raise StoreError(
-                f"{path}: the answers of a finished cell to a further test set are gone; put the "
-                "file back, or run into another folder"
+                f"{path}: the answers of a finished cell to a further test set are gone; {REPEAT}"
             )
         with reading(path):
             return read_evaluation(path, own)

@@ -380,20 +380,31 @@ class _Crew:
     def _answer_kept(self, tasks: Iterable[CellTask]) -> None:
         """Let kept classifiers of finished cells answer the test sets that they have not yet.
 
+        A cell whose answers are gone, and whose classifier is not kept, is to be done again.
+
         Raises
         ------
         InputError
             If one is not kept, before any answers.
         """
         done, answered = self._store.cells(), self._store.evaluations()
+        there = set(filter(self._store.has_evaluation, answered))
         lacking = {
             task.identity: (task, keys)
             for task in tasks
             if task.identity in done
-            and (keys := [key for key, own in task.evaluations.items() if own not in answered])
+            and (keys := [key for key, own in task.evaluations.items() if own not in there])
         }
-        for task, keys in lacking.values():
-            self._need_kept(task, keys[0])
+        unkept = {
+            identity: [key for key in keys if task.evaluations[key] not in answered]
+            for identity, (task, keys) in lacking.items()
+            if not self._is_kept(task)
+        }
+        for identity, new in unkept.items():
+            task, _ = lacking.pop(identity)
+            if new:
+                raise self._no_classifier(task, new[0])
+            self._store.forget_cell(identity)
         loaded: dict[str, EncodedTexts] = {}
         for n_done, (task, keys) in enumerate(lacking.values()):
             self._tell("evaluate", n_done, len(lacking))
@@ -413,15 +424,17 @@ class _Crew:
         if lacking:
             self._tell("evaluate", len(lacking), len(lacking))
 
-    def _need_kept(self, task: CellTask, key: str) -> None:
+    def _is_kept(self, task: CellTask) -> bool:
         restores = self._model_of(task).model.capabilities.restores
-        if not restores or not all(map(self._store.has_model, self._driver.folders(task))):
-            raise InputError(
-                f"eval_phi: the {task.describe()} was finished without answering {key}, and its "
-                "classifier was not kept; leave this transformation out, or begin in another "
-                "folder, where all is trained anew",
-                path=self._store.folder,
-            )
+        return restores and all(map(self._store.has_model, self._driver.folders(task)))
+
+    def _no_classifier(self, task: CellTask, key: str) -> InputError:
+        return InputError(
+            f"eval_phi: the {task.describe()} was finished without answering {key}, and its "
+            "classifier was not kept; leave this transformation out, or begin in another "
+            "folder, where all is trained anew",
+            path=self._store.folder,
+        )
 
     def _model_of(self, task: CellTask) -> PlannedModel:
         return next(each for each in self._plan.models if each.key == task.model)

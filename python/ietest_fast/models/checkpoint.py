@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import pickle
 import re
 import shutil
 from functools import cached_property
@@ -171,7 +172,7 @@ def load_tokenizer(folder: Path, *, max_length: int | None = None) -> TextTokeni
         config=config,
         tokenizer_config=tokenizer_config,
         max_length=length,
-        n_known=read_n_known(config),
+        n_known=_count_known_tokens(folder),
     )
 
 
@@ -182,7 +183,24 @@ def read_max_length(folder: Path) -> int:
 
 def read_padding(folder: Path) -> Padding:
     """Find how a checkpoint's inputs are padded."""
-    return find_padding(*_read_settings(folder), load_tokenizer(folder))
+    n_known = _count_known_tokens(folder)
+    return find_padding(*_read_settings(folder), load_tokenizer(folder), n_known=n_known)
+
+
+def _count_known_tokens(folder: Path) -> int | None:
+    """Count a checkpoint's tokens: what its settings leave out is as usual in its family."""
+    config, _ = _read_settings(folder)
+    n_known = read_n_known(config)
+    if n_known is not None or not isinstance(config.get("model_type"), str):
+        return n_known
+    import_torch()
+    from transformers import AutoConfig
+
+    try:
+        whole = AutoConfig.from_pretrained(check_folder(folder), **_NO_CODE)
+    except Exception:  # noqa: BLE001 - it is no model then, which is said where it is loaded
+        return None
+    return read_n_known({"vocab_size": getattr(whole, "vocab_size", None)})
 
 
 def read_tokenizer_config(folder: Path) -> dict[str, Any]:
@@ -376,6 +394,12 @@ def load_weights(
             )
     except InputError:
         raise
+    except pickle.UnpicklingError as error:  # whose message says how to load it all the same
+        raise InputError(
+            "its weights are pickled, and the file holds more than weights, such as code, or is "
+            "damaged: it is not loaded; use a checkpoint whose weights are safetensors",
+            path=folder,
+        ) from error
     except Exception as error:  # what is damaged fails in more ways than can be named
         raise InputError(
             f"this checkpoint cannot be loaded (are its files whole?): {shorten_error(error)}",

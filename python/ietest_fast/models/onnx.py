@@ -18,7 +18,8 @@ from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.files import check_file, open_file
 from ietest_fast.models.batching import pad, plan_batches
-from ietest_fast.models.ports import ChosenPorts
+from ietest_fast.models.onnx_graph import count_known_tokens
+from ietest_fast.models.ports import NOTHING_CHOSEN, ChosenPorts
 from ietest_fast.models.runners import open_runner
 from ietest_fast.models.settings import (
     check_kind,
@@ -221,6 +222,7 @@ class OnnxNetwork:
         *,
         max_length: int | None = None,
         token_budget: int | None = None,
+        chosen: ChosenPorts = NOTHING_CHOSEN,
         **options: Any,
     ) -> OnnxNetwork:
         """Load a model.
@@ -233,8 +235,10 @@ class OnnxNetwork:
             Longest input in tokens; None for what the model takes.
         token_budget
             Padded tokens of a batch; None for what suits the runner.
+        chosen
+            What is known of the model's inputs and outputs.
         **options
-            Those of :func:`~ietest_fast.models.runners.open_runner`.
+            Further ones of :func:`~ietest_fast.models.runners.open_runner`.
 
         Raises
         ------
@@ -249,16 +253,17 @@ class OnnxNetwork:
                 f"max_length: the model takes at most {limit} tokens, not {max_length}",
                 path=files.model,
             )
+        n_known = _count_known_tokens(files, config, chosen)
         tokenizer = load_tokenizer_file(
             files.tokenizer,
             config=config,
             tokenizer_config=tokenizer_config,
             max_length=max_length or limit,
-            n_known=read_n_known(config),
+            n_known=n_known,
         )
         find_external_data(files.model)  # which the runner opens
-        runner = open_runner(files.model, **options)
-        padding = find_padding(config, tokenizer_config, tokenizer)
+        runner = open_runner(files.model, chosen=chosen, **options)
+        padding = find_padding(config, tokenizer_config, tokenizer, n_known=n_known)
         return cls(
             files=files,
             tokenizer=tokenizer,
@@ -364,6 +369,15 @@ class OnnxNetwork:
             if path is not None:
                 digest.update(hash_file(path).encode())
         return digest.hexdigest()
+
+
+def _count_known_tokens(
+    files: OnnxFiles, config: Mapping[str, Any], chosen: ChosenPorts
+) -> int | None:
+    """Count the model's own rows: beyond them some runtimes compute with what is in memory."""
+    named = [name for name, role in chosen.inputs.items() if role == "input_ids"]
+    counted = count_known_tokens(files.model, next(iter(named), "input_ids"))
+    return read_n_known(config) if counted is None else counted
 
 
 class OnnxClassifier(TokenClassifier):

@@ -21,6 +21,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_file, open_file
+from ietest_fast.models.onnx_graph import NoOnnxError, check_onnx
 from ietest_fast.models.ports import NOTHING_CHOSEN, ChosenPorts, Ports
 from ietest_fast.runtime import n_cores
 
@@ -252,7 +253,8 @@ class OpenVino:
             "NUM_STREAMS": self.n_parallel,
         }
         try:
-            model = core.read_model(str(check_file(path)))
+            check_onnx(check_file(path))  # of what is none, OpenVINO writes lines to the terminal
+            model = core.read_model(str(path))
             self.ports = Ports.check(
                 {
                     port.any_name: (port.element_type.to_dtype().name, _sizes(port.partial_shape))
@@ -263,7 +265,7 @@ class OpenVino:
                 chosen,
             )
             self._compiled = core.compile_model(model, "CPU", settings)
-        except RuntimeError as error:
+        except (NoOnnxError, RuntimeError) as error:
             raise InputError(
                 f"OpenVINO cannot load this model (is the file whole?): {shorten_error(error)}",
                 path=path,

@@ -102,9 +102,22 @@ def read_n_known(config: Mapping[str, Any]) -> int | None:
 
 
 def find_padding(
-    config: Mapping[str, Any], tokenizer_config: Mapping[str, Any], tokenizer: TextTokenizer
+    config: Mapping[str, Any],
+    tokenizer_config: Mapping[str, Any],
+    tokenizer: TextTokenizer,
+    *,
+    n_known: int | None,
 ) -> Padding:
     """Find with what a model's inputs are padded, and on which side.
+
+    Parameters
+    ----------
+    config, tokenizer_config
+        The contents of ``config.json`` and ``tokenizer_config.json``.
+    tokenizer
+        The model's.
+    n_known
+        Number of tokens that the model knows; None if that is not known.
 
     Raises
     ------
@@ -117,7 +130,6 @@ def find_padding(
         name = name.get("content") if isinstance(name, dict) else name
         token = tokenizer.token_id(name) if isinstance(name, str) else None
     token = 0 if token is None else token
-    n_known = read_n_known(config)
     if not 0 <= token <= (_LARGEST_ID if n_known is None else n_known - 1):
         shown = token if abs(token) <= _LARGEST_ID else f"an integer of {token.bit_length()} bits"
         raise InputError(

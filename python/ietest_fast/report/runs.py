@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.artefacts import reading
+from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, reading
 from ietest_fast.experiment.cells import match, read_cell_artefact, read_predictions
 from ietest_fast.experiment.claim import CELLS
 from ietest_fast.experiment.data import count_edits, kept_folder
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 MOST_DEMO_ROWS = 1_000_000
 """Larger demonstration corpora are not made again for a report: a file is not to say how long."""
-
-_PUT_BACK = "put back the one that was written, or run into another folder"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -226,7 +224,7 @@ class FinishedRun:
                 if gold is not None and not np.array_equal(gold, own):
                     raise StoreError(
                         f"{self._cell_path(cell)}: has other labels than the matched samples "
-                        f"before it; {_PUT_BACK}"
+                        f"before it; {PUT_BACK}"
                     )
                 gold = own
                 answers[:, r, m, 0] = table["original"].to_numpy()
@@ -245,9 +243,9 @@ class FinishedRun:
         path = self._cell_path(cell)
         if not path.is_file():
             raise StoreError(
-                f"{path}: the matched sample of rho {cell.rho:g}, m {cell.m} is gone; {_PUT_BACK}"
+                f"{path}: the matched sample of rho {cell.rho:g}, m {cell.m} is gone; {REPEAT}"
             )
-        with reading(path, remedy=_PUT_BACK):
+        with reading(path, remedy=PUT_BACK):
             predictions = read_predictions(path)
             if predictions.label_names != self._from_folder().data.label_names:
                 raise ValueError("it has other labels than the results")
@@ -255,10 +253,10 @@ class FinishedRun:
             counts = PairedCounts.from_outcomes(
                 table["original_correct"].to_numpy(), table["transformed_correct"].to_numpy()
             )
-            record = read_cell_artefact(path, remedy=_PUT_BACK)
+            record = read_cell_artefact(path, remedy=PUT_BACK)
         if counts != cell.counts or record.identity != cell.identity:
             raise StoreError(
-                f"{path}: is not the matched sample that {RESULTS} speaks of; {_PUT_BACK}"
+                f"{path}: is not the matched sample that {RESULTS} speaks of; {PUT_BACK}"
             )
         return table
 

@@ -258,8 +258,13 @@ def test_what_can_be_added() -> None:
             ie.stress(guess, FRAME, suite=suite, add=wrong)
     with pytest.raises(InputError, match=r"such as 'rules'.* is in premise or hypothesis.*'name'"):
         ie.stress(guess, FRAME, suite=suite, add=[{"rules": "paper"}])
-    with pytest.raises(InputError, match="no test can be called 'original'"):
-        ie.stress(guess, FRAME, suite={"original": "negation"})
+    for name in ("original", "ORIGINAL"):
+        with pytest.raises(InputError, match=f"suite: no test can be called '{name}'"):
+            ie.stress(guess, FRAME, suite={name: "negation"})
+    with pytest.raises(InputError, match="suite: the tests 'no' and 'No' differ in case"):
+        ie.stress(guess, FRAME, suite={"no": "negation", "No": "swap"})
+    with pytest.raises(InputError, match="add: the tests 'Swap' and 'swap' differ in case"):
+        ie.stress(guess, FRAME, suite={"Swap": "negation"}, add="swap")
 
 
 @pytest.mark.slow

@@ -181,6 +181,9 @@ def test_versions_of_one_name_are_numbered_as_in_a_run(corpus) -> None:
     found = evaluate(Words(), corpus, [Phi("keeps"), Phi("keeps", copies=2)])
     assert found.predictions.versions == ("original", "keeps", "keeps#2")
     assert found.n_changed == {"keeps": 4, "keeps#2": 8}
+    other = replace(transform_corpus(corpus, Phi("keeps", copies=2)), name="Keeps")
+    found = evaluate(Words(), corpus, [Phi("keeps"), other])
+    assert found.predictions.versions == ("original", "keeps", "Keeps#2")
     original = replace(transform_corpus(corpus, Phi("keeps")), name="original")
     assert evaluate(Words(), corpus, original).predictions.versions == ("original", "original#2")
     with pytest.raises(InputError, match="the transformation 'keeps' is there twice"):

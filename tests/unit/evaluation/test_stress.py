@@ -218,6 +218,11 @@ def test_what_is_missing_is_said(corpus: Corpus) -> None:
         ("a = 1", "one table .tests., of lines like .* and not a"),
         ("[tests]", "one table .tests."),
         ('[tests]\noriginal = "swap"', "no test can be called 'original'"),
+        ('[tests]\n"Original " = "swap"', r"toml: no test can be called 'Original '"),
+        (
+            '[tests]\nb = "swap"\n"A" = "swap"\n" a" = "negation"',
+            r"toml: the tests 'A' and ' a' differ in case",
+        ),
         (
             '[tests]\na = "swop"\nb = { name = "swap", by = 1 }\nc = 1',
             "a: .*swop.*\n.*b: by.*\n.*c: is a",

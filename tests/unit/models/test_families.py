@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import pyarrow as pa
@@ -181,6 +182,36 @@ def test_damaged_weights_are_told(name, tmp_path):
     for load in (load_classifier, lambda folder: load_weights(folder, num_labels=3)):
         with pytest.raises(InputError, match=r"cannot be loaded \(are its files whole\?\)"):
             load(tmp_path)
+
+
+class _Code:
+    def __reduce__(self):
+        return (pytest.fail, ("a pickle was loaded",))
+
+
+def test_code_among_weights_is_not_loaded_and_nobody_advises_to(tmp_path):
+    _make_checkpoint("bert", tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    (tmp_path / "pytorch_model.bin").write_bytes(pickle.dumps(_Code(), protocol=2))
+    with pytest.raises(InputError, match=r"such as code, .*safetensors") as refusal:
+        load_classifier(tmp_path)
+    assert "weights_only" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("config", "n_known"), [({"vocab_size": 40}, 40), ({}, 30_522), ({"model_type": "other"}, None)]
+)
+def test_tokens_beyond_a_checkpoints_are_told(tmp_path, config, n_known):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "bert"} | config))
+    tokenizer = json.loads(make_tokenizer().to_str())
+    tokenizer["model"]["vocab"]["zebra"] = 50_000
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    made = load_tokenizer(tmp_path)
+    if n_known is None:
+        assert made.tokenise(["zebra"]).values.tolist() == [50_000]
+        return
+    with pytest.raises(InputError, match=f"makes token 50000, but the model knows {n_known} tok"):
+        made.tokenise(["zebra"])
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -128,6 +128,18 @@ def test_openvino_gives_the_same_scores(tmp_path):
     assert own == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "content", [b"hello: 1" * 1000, b"node { name: 'x' }", b"\x08\x09", b"\x3a\x7f", b""]
+)
+def test_of_what_is_no_model_openvino_says_one_line(tmp_path, capfd, content):
+    pytest.importorskip("openvino", reason="needs the openvino extra")
+    (tmp_path / "model.onnx").write_bytes(content)
+    with pytest.raises(InputError, match="cannot load this model"):
+        open_runner(tmp_path / "model.onnx", runtime="openvino")
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize(
     ("operators", "expected"),
     [
