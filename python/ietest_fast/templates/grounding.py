@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from typing import TYPE_CHECKING, assert_never
 
 from ietest_fast.errors import InputError
@@ -154,7 +155,10 @@ class Grounding:
         }
         people = there[Sort.PERSON]
         held = {key for key, number in self._numbers.items() if number in true}
-        heights = {each: sum(("tall", each, other) in held for other in people) for each in people}
+        as_tall = Counter(
+            first for relation, first, second in held if relation == "tall" and second in people
+        )
+        heights = {each: as_tall[each] for each in people}
         everyone = {*people, *there[Sort.PLACE]}
         visits = frozenset(
             (first, second)
