@@ -305,15 +305,6 @@ def make_weights() -> Files:
     return {"weights.toml": weights, **make_logic()}
 
 
-def make_words() -> Files:
-    from ietest_fast.lexicon.synonym_table import SynonymTable
-
-    entries = [("boy", "lad", 0, "frequency"), ("car", "auto", 0, "frequency")]
-    with in_a_folder() as folder:
-        SynonymTable.from_entries(entries, "paper").to_parquet(folder / "synonyms.parquet")
-        return make_suites() | collect(folder)
-
-
 RUN = b"""rho = [0, 1]
 n_classifiers = 2
 alpha = 0.05

@@ -46,7 +46,6 @@ from fuzz.good_files import (
     make_templates,
     make_vectors,
     make_weights,
-    make_words,
     pairs,
 )
 
@@ -246,23 +245,19 @@ def draw_weights(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
 
 
 def draw_words(rng: random.Random, good: Files) -> tuple[Files, list[str]]:
-    """Mappings, block lists, tables of synonyms: words that a transformation replaces."""
+    """Mappings and block lists: words that a transformation replaces."""
     files = {name: good[name] for name in ("in.csv", "words.csv", "blocked.txt")}
-    match rng.randrange(3):
+    match rng.randrange(2):
         case 0:
             files["words.csv"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(
                 rng, good["words.csv"]
             )
             call = ["transform", "in.csv", "out.csv", "--phi", "words:mapping=words.csv"]
-        case 1:
+        case _:
             files["blocked.txt"] = rng.choice((bad.mutate_words, bad.mutate_bytes))(
                 rng, good["blocked.txt"]
             )
             call = ["transform", "in.csv", "out.csv", "--phi", "syn.careful:block_list=blocked.txt"]
-        case _:
-            table = pq.read_table(io.BytesIO(good["synonyms.parquet"]))
-            files["synonyms.parquet"] = bad.write_parquet(rng, bad.mutate_table(rng, table))
-            call = ["python:synonyms", "synonyms.parquet"]
     return files, call
 
 
@@ -451,12 +446,6 @@ def _plan(path: str) -> None:
         pass
 
 
-def _synonyms(path: str) -> None:
-    from ietest_fast.lexicon.synonym_table import SynonymTable
-
-    SynonymTable.from_parquet(path)
-
-
 def _masked_items(path: str) -> None:
     from ietest_fast.evaluation import read_masked_items
 
@@ -485,7 +474,6 @@ def _delta(path: str) -> None:
 
 CALLS: dict[str, Callable[[str], str | None]] = {
     "python:plan": _plan,
-    "python:synonyms": _synonyms,
     "python:masked-items": _masked_items,
     "python:results": _results,
     "python:dev-nli": _alpha,
@@ -522,7 +510,7 @@ TARGETS: dict[str, Target] = {
     "names": Target(make=make_templates, draw=lambda r, g: _draw_templates(r, g, "names.toml")),
     "suites": Target(make=make_suites, draw=draw_suite),
     "weights": Target(make=make_weights, draw=draw_weights),
-    "words": Target(make=make_words, draw=draw_words),
+    "words": Target(make=make_suites, draw=draw_words),
     "config": Target(make=make_config, draw=draw_config),
     "marks": Target(make=make_run, draw=draw_marks),
     "runs": Target(make=make_run, draw=draw_run),

@@ -255,9 +255,9 @@ def corpus_from_table(
     where = locate if locate is not None else "row {}".format
     table = to_arrow(table, source=source)
     if text_columns is None:
-        found, texts = find_text_columns(source, table.column_names)
-        table = rename_texts(table, found, texts, keep_columns)
-    texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns or texts)
+        found, text_columns = find_text_columns(source, table.column_names)
+        table = rename_texts(table, found, text_columns, keep_columns)
+    texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns)
     if label_column is None:
         label_column = find_label_column(source, table.column_names, prefer_gold=False)
     if label_names is None:
@@ -374,6 +374,8 @@ def require_trainable(corpus: Corpus) -> None:
 def _check_choice(
     texts: tuple[str, ...], label_column: str, keep: tuple[str, ...], *, source: str
 ) -> None:
+    if not 1 <= len(texts) <= 2:
+        raise InputError(f"one or two columns of texts are expected, not {len(texts)}", path=source)
     # A kept column may be a text too: premises are what a clustered test draws by.
     for name in (*texts, label_column):
         if (*texts, label_column).count(name) > 1:

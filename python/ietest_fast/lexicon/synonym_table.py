@@ -7,16 +7,13 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ietest_fast.atomic import write_file
-from ietest_fast.corpus.formats import open_parquet
-from ietest_fast.errors import InputError, ResourceError
+from ietest_fast.errors import InputError
 from ietest_fast.files import read_text
 
 if TYPE_CHECKING:
@@ -27,7 +24,6 @@ Rule = Literal["frequency", "edit_distance"]
 
 ANY_NUMBER, SINGULAR_KEY, PLURAL_KEY = 0, 1, 2
 _IN_NO_WORD = re.compile(r'[,;:"|<>()\[\]{}\t]')
-_COLUMNS = {"key": pa.string(), "value": pa.string(), "number": pa.int8(), "rule": pa.string()}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,58 +94,6 @@ class SynonymTable:
         wanted = np.ones(len(self), bool) if number is None else self.number == number
         rows = zip(self.keys.to_pylist(), self.values.to_pylist(), wanted.tolist(), strict=True)
         return {key: value for key, value, is_wanted in rows if is_wanted}
-
-    def to_table(self) -> pa.Table:
-        """Give the entries as a table with columns key, value, number, rule."""
-        columns = [self.keys, self.values, pa.array(self.number), self.rules]
-        schema = pa.schema(list(_COLUMNS.items()), metadata={"rule_set": self.rule_set})
-        return pa.table(columns, schema=schema)
-
-    def to_parquet(self, path: str | Path) -> None:
-        """Write to a file; it appears whole or not at all.
-
-        Raises
-        ------
-        ResourceError
-            If it cannot be written.
-        """
-        path = Path(path)
-        try:
-            write_file(path, lambda file: pq.write_table(self.to_table(), file, compression="zstd"))
-        except OSError as error:
-            raise ResourceError(f"{path}: cannot be written ({error})") from error
-
-    @classmethod
-    def from_parquet(cls, path: str | Path) -> SynonymTable:
-        """Read what :meth:`to_parquet` wrote.
-
-        Raises
-        ------
-        InputError
-            If there is no such file, or it is not a synonym table.
-        """
-        try:
-            with open_parquet(Path(path)) as file:
-                table = file.read()
-        except (OSError, pa.ArrowException) as error:
-            raise InputError(f"not a readable Parquet file ({error})", path=path) from error
-        for name, kind in _COLUMNS.items():
-            if name not in table.column_names or table.schema.field(name).type != kind:
-                raise InputError(
-                    f"not a synonym table: expected a column of type {kind}",
-                    path=path,
-                    column=name,
-                )
-            if table[name].null_count:
-                raise InputError("a synonym table has no nulls", path=path, column=name)
-        rule_set = (table.schema.metadata or {}).get(b"rule_set", b"").decode()
-        if rule_set not in get_args(RuleSet):
-            raise InputError(
-                f"not a synonym table: rule_set is {rule_set!r}, expected 'paper' or 'broad'",
-                path=path,
-            )
-        entries = zip(*(table[name].to_pylist() for name in _COLUMNS), strict=True)
-        return cls.from_entries(entries, rule_set)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SynonymTable):

@@ -15,9 +15,10 @@ from ietest_fast.errors import InputError
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import load_core
 from ietest_fast.templates.formulas import Sort
+from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.schemas import place_of
 from ietest_fast.templates.skeletons import Skeleton, pack
-from ietest_fast.templates.solver import Label
+from ietest_fast.templates.solver import Label, UnprovedError
 from ietest_fast.templates.template import say_sizes
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 
@@ -47,9 +48,10 @@ THREE_WAY = {label: label.value for label in Label}
 ROWS_AT_ONCE = 1 << 16
 """Rows of a batch: a few tens of megabytes of text at most."""
 
-
 MOST_SHAPES = 500_000
 """Of all templates, at most."""
+
+_MANY_SHAPES = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +130,8 @@ def prove_templates(
     weights: list[float] = []
     templates = [(place, each) for place, task in enumerate(tasks) for each in task.templates]
     n_shapes = _count_shapes([each for _, each in templates])
+    for _, template in templates:
+        _check_largest(template)
     for place, (own, template) in enumerate(templates):
         words = tasks[own].words(language)
         for sizes, weight in template.weighted_sizes():
@@ -153,6 +157,19 @@ def prove_templates(
         template_of=np.array(template_of, dtype=np.int32),
         weights=np.array(weights),
     )
+
+
+def _check_largest(template: Template) -> None:
+    """Stop before thousands of proofs if the last of them cannot be found at all."""
+    sizes = list(template.sizes())
+    if len(sizes) < _MANY_SHAPES:
+        return
+    try:
+        template.prove(sizes[-1])
+    except TemplateError as error:
+        # What else is wrong is told of the smallest shape that shows it.
+        if isinstance(error.__cause__, UnprovedError):
+            raise
 
 
 def check_enough_names(tasks: Sequence[Task], splits: Mapping[str, Names]) -> None:

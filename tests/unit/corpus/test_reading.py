@@ -393,3 +393,8 @@ def test_a_file_without_a_header_is_told(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.csv").write_text(f"{line}\n{line}\n")
     with pytest.raises(InputError, match="first line is read as its header, and holds numbers: p"):
         read_corpus(tmp_path / "a.csv")
+
+
+def test_no_column_of_texts_is_refused() -> None:
+    with pytest.raises(InputError, match="one or two columns of texts are expected, not 0"):
+        corpus_from_table({"text": ["a", "b"], "label": [0, 1]}, text_columns=[])

@@ -251,3 +251,16 @@ def test_the_limits_are_far_above_the_packaged_tasks(monkeypatch: pytest.MonkeyP
                 template.shape(largest)
     assert max(spent) * 10 < MOST_PARTS
     assert max(n_shapes) * 10 < drawing.MOST_SHAPES
+
+
+def test_the_largest_of_many_shapes_is_looked_at_first() -> None:
+    """Some thousand proofs are not made for a template whose last one is too large."""
+    seen: list[int] = []
+    text = TEXT.format("where m in 1..2255", "(exactly m u in Pe: V(x, u)) & V(x, y)")
+    with pytest.raises(TemplateError, match="with m = 2255 the formula speaks of too many"):
+        prove_templates(
+            (Task("t", parse_templates(text)),),
+            load_language("en"),
+            on_shape=lambda n, _: seen.append(n),
+        )
+    assert not seen
