@@ -48,7 +48,15 @@ def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
         raise
     except PermissionError as error:
         raise StoreError(f"{path}: cannot be read: {error.strerror}") from error
-    except (OSError, EOFError, ValueError, LookupError, TypeError, RecursionError) as error:
+    except (
+        OSError,
+        EOFError,
+        ValueError,
+        LookupError,
+        TypeError,
+        RecursionError,
+        NotImplementedError,  # of Arrow, for columns of another type
+    ) as error:
         raise StoreError(
             f"{path}: is damaged ({type(error).__name__}: {error}); {remedy}"
         ) from error

@@ -170,6 +170,7 @@ class FinishedRun:
         import pyarrow.parquet as pq
 
         from ietest_fast.transform import undo
+        from ietest_fast.transform.edits import read_edits
         from ietest_fast.transform.net_edits import merge_steps
 
         results = self._from_folder()
@@ -179,7 +180,7 @@ class FinishedRun:
         first = self._read_cell(self.cells[0])
         with reading(kept):
             table = pq.read_table(check_file(kept / "test.parquet"))
-            edits = pq.read_table(check_file(kept / "test.edits.parquet"))
+            edits = read_edits(kept / "test.edits.parquet")
             counted = count_edits(edits)["test_edits"]
             if counted != phi.test_edits:
                 raise ValueError("its edits are not as many as the results say")

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.files import check_file
 from ietest_fast.runtime import load_core
 from ietest_fast.transform.columns import (
     are_same_rows,
@@ -20,6 +21,7 @@ from ietest_fast.transform.columns import (
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 NORMALISING_RULE = "normalise"
 """The rule of edits that bring a text into normal form and reword nothing."""
@@ -57,6 +59,23 @@ STEP_SCHEMA = EDIT_SCHEMA.append(pa.field("step", pa.int8()))
 
 Those of ``step`` 0 are made in the old text, those of ``step`` 1 in what came out, and so on.
 """
+
+
+def read_edits(path: Path) -> pa.Table:
+    """Read a table of edits from a Parquet file that a run has left.
+
+    Raises
+    ------
+    InputError, OSError, ValueError, KeyError, NotImplementedError
+        If there is none, or it has other columns.
+    """
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(check_file(path))
+    schema = STEP_SCHEMA if "step" in table.column_names else EDIT_SCHEMA
+    table = table.select(schema.names).cast(schema)
+    table.validate(full=True)
+    return table
 
 
 def apply_edits(table: pa.Table, edits: pa.Table) -> pa.Table:

@@ -152,6 +152,22 @@ def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
 
 
 @pytest.mark.parametrize(
+    ("column", "values"), [("old", [{"a": 1}]), ("start", ["x"]), ("rule", [[1]]), ("end", None)]
+)
+def test_edits_of_other_types_are_noticed(tmp_path, first_run, column, values):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    (path,) = folder.glob("data/*/test.edits.parquet")
+    table = pq.read_table(path)
+    place, n = table.column_names.index(column), table.num_rows
+    table = table.remove_column(place)
+    if values is not None:
+        table = table.add_column(place, column, pa.array(values * n))
+    pq.write_table(table, path)
+    with pytest.raises(StoreError, match="is damaged"):
+        read_run(folder).read_versions()
+
+
+@pytest.mark.parametrize(
     ("place", "value", "message"),
     [
         ("software", None, "software: "),
