@@ -209,7 +209,7 @@ def without_mixed(answers: ConsistencyAnswers) -> ConsistencyAnswers:
                 column="gold",
             )
         n_mixed[name_group(group)] = n_mixed.get(name_group(group), 0) + n
-        parts.append(replace(own, table=table.filter(pa.array(~mixed))))
+        parts.append(own.keep(~mixed))
     return ConsistencyAnswers(
         predictions=parts[0] if len(parts) == 1 else Predictions.concat(parts),
         run=replace(answers.run, n_mixed=n_mixed),

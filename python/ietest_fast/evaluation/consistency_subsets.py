@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +94,7 @@ def part_by_column(
     found: dict[str, tuple[ConsistencyResult, BucketCounts]] = {}
     for name in names:
         mask = is_original | (values == name)
-        part = replace(predictions, table=predictions.table.filter(pa.array(mask)))
+        part = predictions.keep(mask)
         wordings = find_wordings(part, cluster=clusters)
         found[name] = wordings.measure(**shared, **options), wordings.count()
     compared = dict(options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -321,7 +321,16 @@ class Predictions:
         if not mask.any():
             wanted = ", ".join(f"{name} {value!r}" for name, value in values.items())
             raise InputError(f"no prediction has {wanted}", path=self.source)
-        return replace(self, table=self.table.filter(pa.array(mask)))
+        return self.keep(mask)
+
+    def keep(self, mask: NDArray[np.bool_]) -> Predictions:
+        """Return some of the rows; what has been checked of all holds of them."""
+        kept = object.__new__(Predictions)
+        for each in fields(self):
+            object.__setattr__(kept, each.name, getattr(self, each.name))
+        table = as_schema(self.table.filter(pa.array(mask)), self.label_names, self.source)
+        object.__setattr__(kept, "table", table)
+        return kept
 
     @cached_property
     def correct(self) -> NDArray[np.bool_]:
