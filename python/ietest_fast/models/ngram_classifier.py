@@ -224,7 +224,7 @@ def _read_arrays(path: Path, *, n_buckets: int) -> dict[str, NDArray[Any]]:
         raise InputError("its arrays do not fit together", path=path)
     # None where every weight is zero: then intercepts alone decide.
     inside = not len(buckets) or (buckets[0] >= 0 and buckets[-1] < n_buckets)
-    if not inside or not (np.diff(buckets) > 0).all():
+    if not inside or not (buckets[1:] > buckets[:-1]).all():
         raise InputError(f"its buckets are not ascending numbers below {n_buckets:,}", path=path)
     if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
         raise InputError("a weight is no number", path=path)

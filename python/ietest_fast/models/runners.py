@@ -152,12 +152,14 @@ class OnnxRuntime:
                 f"ONNX Runtime cannot load this model (is the file whole?): {shorten_error(error)}",
                 path=path,
             ) from error
-        self.ports = Ports.check(
-            {node.name: (node.type[7:-1], node.shape) for node in self._session.get_inputs()},
-            {node.name: node.shape for node in self._session.get_outputs()},
-            path,
-            chosen,
-        )
+        try:
+            inputs = {
+                node.name: (node.type[7:-1], node.shape) for node in self._session.get_inputs()
+            }
+            outputs = {node.name: node.shape for node in self._session.get_outputs()}
+        except UnicodeDecodeError as error:
+            raise InputError("the name of an input or output is not UTF-8", path=path) from error
+        self.ports = Ports.check(inputs, outputs, path, chosen)
         provider = self._session.get_providers()[0]
         if provider != wanted[0]:
             # It has said why on stderr, and would run on the processor.

@@ -8,6 +8,7 @@ shared by several pairs, and a rephrased pair often keeps one of its texts.
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,7 +22,7 @@ from ietest_fast.models.protocol import EncodedSplit
 from ietest_fast.models.ragged import Ragged, Rows, find_offsets, spread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
@@ -33,6 +34,17 @@ _LARGEST_ID = 2**31 - 1
 
 # Texts that go to the tokenizer at once: enough for all its threads, little enough to stop between.
 _TEXTS_AT_ONCE = 8192
+
+
+@contextmanager
+def _tokenising(path: Path) -> Iterator[None]:
+    """Turn what the library raises, which is nothing special, into an error that names the file."""
+    try:
+        yield
+    except BaseException as error:  # a panic of Rust is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise InputError(f"cannot tokenise: {shorten_error(error)}", path=path) from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +113,8 @@ class Template:
     @classmethod
     def learn(cls, tokenizer: Tokenizer, n_texts: int, path: Path) -> Template:
         """Read it off an input that the tokenizer makes."""
-        probe = tokenizer.encode("a") if n_texts == 1 else tokenizer.encode("a", "b")
+        with _tokenising(path):
+            probe = tokenizer.encode("a") if n_texts == 1 else tokenizer.encode("a", "b")
         pieces: list[tuple[list[int], list[int]]] = [([], [])]
         text_types: list[int] = []
         inside = -1
@@ -358,10 +371,8 @@ class TextTokenizer:
 
     def _encode(self, texts: list[str], *, with_offsets: bool = False) -> list[Any]:
         encode = self._tokenizer.encode_batch if with_offsets else self._tokenizer.encode_batch_fast
-        try:
+        with _tokenising(self._path):
             return list(encode(texts, add_special_tokens=False))
-        except Exception as error:  # the library raises nothing more special
-            raise InputError(f"cannot tokenise: {shorten_error(error)}", path=self._path) from error
 
     def _check_known(self, ids: NDArray[np.int32]) -> None:
         if self._n_known is not None and len(ids) and ids.max() >= self._n_known:

@@ -85,6 +85,7 @@ class Names:
         return pa.array([*self.women, *self.men], pa.large_string())
 
 
+@functools.lru_cache(maxsize=1 << 15)
 def fold_name(name: str) -> str:
     """Return what two texts have in common that readers cannot tell apart.
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -134,3 +136,14 @@ def test_a_model_too_short_for_any_text_is_refused():
     made = tokenizer.tokenise(["a boy"])
     with pytest.raises(InputError, match="no text fits into 4 tokens"):
         tokenizer.join([made, made], [np.zeros(1, np.int64)] * 2)
+
+
+def test_a_panic_of_the_library_is_an_error_that_names_the_file(tmp_path):
+    made = json.loads(make_tokenizer().to_str())
+    special = made["post_processor"]["special_tokens"]
+    special["[NONE]"] = special.pop("[SEP]")
+    path = tmp_path / "tokenizer.json"
+    path.write_text(json.dumps(made))
+    tokenizer = TextTokenizer.load(path, max_length=64)
+    with pytest.raises(InputError, match=r"tokenizer\.json: cannot tokenise: no entry found"):
+        tokenizer.template(2)
