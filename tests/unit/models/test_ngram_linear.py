@@ -336,11 +336,9 @@ def _damage(folder, kind):
     elif kind == "not a number":
         arrays["weights"][0, 0] = np.nan
         np.savez(weights, **arrays)
-    elif kind == "buckets too large":
-        arrays["buckets"][-1] = 2**20
-        np.savez(weights, **arrays)
-    elif kind == "a bucket beyond the others and back":  # by more than 32 bits can tell
-        arrays["buckets"][1:3] = 2**31 - 1, -(2**31) + 3
+    elif kind.startswith("buckets"):  # whose difference may be more than 32 bits tell
+        wrong = (2**31 - 1, -(2**31) + 3) if kind == "buckets that wrap" else 2**20
+        arrays["buckets"][-2:] = wrong
         np.savez(weights, **arrays)
     elif kind == "other shapes":
         np.savez(weights, **{**arrays, "weights": arrays["weights"][:-1]})
@@ -362,7 +360,7 @@ def _damage(folder, kind):
         ("a label too few", "id2label names 2 labels"),
         ("not a number", "a weight is no number"),
         ("buckets too large", "its buckets are not ascending numbers below"),
-        ("a bucket beyond the others and back", "its buckets are not ascending numbers below"),
+        ("buckets that wrap", "its buckets are not ascending numbers below"),
         ("other shapes", "its arrays do not fit together"),
         ("other types", "weights is float64"),
     ],
