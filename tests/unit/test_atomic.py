@@ -13,7 +13,6 @@ import pytest
 
 from ietest_fast.atomic import write_file
 from ietest_fast.corpus import BatchWriter
-from ietest_fast.lexicon import SynonymTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,10 +25,6 @@ def write_batches(path: Path) -> None:
         writer.write(TABLE)
 
 
-def write_synonyms(path: Path) -> None:
-    SynonymTable.from_entries([("car", "auto", 0, "frequency")], "paper").to_parquet(path)
-
-
 def write_bytes(path: Path) -> None:
     write_file(path, lambda file: file.write(b"text") and None)
 
@@ -38,10 +33,7 @@ WRITERS = [
     pytest.param(write_batches, name, id=name)
     for name in ("a.csv", "a.csv.gz", "a.tsv.zst", "a.jsonl", "a.jsonl.bz2", "a.parquet")
 ]
-WRITERS += [
-    pytest.param(write_synonyms, "t.parquet", id="synonyms"),
-    pytest.param(write_bytes, "x", id="bytes"),
-]
+WRITERS += [pytest.param(write_bytes, "x", id="bytes")]
 
 
 @pytest.mark.parametrize(("write", "name"), WRITERS)
