@@ -49,6 +49,27 @@ def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
     return len(pc.unique(column)) == len(column)
 
 
+def may_name_rows(name: str, column: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether the same values in another order show that rows are in another order.
+
+    So do those of a column that is called like an id, and of any with a quarter of its values
+    distinct: of a few labels, two files may have equally many by chance.
+    """
+    if pa.types.is_nested(column.type):
+        return False
+    return name.casefold() in ID_COLUMNS or 4 * len(pc.unique(column)) >= len(column) > 0
+
+
+def find_displaced(one: pa.Array, two: pa.Array) -> int | None:
+    """Return the first row that differs where two columns of texts have the same values."""
+    one, two = (pc.fill_null(each, "") for each in (one, two))
+    if len(one) != len(two) or one.equals(two):
+        return None
+    if not one.take(pc.sort_indices(one)).equals(two.take(pc.sort_indices(two))):
+        return None
+    return int(pc.index(pc.not_equal(one, two), True).as_py())
+
+
 def as_texts(
     column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str | None = None
 ) -> pa.Array:

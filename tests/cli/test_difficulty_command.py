@@ -467,3 +467,19 @@ def test_vectors_need_no_texts(tmp_path: Path, capsys: pytest.CaptureFixture[str
         found.append(json.loads(said))
     assert found[0]["rounds"] == found[1]["rounds"]
     assert found[1]["text_columns"] == []
+
+
+def test_vectors_whose_ids_are_in_another_order_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write(tmp_path / "texts.csv", rows())
+    ids = [row["item"] for row in rows()]
+    vectors = pa.array(np.random.default_rng(0).normal(size=(60, 3)).tolist())
+    path = tmp_path / "v.parquet"
+    pq.write_table(pa.table({"item": ids[::-1], "vector": vectors}), path)
+    status, said, err = run(capsys, "difficulty", source, "--embeddings", path, *FEW)
+    assert (status, said) == (1, "")
+    assert "v.parquet, row 0, column 'item': has the values of" in err
+    assert "sort both by it" in err
+    pq.write_table(pa.table({"item": ids, "vector": vectors}), path)
+    assert run(capsys, "difficulty", source, "--embeddings", path, *FEW)[0] == 0

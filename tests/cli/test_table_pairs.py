@@ -354,3 +354,30 @@ def test_options_of_pairs_go_through_the_command(tmp_path: Path) -> None:
     assert status == 0, err
     given = json.loads(out)
     assert [given[name] for name in ("n11", "n10", "n01", "n00")] == [18, 11, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["id", "pairID", "story"])
+@pytest.mark.parametrize("place", ["second", "gold"])
+def test_repeated_ids_in_another_order_are_refused(tmp_path: Path, name: str, place: str) -> None:
+    """Pairs with one premise have its id: the order of these shows that of the rows."""
+    ids = ["0", "0", "1", "1", "2", "2"]
+    moved = ["1", "1", "0", "0", "2", "2"]
+    other = moved if place == "second" else ids
+    rows = zip(ids, "aaaabb", "aabbbb", strict=True)
+    (tmp_path / "x.csv").write_text(
+        f"{name},label,prediction\n" + "".join(f"{i},{g},{p}\n" for i, g, p in rows)
+    )
+    rows = zip(other, "aaaabb", "bbaabb", strict=True)
+    (tmp_path / "y.csv").write_text(
+        f"{name},label,prediction\n" + "".join(f"{i},{g},{p}\n" for i, g, p in rows)
+    )
+    given = [tmp_path / "x.csv", tmp_path / "y.csv", "--all-reworded"]
+    if place == "gold":
+        gold = "".join(f"{i},{g}\n" for i, g in zip(moved, "aaaabb", strict=True))
+        (tmp_path / "g.csv").write_text(f"{name},label\n{gold}")
+        given += ["--gold", tmp_path / "g.csv"]
+    status, out, err = run_here("eval", *map(str, given), folder=tmp_path)
+    bad = "y.csv" if place == "second" else "g.csv"
+    assert (status, out) == (1, "")
+    assert f"{bad}, row 0, column '{name}': names the rows otherwise than in " in err
+    assert "bring both files into the same order" in err

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ietest_fast.corpus import Corpus, corpus_from_table, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
@@ -16,7 +15,7 @@ from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.corpus.labels import UnknownLabelError, encode_labels, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.frames import check_order, to_arrow
-from ietest_fast.values import ID_COLUMNS, are_ids, as_texts, match_ids
+from ietest_fast.values import ID_COLUMNS, are_ids, match_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -206,6 +205,8 @@ def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -
 
     That is one that usually tells rows apart, or does so here, with the same values elsewhere.
     """
+    from ietest_fast.evaluation.versions import check_row_order
+
     table: Any = data.table
     own = {*data.text_columns, data.label_column, LABEL}
     for name in table.column_names:
@@ -214,24 +215,7 @@ def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -
         columns = [table.column(name), other.column(name)]
         if any(pa.types.is_nested(kind.type) or _is_bytes(kind.type) for kind in columns):
             continue
-        one, two = (as_texts(column, path=source, name=name) for column in columns)
-        if one.equals(two):
-            continue
-        are_unique = are_ids(one) and are_ids(two)
-        if not are_unique and name.casefold() not in ID_COLUMNS:
-            continue
-        if not one.take(pc.sort_indices(one)).equals(two.take(pc.sort_indices(two))):
-            continue
-        row = pc.index(pc.not_equal(pc.fill_null(one, ""), pc.fill_null(two, "")), True).as_py()
-        remedy = f"match them by it (id_column={name!r})" if are_unique else "sort both by it"
-        raise InputError(
-            f"has the values of {data.corpus.source} in another order: here {two[row].as_py()!r} "
-            f"for {one[row].as_py()!r}. Rows are matched by their order: {remedy}, or leave this "
-            "column out of one of the tables",
-            path=source,
-            row=f"row {row}",
-            column=name,
-        )
+        check_row_order(name, *columns, sources=(data.corpus.source, source))
 
 
 def _is_bytes(kind: pa.DataType) -> bool:

@@ -319,6 +319,19 @@ def _make_features(
             "each row expected, in their order",
             path=source.vectors,
         )
+    if Path(source.vectors).suffix == ".parquet":
+        _check_order(items.source, source.vectors)
     # Where every row is an item, vectors are not copied.
     is_every = np.array_equal(items.source_rows, np.arange(n_rows))
     return values if is_every else values[items.source_rows]
+
+
+def _check_order(texts: str, vectors: str | Path) -> None:
+    """Stop if a column of ids that both files have says that their rows are in another order."""
+    from ietest_fast.corpus.reading import list_columns
+    from ietest_fast.evaluation.versions import check_row_order, find_shared_ids
+    from ietest_fast.models.columns import read_columns
+
+    for name in find_shared_ids(list_columns(texts), vectors):
+        one, two = (read_columns(path, [name])[name] for path in (texts, vectors))
+        check_row_order(name, one, two, sources=(texts, str(vectors)), can_match=False)

@@ -15,7 +15,14 @@ from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import find_known
 from ietest_fast.plurals import say_count
-from ietest_fast.values import ID_COLUMNS, are_ids, as_texts, read_ids, show_value
+from ietest_fast.values import (
+    ID_COLUMNS,
+    are_ids,
+    as_texts,
+    find_displaced,
+    read_ids,
+    show_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +31,9 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.readers import Answers
 
 Epochs = Literal["all", "first", "mean"]
+
+
+_SORT = "bring both files into the same order, or name a column of ids with --id-column"
 
 
 def prepare(
@@ -347,20 +357,20 @@ def _check_ids(first: Answers, other: Answers) -> None:
             as_texts(values, path=log.path, name=name)
             for log, values in ((first, mine), (other, other.ids[name]))
         ]
-        if any(each.null_count or len(pc.unique(each)) < len(each) for each in pair):
+        are_unique = all(are_ids(each) for each in pair)
+        row = find_displaced(*pair)
+        if row is None and are_unique and name.casefold() in ID_COLUMNS:
+            # By its name such a column tells rows apart, even if few of them are the same.
+            differs = pc.not_equal(pair[0], pair[1])
+            is_shared = pc.any(pc.is_in(pair[1], value_set=pair[0])).as_py()
+            row = pc.index(differs, True).as_py() if is_shared and pc.any(differs).as_py() else None
+        if row is None:
             continue
-        if pair[0].equals(pair[1]):
-            continue
-        shared = pc.is_in(pair[1], value_set=pair[0])
-        # By its name a column tells rows apart; any other has to hold the same values.
-        is_same = pc.any if name.casefold() in ID_COLUMNS else pc.all
-        if not is_same(shared).as_py():
-            continue
-        row = int(np.argmax(pc.not_equal(pair[0], pair[1]).to_numpy(zero_copy_only=False)))
+        remedy = f"--id-column {shlex.quote(name)} matches by it" if are_unique else _SORT
         before, here = (show_value(each[row].as_py()) for each in pair)
         raise InputError(
             f"names the rows otherwise than in {first.path} ({here} beside {before}), while rows "
-            f"are matched by their order; --id-column {shlex.quote(name)} matches by it",
+            f"are matched by their order; {remedy}",
             path=other.path,
             row=f"row {row}",
             column=name,

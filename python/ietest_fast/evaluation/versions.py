@@ -16,7 +16,16 @@ from ietest_fast.corpus.labels import index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.transform.edits import count_by_row
-from ietest_fast.values import ID_COLUMNS, are_ids, match_ids, show_value, version_key
+from ietest_fast.values import (
+    ID_COLUMNS,
+    are_ids,
+    as_texts,
+    find_displaced,
+    match_ids,
+    may_name_rows,
+    show_value,
+    version_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -265,9 +274,10 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
         named = [x for x in shared if are_ids(corpus.table[x]) and are_ids(other.table[x])]
         id_column = named[0] if named else None
     if id_column is None:
-        check_length(
-            len(other), len(corpus), what="labelled rows", sources=(corpus.source, str(path))
-        )
+        sources = (corpus.source, str(path))
+        check_length(len(other), len(corpus), what="labelled rows", sources=sources)
+        for name in shared:
+            check_row_order(name, corpus.table[name], other.table[name], sources=sources)
     else:
         rows = match_ids(
             corpus.table[id_column],
@@ -278,6 +288,42 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
         other = other.take(rows)
     check_labels(corpus, other.labels, other.source_rows, source=str(path), by_id=id_column)
     return given_version(Path(path).stem, corpus, other)
+
+
+def check_row_order(
+    name: str,
+    one: pa.ChunkedArray,
+    two: pa.ChunkedArray,
+    *,
+    sources: tuple[str, str],
+    can_match: bool = True,
+) -> None:
+    """Refuse rows that are matched by their order, where a column says that it is another one.
+
+    Raises
+    ------
+    InputError
+        Naming the first row that differs.
+    """
+    if not may_name_rows(name, one):
+        return
+    before, here = (
+        as_texts(column, path=path, name=name)
+        for column, path in zip((one, two), sources, strict=True)
+    )
+    row = find_displaced(before, here)
+    if row is None:
+        return
+    can_match = can_match and are_ids(before) and are_ids(here)
+    remedy = f"match them by it (id_column={name!r})" if can_match else "sort both by it"
+    raise InputError(
+        f"has the values of {sources[0]} in another order: here {here[row].as_py()!r} for "
+        f"{before[row].as_py()!r}. Rows are matched by their order: {remedy}, or leave this column "
+        "out of one of the tables",
+        path=sources[1],
+        row=f"row {row}",
+        column=name,
+    )
 
 
 def given_version(name: str, corpus: Corpus, other: Corpus) -> Version:

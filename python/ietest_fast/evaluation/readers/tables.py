@@ -25,10 +25,10 @@ from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
     ID_COLUMNS,
-    are_ids,
     as_outcomes,
     as_texts,
     find_outcomes,
+    may_name_rows,
     show_value,
     unwrap,
 )
@@ -259,7 +259,9 @@ def _read_ids(
         others = [name for name in names if name not in {*named, *taken}]
     found = _read_columns(path, named)
     found |= {
-        name: values for name, values in _read_columns(path, others).items() if are_ids(values)
+        name: values
+        for name, values in _read_columns(path, others).items()
+        if may_name_rows(name, values)
     }
     return found
 
