@@ -297,7 +297,11 @@ def list_problems(error: ValidationError) -> list[str]:
     list of str
         Such as ``"data.demo: must be true, false or a table of sizes, not 5"``.
     """
-    problems = [line for item in error.errors() for line in _word(item)]
+    found = error.errors()
+    # A list is too short for what is wrong in it, which is said already.
+    within = {item["loc"][:-1] for item in found}
+    told = [item for item in found if item["type"] != "too_short" or item["loc"] not in within]
+    problems = [line for item in told for line in _word(item)]
     return list(dict.fromkeys(problems))
 
 

@@ -533,3 +533,9 @@ def test_an_empty_mapping_is_no_transformation():
             ie.evaluate(lambda texts: [*texts], {"text": ["a", "b"], "label": ["a", "b"]}, phi=phi)
     with pytest.raises(InputError, match="an empty mapping names no transformation"):
         ie.transform(["a couch"], phi={})
+
+
+def test_what_is_wrong_in_a_list_is_said_once() -> None:
+    with pytest.raises(ConfigError) as said:
+        parse_phi("syn.careful:pos=nouns")
+    assert str(said.value).count("pos") == 1
