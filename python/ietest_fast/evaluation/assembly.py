@@ -274,11 +274,18 @@ def _nulls(values: Any) -> NDArray[np.bool_]:
 
 
 def _unparsed(log: Answers) -> NDArray[np.bool_]:
-    """Say which answers of a log could not be parsed: there is none, and it is wrong."""
+    """Say which answers of a log could not be parsed: there is none, and it is wrong.
+
+    A judge that keeps no answer to what is right, or to anything, does not say what it has parsed.
+    """
     if log.predicted is None or not log.is_scored:
         return np.zeros(len(log), dtype=bool)
-    right = pc.fill_null(log.correct, True).to_numpy(zero_copy_only=False)
-    return np.asarray(_nulls(log.predicted.combine_chunks()) & ~right)
+    absent = _nulls(log.predicted.combine_chunks())
+    right = pc.fill_null(log.correct, False).to_numpy(zero_copy_only=False)
+    if absent.all() or (absent & right).any():
+        return np.zeros(len(log), dtype=bool)
+    unscored = _nulls(log.correct)
+    return np.asarray(absent & ~right & ~unscored)
 
 
 def _shared_names(logs: list[Answers]) -> tuple[str, ...] | None:

@@ -191,7 +191,7 @@ def read_logs(
     logs = [log for found in by_path for log in found]
     if threshold is not None:
         _check_scores(logs)
-    _check_judges(logs)
+    judges = _check_judges(logs)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
         logs = _with_gold(logs, Path(gold_path), gold_column or "label", id_column)
@@ -215,6 +215,7 @@ def read_logs(
             *(note for log in logs for note in log.notes),
             *prepared,
             *roles,
+            *judges,
             *say_contradictions(parts),
             *notes,
         ),
@@ -272,12 +273,13 @@ def _show_names(names: Sequence[str]) -> str:
     return " and ".join(map(repr, names))
 
 
-def _check_judges(logs: Sequence[Answers]) -> None:
-    """Stop if readers have chosen different judges for logs that could have the same.
+def _check_judges(logs: Sequence[Answers]) -> list[str]:
+    """Stop if readers have chosen different judges for logs that could have the same; else say so.
 
     Each takes the first that says right or wrong, which may be another in another log.
     """
     judged = [log for log in logs if log.judged_by]
+    others: list[str] = []
     for log in judged[1:]:
         first = judged[0]
         if log.judged_by[0] == first.judged_by[0]:
@@ -289,6 +291,12 @@ def _check_judges(logs: Sequence[Answers]) -> None:
                 f"{first.judged_by[0]!r}; --correct-columns {common[0]} takes the same for both",
                 path=log.path,
             )
+        others.append(
+            f"Warning: {log.path} is right or wrong by {log.judged_by[0]!r}, and {first.path} by "
+            f"{first.judged_by[0]!r}, and they have no judge in common: a difference may be one "
+            "between the judges."
+        )
+    return others
 
 
 def _of_log(

@@ -228,7 +228,7 @@ class InvarianceTestResult(Result):
         delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
         margin = f"{self.equivalence.margin:g}"
         if self.left_alone is not None:
-            flips = f"{flips} {self._say_left_alone(self.left_alone, self.counts)}"
+            flips = f"{flips} {self._say_left_alone(self.left_alone)}"
         if self.verdict is Verdict.DIFFERS:
             verb = "lower" if self.counts.delta > 0 else "higher"
             said = f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p})."
@@ -277,12 +277,16 @@ class InvarianceTestResult(Result):
         before = f"{_COLLAPSED} " if self.collapsed else ""
         if self.equivalence is None or self.counts is None:
             few = "Only one text or one cluster was" if self.n_reworded else "No text was"
-            return f"{before}{few} reworded: there is nothing to tell two versions by (p = {p})."
+            rest = "" if self.left_alone is None else f" {self._say_left_alone(self.left_alone)}"
+            return (
+                f"{before}{few} reworded: there is nothing to tell two versions by (p = {p}).{rest}"
+            )
         flips = "" if self.flips is None else f" {self.flips.explanation}"
         return f"{before}Accuracy {where}: delta {self.counts.delta:+.4f} (p = {p}).{flips}"
 
-    def _say_left_alone(self, left_alone: PairedCounts, reworded: PairedCounts) -> str:
-        delta = (left_alone.n10 + reworded.n10 - left_alone.n01 - reworded.n01) / self.n
+    def _say_left_alone(self, left_alone: PairedCounts) -> str:
+        both = [left_alone] if self.counts is None else [left_alone, self.counts]
+        delta = sum(each.n10 - each.n01 for each in both) / self.n
         return (
             f"Warning: {left_alone.k:,} texts that were left alone have another outcome, so the "
             f"classifier does not answer equal texts equally. p = {format_p(self.p_difference)} "

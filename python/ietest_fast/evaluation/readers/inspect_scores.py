@@ -74,7 +74,12 @@ def judge_samples(samples: Sequence[dict[str, Any]], fields: Fields, path: Path)
         for name, values in scores.items()
         if all(_fits(value, fields.threshold) for value in values)
     ]
-    chosen = (fitting or list(scores))[0]
+    # Of those that say right or wrong, the first of those that judge most samples; what is wrong
+    # with one that judges more than twice as many is to be told.
+    counts = {name: sum(not _is_missing(each) for each in own) for name, own in scores.items()}
+    chosen = max(fitting or counts, key=counts.__getitem__)
+    if 2 * counts[chosen] < max(counts.values()):
+        chosen = max(counts, key=counts.__getitem__)
     return _judge(chosen, scores, samples, fields, path, fitting=fitting)
 
 
