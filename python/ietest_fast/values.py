@@ -49,6 +49,11 @@ def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
     return len(pc.unique(column)) == len(column)
 
 
+def is_id_name(name: str) -> bool:
+    """Whether a column is called as columns are that tell rows apart."""
+    return name.casefold() in ID_COLUMNS
+
+
 def may_name_rows(name: str, column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether the same values in another order show that rows are in another order.
 
@@ -57,7 +62,7 @@ def may_name_rows(name: str, column: pa.Array | pa.ChunkedArray) -> bool:
     """
     if pa.types.is_nested(column.type):
         return False
-    return name.casefold() in ID_COLUMNS or 4 * len(pc.unique(column)) >= len(column) > 0
+    return is_id_name(name) or 4 * len(pc.unique(column)) >= len(column) > 0
 
 
 def find_displaced(one: pa.Array, two: pa.Array) -> int | None:

@@ -16,7 +16,6 @@ DOORS = {"values.py", "corpus/labels.py", "corpus/dialects.py"}
 OF_WORDS = ("lexicon/", "transform/", "templates/", "corpus/demo/")
 
 FOLDS = {
-    "api/data.py": "names of columns of ids",
     "atomic.py": "names of files",
     "cli/options.py": "labels of an option, before anything heavy is imported; checked again later",
     "cli/templates.py": "names of files",
@@ -25,12 +24,9 @@ FOLDS = {
     "corpus/formats.py": "endings of files",
     "corpus/reasoning.py": "keys",
     "evaluation/amounts.py": "units",
-    "evaluation/log_alignment.py": "names of columns",
     "evaluation/log_folders.py": "endings of files",
     "evaluation/readers/helm.py": "HELM's own comparison of free texts",
     "evaluation/readers/inspect_scores.py": "words for scores, as Inspect reads them",
-    "evaluation/readers/lm_eval.py": "names of keys",
-    "evaluation/readers/tables.py": "names of columns",
     "evaluation/row_notes.py": "words of texts",
     "evaluation/run_metadata.py": "endings of files",
     "evaluation/text_overlap.py": "words of texts",

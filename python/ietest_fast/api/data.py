@@ -15,7 +15,7 @@ from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.corpus.labels import UnknownLabelError, encode_labels, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.frames import check_order, to_arrow
-from ietest_fast.values import ID_COLUMNS, are_ids, match_ids
+from ietest_fast.values import are_ids, is_id_name, match_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,7 +126,7 @@ def find_id_column(one: pa.Table, other: pa.Table) -> str | None:
     """
     shared = [name for name in one.column_names if name in other.column_names]
     for name in map(str, shared):
-        tables = (one, other) if name.casefold() in ID_COLUMNS else ()
+        tables = (one, other) if is_id_name(name) else ()
         if tables and all(are_ids(table.column(name)) for table in tables):
             return name
     return None

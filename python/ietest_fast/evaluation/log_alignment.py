@@ -16,10 +16,10 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import find_known
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
-    ID_COLUMNS,
     are_ids,
     as_texts,
     find_displaced,
+    is_id_name,
     read_ids,
     show_value,
 )
@@ -359,7 +359,7 @@ def _check_ids(first: Answers, other: Answers) -> None:
         ]
         are_unique = all(are_ids(each) for each in pair)
         row = find_displaced(*pair)
-        if row is None and are_unique and name.casefold() in ID_COLUMNS:
+        if row is None and are_unique and is_id_name(name):
             # By its name such a column tells rows apart, even if few of them are the same.
             differs = pc.not_equal(pair[0], pair[1])
             is_shared = pc.any(pc.is_in(pair[1], value_set=pair[0])).as_py()

@@ -17,10 +17,10 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.transform.edits import count_by_row
 from ietest_fast.values import (
-    ID_COLUMNS,
     are_ids,
     as_texts,
     find_displaced,
+    is_id_name,
     match_ids,
     may_name_rows,
     show_value,
@@ -240,7 +240,7 @@ def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
     from ietest_fast.corpus.reading import list_columns
 
     theirs = set(list_columns(path))
-    return [name for name in names if name in theirs and name.casefold() in ID_COLUMNS]
+    return [name for name in names if name in theirs and is_id_name(name)]
 
 
 def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = None) -> Version:

@@ -25,7 +25,7 @@ from ietest_fast.evaluation.readers.base import (
 from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
 from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.files import MOST_SETTINGS, read_json
-from ietest_fast.values import ID_COLUMNS, as_finite, as_text, show_value, unwrap
+from ietest_fast.values import as_finite, as_text, is_id_name, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +127,7 @@ class LmEvalReader:
                 ids={
                     f"doc.{name}": plain_array([document.get(name) for document in documents])
                     for name in documents[0]
-                    if name.casefold() in ID_COLUMNS and item == "doc_id"
+                    if is_id_name(name) and item == "doc_id"
                 },
                 gold_column=fields.gold or "target",
                 predicted_column=fields.predicted or "filtered_resps",

@@ -24,10 +24,10 @@ from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
 from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
-    ID_COLUMNS,
     as_outcomes,
     as_texts,
     find_outcomes,
+    is_id_name,
     may_name_rows,
     show_value,
     unwrap,
@@ -253,7 +253,7 @@ def _read_ids(
     Where rows of several tables are matched by their order, any column may name them, such as an
     index that was written along; what it holds says whether it does.
     """
-    named = [name for name in names if name.casefold() in ID_COLUMNS]
+    named = [name for name in names if is_id_name(name)]
     others = []
     if fields.item is None and not fields.is_alone:
         others = [name for name in names if name not in {*named, *taken}]
