@@ -16,6 +16,7 @@ from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
 from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.values import without_views
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -143,7 +144,7 @@ def read_masked_log(
     """
     path = Path(path)
     with open_batches(path, types_of="file") as batches:
-        table = pa.Table.from_batches(list(batches), schema=batches.schema)
+        table = without_views(pa.Table.from_batches(list(batches), schema=batches.schema))
     names, source = table.column_names, str(path)
     if table.num_rows == 0:
         raise InputError("there is no row", path=path)

@@ -14,6 +14,7 @@ from ietest_fast.evaluation.logic.measuring import measure_logic
 from ietest_fast.evaluation.logic.run_file import read_logic, read_logic_run
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +128,8 @@ def _examples(profile: LogicProfile, result: RuleResult) -> Table:
     rows = own.table.filter(pa.array(shown))
     names = ["item", "part", *profile.run.text_columns, "expected", "predicted"]
     titles = ["item", "", *profile.run.text_columns, "expected", "answer"]
-    columns = [rows[name].cast(pa.string()).to_pylist() for name in names]
+    source = own.source
+    columns = [as_texts(rows[name], path=source, name=name).to_pylist() for name in names]
     left = len(violated) - len(places)
     return Table(
         name="logic-examples",

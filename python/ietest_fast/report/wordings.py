@@ -11,6 +11,7 @@ import numpy as np
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.wordings import find_wordings
 from ietest_fast.report.examples import compress
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,11 +104,16 @@ def gather_wordings(
             for name in ("item", "version", "copy", "gold", "predicted", *columns)
             if name in table.column_names
         ]
+        table = table.select(wanted)
+        for place, name in enumerate(wanted):
+            if name in columns:  # whatever a file holds there, the page shows texts
+                texts_of = as_texts(table[name], path=profile.predictions.source, name=name)
+                table = table.set_column(place, name, texts_of)
         right = profile.predictions.correct.tolist()
         # Originals stand first, paraphrases as they are in the table.
         confidence = find_wordings(profile.predictions).confidence
         sure = [None] * len(right) if confidence is None else np.round(confidence, 3).tolist()
-        for row, is_right, own in zip(table.select(wanted).to_pylist(), right, sure, strict=True):
+        for row, is_right, own in zip(table.to_pylist(), right, sure, strict=True):
             key = row["item"], row["version"], row.get("copy")
             if key not in rows:
                 item = found.setdefault(
