@@ -132,8 +132,12 @@ class AnswerCache:
             If the file cannot be written.
         """
         pairs = list(zip(asked, answers, strict=True))
+        # Who could not use an answer has asked again; any other second answer is a contradiction.
+        self._write(
+            {"input": texts, "answer": answer} | ({"again": True} if texts in self else {})
+            for texts, answer in pairs
+        )
         self._answers.update(pairs)
-        self._write([{"input": texts, "answer": answer} for texts, answer in pairs])
 
     def _write(self, records: Iterable[Mapping[str, Any]]) -> None:
         if self.path is None:
@@ -169,19 +173,31 @@ class AnswerCache:
     def _take(self, line: bytes, number: int, path: Path) -> None:
         try:
             record = json.loads(line.decode("utf-8", errors="surrogatepass"))
-            if number == 1:
+            if number == 1 or "format" in record:  # two processes may have begun the file
                 if record["format"] != _FORMAT:
                     raise ValueError(record["format"])
-                self._head = {key: record[key] for key in ("function", "source", "labels")}
+                head = {key: record[key] for key in ("function", "source", "labels")}
+                if number > 1 and head != self._head:
+                    raise ValueError(head)
+                self._head = head
                 return
             texts, answer = record["input"], record["answer"]
             if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
                 raise TypeError(texts)
-            self._answers[tuple(texts)] = read_answer(answer)
+            found, key = read_answer(answer), tuple(texts)
+            is_other = key in self and self[key] != found and record.get("again") is not True
+            self._answers[key] = found
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise InputError(
                 "is no file of answers (cache=), or is damaged", path=path, row=f"line {number}"
             ) from error
+        if is_other:
+            raise InputError(
+                f"has another answer to {show_object(texts)} than a line before; a file of answers "
+                "is for one process at a time: remove one of the lines, or name another file",
+                path=path,
+                row=f"line {number}",
+            )
 
 
 class CachedFunction:
