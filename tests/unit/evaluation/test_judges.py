@@ -92,3 +92,32 @@ def test_texts_left_alone_are_told_where_no_text_was_reworded() -> None:
     found = invariance_test(gold, after, gold, reworded=[False] * 100)
     assert "No text was reworded" in found.explanation
     assert "20 texts that were left alone have another outcome" in found.explanation
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        ("label,gold_label,original,transformed", "{a},{b},{a},{a}",
+         "gold_label is another label than label in 20 rows; label counts"),
+        ("label,gold,original,transformed", "{a},{b},{a},{a}",
+         "gold is another label than label in 20 rows"),
+        ("label,original,transformed,correct", "{a},{a},{a},0",
+         "correct says of the answers of none of original, transformed"),
+        ("item,version,gold,label,predicted", "{i},{v},{a},{b},{a}",
+         "label is another label than gold in 20 rows"),
+        ("label,gold_label,original,transformed", "{a},{a},{a},{a}", ""),
+        ("label,gold_label,original,transformed", "{a},entailment,{a},{a}", ""),
+        ("label,gold_label,original,transformed", "{a},,{a},{a}", ""),
+        ("label,original,transformed,correct", "{a},{a},{b},1", ""),
+    ],
+)  # fmt: skip
+def test_columns_that_contradict_the_labels_are_told(
+    tmp_path: Path, header: str, row: str, said: str
+) -> None:
+    lines = [header]
+    for i in range(20):
+        a, b = ("pn", "np")[i % 2]
+        lines.append(row.format(i=i // 2, v=("original", "new")[i % 2], a=a, b=b))
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    warned = [note for note in read_logs([tmp_path / "t.csv"]).notes if "Warning" in note]
+    assert any(said in note for note in warned) if said else not warned

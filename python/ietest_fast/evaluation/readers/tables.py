@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.formats import (
     Format,
@@ -18,6 +20,7 @@ from ietest_fast.corpus.formats import (
     json_records,
     open_parquet,
 )
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
@@ -34,9 +37,10 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from ietest_fast.evaluation.readers.base import Fields, FileStart
 
@@ -44,6 +48,7 @@ _LONG = ("item", "version")
 _PREDICTION = "prediction"
 _VERSIONS = ("original", "transformed")
 _OUTCOMES = ("original_correct", "transformed_correct")
+_GOLD = ("label", "gold_label", "gold")
 
 
 class TableReader:
@@ -93,6 +98,14 @@ class TableReader:
             for column in columns.values()
         }
         ids = _read_ids(path, names, taken={gold, *columns.values()}, fields=fields)
+        if has_gold:
+            answers = {column: table[column] for column in columns.values()}
+            wanted = [*_GOLD, *(["correct"] if len(answers) > 1 else [])]
+            taken = {gold, *answers}
+            beside = [name for name in wanted if name not in taken and names.count(name) == 1]
+            notes += _say_other_facts(
+                _read_columns(path, beside), table[gold], gold, answers, path=path
+            )
         return [
             Answers(
                 path=path,
@@ -245,6 +258,65 @@ def _read_marks(
     return name, pa.array(right)
 
 
+def _say_other_facts(
+    beside: Mapping[str, pa.Array | pa.ChunkedArray],
+    gold: pa.ChunkedArray,
+    gold_column: str,
+    answers: Mapping[str, pa.ChunkedArray],
+    *,
+    path: Path,
+) -> tuple[str, ...]:
+    """Say where columns that nobody has asked for contradict the labels that count."""
+    if not beside:
+        return ()
+    right, said = _label_keys(gold, path), []
+    for name, values in beside.items():
+        if name == "correct":
+            said += _say_other_outcomes(values, right, gold_column, answers, path)
+            continue
+        with contextlib.suppress(InputError):  # lists, which are no labels
+            own = _label_keys(values, path)
+            n = int(((own != right) & (own != "") & (right != "")).sum())
+            if n and set(own) & set(right) - {""}:  # else they are other words for the same labels
+                said.append(
+                    f"Warning: {path}: {name} is another label than {gold_column} in "
+                    f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
+                )
+    return tuple(said)
+
+
+def _say_other_outcomes(
+    values: pa.Array,
+    right: NDArray[Any],
+    gold_column: str,
+    answers: Mapping[str, pa.ChunkedArray],
+    path: Path,
+) -> list[str]:
+    import pyarrow as pa
+
+    outcomes, bad = find_outcomes(pa.chunked_array([values]))
+    if bad.size or any(
+        ((_label_keys(each, path) == right) == outcomes).all() for each in answers.values()
+    ):
+        return []
+    said = (
+        f"Warning: {path}: the column correct says of the answers of none of {', '.join(answers)} "
+        f"which are right; {gold_column} does."
+    )
+    return [said]
+
+
+def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
+    """Return what is the same for all spellings of a label, by row; nothing where there is none."""
+    import pyarrow.compute as pc
+
+    encoded = as_texts(column, path=path).dictionary_encode()
+    keys = [label_key(each) for each in encoded.dictionary.to_pylist()]
+    places = pc.fill_null(encoded.indices, len(keys)).to_numpy()
+    found: NDArray[Any] = np.array([*keys, ""], dtype=object)[places]
+    return found
+
+
 def _read_ids(
     path: Path, names: Sequence[str], *, taken: set[str], fields: Fields
 ) -> dict[str, pa.Array]:
@@ -384,6 +456,10 @@ def _read_long(
             table = table.append_column("probabilities", _read_lists(path, form, "probabilities"))
         whole = Predictions.from_table(table, source=str(path))
     found = []
+    others: tuple[str, ...] = ()
+    if "gold" in whole.columns and not is_own:
+        beside = {name: whole.table[name] for name in _GOLD if name in whole.extra_columns}
+        others = _say_other_facts(beside, whole.table["gold"], "gold", {}, path=path)
     for group in whole.groups:
         part = whole.select(**group) if group else whole
         for version in part.versions:
@@ -396,6 +472,8 @@ def _read_long(
             if is_own:  # which may have been made from other columns than the texts that are kept
                 answers = replace(answers, inputs=None, input_columns=())
             found.append(replace(answers, changed=changed, notes=notes))
+    if others:
+        found[0] = replace(found[0], notes=(*found[0].notes, *others))
     return found
 
 
