@@ -69,15 +69,22 @@ class Names:
             raise InputError(
                 f"there are {n_names:,} names, at most {MOST_NAMES:,} expected; remove the others"
             )
-        seen: set[str] = set()
+        seen: dict[str, str] = {}
+        found: set[str] = set()
         for name in (*self.women, *self.men, *self.places):
             _check_name(name)
-            if fold_name(name) in seen:
+            other = seen.setdefault(fold_name(name), name)
+            if other != name:
+                raise InputError(
+                    f"the names {other!r} and {name!a} look alike, so that nobody could tell "
+                    "two entities apart; remove one of them"
+                )
+            if name in found:
                 raise InputError(
                     f"the name {name!r} stands there twice, so two entities could have it; "
                     "remove one of them"
                 )
-            seen.add(fold_name(name))
+            found.add(name)
 
     @property
     def people(self) -> pa.Array:
