@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table, with_labels
-from ietest_fast.corpus.reading import list_columns
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
+from ietest_fast.evaluation.readers.tables import list_columns
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import find_shared_ids, read_version
 from ietest_fast.models import as_classifier

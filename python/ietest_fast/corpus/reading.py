@@ -44,8 +44,6 @@ from ietest_fast.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import pyarrow.parquet as pq
-
 _BLOCK_BYTES = 4 << 20
 
 
@@ -107,7 +105,14 @@ def read_corpus(
         Naming the file, the line or row, the column and what was expected.
     """
     path = Path(path)
-    form, file, names = _open_table(path, quoted=quoted)
+    check_readable(path)
+    form = find_format(path, quoted=quoted)
+    try:
+        file = open_parquet(path) if form.kind == "parquet" else None
+        names = column_names(path, form) if file is None else list(file.schema_arrow.names)
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise diagnose(path, form, error) from error
+
     if text_columns is None and label_column is None and form.kind == "jsonl":
         task = find_task(names)
         if task is not None:
@@ -158,30 +163,6 @@ def read_corpus(
         source=str(path),
         locate=partial(locate_row, path, form),
     )
-
-
-def list_columns(path: str | Path) -> list[str]:
-    """List the columns of a file of texts.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    """
-    return _open_table(Path(path))[2]
-
-
-def _open_table(
-    path: Path, *, quoted: bool | None = None
-) -> tuple[Format, pq.ParquetFile | None, list[str]]:
-    check_readable(path)
-    form = find_format(path, quoted=quoted)
-    try:
-        file = open_parquet(path) if form.kind == "parquet" else None
-        names = column_names(path, form) if file is None else list(file.schema_arrow.names)
-    except (pa.ArrowException, OSError, EOFError) as error:
-        raise diagnose(path, form, error) from error
-    return form, file, names
 
 
 def _find_texts(

@@ -328,7 +328,7 @@ def _make_features(
 
 def _check_order(texts: str, vectors: str | Path) -> None:
     """Stop if a column of ids that both files have says that their rows are in another order."""
-    from ietest_fast.corpus.reading import list_columns
+    from ietest_fast.evaluation.readers.tables import list_columns
     from ietest_fast.evaluation.versions import check_row_order, find_shared_ids
     from ietest_fast.models.columns import read_columns
 

@@ -237,7 +237,7 @@ def encode_labels(
 
 def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
     """Return those names of columns that usually tell rows apart, and that a file has as well."""
-    from ietest_fast.corpus.reading import list_columns
+    from ietest_fast.evaluation.readers.tables import list_columns
 
     theirs = set(list_columns(path))
     return [name for name in names if name in theirs and is_id_name(name)]

@@ -42,6 +42,9 @@ COLUMNS: dict[str, Any] = {
 }
 
 
+REFUSED = {"lists", "objects", "bytes", "damaged"}
+
+
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("command", ["eval", "stress", "consistency", "report"])
 def test_a_column_of_texts_is_taken_or_refused(tmp_path: Path, command: str, kind: str) -> None:
@@ -49,9 +52,10 @@ def test_a_column_of_texts_is_taken_or_refused(tmp_path: Path, command: str, kin
     pq.write_table(TABLE.set_column(place, "premise", COLUMNS[kind]), tmp_path / "in.parquet")
     status, _, err = run_here(command, "in.parquet", folder=tmp_path)
     said = [line for line in err.splitlines() if line.startswith("Error: ")]
-    if status == 0:
-        assert kind in {"views", "numbers", "no numbers", "decimals", "lists", "objects", "bytes"}
-        assert not said
+    # Of a table whose texts nobody reads, only what Arrow could not even copy is refused.
+    refused = {"damaged"} if command in {"consistency", "report"} else REFUSED
+    if kind not in refused:
+        assert (status, said) == (0, []), err
     else:
         assert (status, len(said)) == (1, 1), err
         assert "in.parquet" in said[0]

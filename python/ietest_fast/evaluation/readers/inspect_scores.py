@@ -176,8 +176,8 @@ def compare_means(
     for entry in results if isinstance(results, list) else []:
         if not isinstance(entry, dict) or str(entry.get("reducer")) not in {"None", "mean"}:
             continue
-        name = str(entry.get("name"))
-        if judged.scorer not in {name, f"{entry.get('scorer')}.{name}"}:
+        metric_of = str(entry.get("name"))
+        if judged.scorer not in {metric_of, f"{entry.get('scorer')}.{metric_of}"}:
             continue
         metrics = entry.get("metrics")
         for name in ("accuracy", "mean"):
