@@ -170,6 +170,24 @@ def test_a_bad_file_is_named_and_nothing_is_written(
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize("command", ["describe", "run", "difficulty", "antonym", "swap"])
+def test_of_two_columns_of_labels_one_has_to_be_named(
+    tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [record(label=n % 3, gold_label=(n + n // 3) % 3) for n in range(12)]
+    path = write_jsonl(tmp_path / "in.jsonl", *rows)
+    arguments = {
+        "difficulty": ["difficulty", str(path)],
+        "antonym": ["transform", str(path), str(tmp_path / "out.csv"), "--phi", "antonym"],
+        "swap": ["transform", str(path), str(tmp_path / "out.csv"), "--phi", "swap"],
+    } | commands(path)
+    status, out, err = run(capsys, arguments[command])
+    assert (status, out) == (1, "")
+    assert "two columns of labels, label and gold_label; name the one that counts (" in err
+    assert ("labels_in=" if command == "swap" else "--label-column") in err
+    assert len(err.splitlines()) == 1
+
+
 @pytest.mark.parametrize("command", ALL)
 def test_a_folder_is_no_file(
     tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]

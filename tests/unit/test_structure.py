@@ -157,6 +157,10 @@ def test_what_cannot_be_done_is_said() -> None:
     table = _table()
     with pytest.raises(InputError, match="no column label or gold_label; name it"):
         _build("swap").transform(table.drop_columns("label"), COLUMNS)
+    with pytest.raises(
+        InputError, match=r"two columns of labels, label and gold_label.*labels_in="
+    ):
+        _build("swap").transform(table.append_column("gold_label", table["label"]), COLUMNS)
     with pytest.raises(InputError, match="no such column of labels; there are premise"):
         _build("internalise:labels_in=gold").transform(table, COLUMNS)
     with pytest.raises(InputError, match="names or whole numbers, not bool"):

@@ -92,7 +92,7 @@ def as_labelled(
         return LabelledTable(corpus=found)
     table = to_arrow(data, source=source)
     if label_column is None:
-        label_column = find_label_column(source, table.column_names, prefer_gold=False)
+        label_column = find_label_column(source, table.column_names)
     # Under their own names: a classifier may have been fitted on a frame that has them.
     names = tuple(text_columns or find_text_columns(source, table.column_names)[0])
     corpus = corpus_from_table(

@@ -182,7 +182,7 @@ def take_buckets(
         return found, LabelledTable(corpus=found.as_corpus())
     table = to_arrow(data, source="data")
     if label_column is None:
-        label_column = find_label_column("data", table.column_names, prefer_gold=False)
+        label_column = find_label_column("data", table.column_names)
     names = tuple(text_columns or find_text_columns("data", table.column_names)[0])
     found = buckets_from_table(
         table, text_columns=names, label_column=label_column, source="data", **named

@@ -69,14 +69,45 @@ def find_text_columns(
     )
 
 
-def find_label_column(source: str | Path, names: Sequence[str], *, prefer_gold: bool) -> str:
+def find_label_column(source: str | Path, names: Sequence[str]) -> str:
     """Find the column of labels in a file whose user named none."""
-    choices = tuple(reversed(_LABEL_COLUMNS)) if prefer_gold else _LABEL_COLUMNS
-    for choice in choices:
-        if choice in names:
-            return choice
-    check_columns(source, names, (_LABEL_COLUMNS[0],))
-    raise AssertionError("unreachable: the check above raises")
+    found = usual_label_column(source, names)
+    if found is None:
+        check_columns(source, names, (_LABEL_COLUMNS[0],))
+        raise AssertionError("unreachable: the check above raises")
+    return found
+
+
+def usual_label_column(
+    source: str | Path | None,
+    names: Sequence[str],
+    *,
+    how: str = "label_column, --label-column",
+) -> str | None:
+    """Return the column that has a usual name of labels; None if there is none.
+
+    Parameters
+    ----------
+    source
+        For messages.
+    names
+        Of the columns there are.
+    how
+        To name a column, for messages.
+
+    Raises
+    ------
+    InputError
+        If there are two, since they may contradict each other.
+    """
+    found = [name for name in _LABEL_COLUMNS if name in names]
+    if len(found) > 1:
+        raise InputError(
+            f"there are two columns of labels, {' and '.join(found)}; name the one that counts "
+            f"({how})",
+            path=source,
+        )
+    return found[0] if found else None
 
 
 def _dialect_hint(names: Sequence[str]) -> str:

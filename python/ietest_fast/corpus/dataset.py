@@ -259,7 +259,7 @@ def corpus_from_table(
         table = rename_texts(table, found, text_columns, keep_columns)
     texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns)
     if label_column is None:
-        label_column = find_label_column(source, table.column_names, prefer_gold=False)
+        label_column = find_label_column(source, table.column_names)
     if label_names is None:
         label_names = names_in_metadata(table.schema, label_column)
     check_columns(

@@ -132,7 +132,7 @@ def read_corpus(
         )
     texts, canonical = _find_texts(path, names, text_columns, or_usual=or_usual_texts)
     if label_column is None:
-        label_column = find_label_column(path, names, prefer_gold="sentence1" in texts)
+        label_column = find_label_column(path, names)
     # A text goes by its name in the file and by its name in the corpus.
     kept = [name for name in keep_columns if name in names or name not in canonical]
     wanted = [*dict.fromkeys((*texts, label_column, *kept))]

@@ -235,8 +235,7 @@ def _take_labels(
 ) -> Corpus:
     """Return the rows with a label; vectors stand for their texts, so none is needed."""
     if label_column is None:
-        is_snli = "sentence1" in table.column_names
-        label_column = find_label_column(path, table.column_names, prefer_gold=is_snli)
+        label_column = find_label_column(path, table.column_names)
     place = next(name for n in count() if (name := f"text{n}") not in table.column_names)
     return corpus_from_table(
         table.append_column(place, pa.array(["-"] * table.num_rows, pa.string())),

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.atomic import put_back_on_error
 from ietest_fast.corpus.batch_writer import BatchWriter, check_target
-from ietest_fast.corpus.columns import check_columns, find_text_columns
+from ietest_fast.corpus.columns import check_columns, find_text_columns, usual_label_column
 from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
@@ -325,7 +325,7 @@ def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | Non
     if label_column is not None:
         check_columns(path, schema.names, [label_column])
         return label_column
-    return next((name for name in ("label", "gold_label") if name in schema.names), None)
+    return usual_label_column(path, schema.names)
 
 
 def put_labels(made: Transformed, column: str | None) -> pa.Table:

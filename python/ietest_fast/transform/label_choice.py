@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import BeforeValidator
 
+from ietest_fast.corpus.columns import usual_label_column
 from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import InputError
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-_LABEL_COLUMNS = ("label", "gold_label")
 ALL_LABELS = "all"
 """Stands for every label, so that no column of labels is needed."""
 
@@ -90,10 +90,11 @@ class LabelChoice:
                     column=self.column,
                 )
             return self.column
-        found = next((each for each in _LABEL_COLUMNS if each in columns), None)
+        how = f"--phi {name}:labels_in=COLUMN"
+        found = usual_label_column(None, columns, how=how)
         if found is None:
             raise InputError(
                 f"{name} keeps the label of some rows only ({', '.join(self.names)}), and there is "
-                f"no column {' or '.join(_LABEL_COLUMNS)}; name it (--phi {name}:labels_in=COLUMN)"
+                f"no column label or gold_label; name it ({how})"
             )
         return found
