@@ -20,6 +20,7 @@ from ietest_fast.values import (
     as_texts,
     find_displaced,
     is_id_name,
+    may_name_rows,
     read_ids,
     show_value,
 )
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.readers import Answers
 
 Epochs = Literal["all", "first", "mean"]
+
+# Stands for the whole inputs in messages; no column has this name.
+_INPUT = "the input"
 
 
 _SORT = "bring both files into the same order, or name a column of ids with --id-column"
@@ -350,12 +354,15 @@ def check_items(log: Answers) -> pa.Array:
 
 def _check_ids(first: Answers, other: Answers) -> None:
     """Stop if a column that seems to tell rows apart says that rows are matched wrongly."""
-    for name, mine in first.ids.items():
-        if name not in other.ids or first.path == other.path:
+    if first.path == other.path:
+        return
+    named, others = (_naming_columns(log) for log in (first, other))
+    for name, mine in named.items():
+        if name not in others:
             continue
         pair = [
             as_texts(values, path=log.path, name=name)
-            for log, values in ((first, mine), (other, other.ids[name]))
+            for log, values in ((first, mine), (other, others[name]))
         ]
         are_unique = all(are_ids(each) for each in pair)
         row = find_displaced(*pair)
@@ -366,15 +373,23 @@ def _check_ids(first: Answers, other: Answers) -> None:
             row = pc.index(differs, True).as_py() if is_shared and pc.any(differs).as_py() else None
         if row is None:
             continue
-        remedy = f"--id-column {shlex.quote(name)} matches by it" if are_unique else _SORT
+        can_match = are_unique and name != _INPUT
+        remedy = f"--id-column {shlex.quote(name)} matches by it" if can_match else _SORT
         before, here = (show_value(each[row].as_py()) for each in pair)
         raise InputError(
             f"names the rows otherwise than in {first.path} ({here} beside {before}), while rows "
-            f"are matched by their order; {remedy}",
+            f"are matched by their {'order' if other.items is None else 'ids'}; {remedy}",
             path=other.path,
             row=f"row {row}",
             column=name,
         )
+
+
+def _naming_columns(log: Answers) -> dict[str, pa.Array]:
+    """Return what tells the rows of a log apart: columns, and the inputs of a harness."""
+    if log.inputs is None or log.input_columns or not may_name_rows(_INPUT, log.inputs):
+        return dict(log.ids)
+    return {**log.ids, _INPUT: log.inputs}
 
 
 def name_order(log: Answers, other: Answers) -> dict[str, pa.Array]:

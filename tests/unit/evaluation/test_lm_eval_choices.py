@@ -279,8 +279,8 @@ def choices(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"shift": 1}, "item '0' has the right answer 'c', and 'a'"),
-        ({"shift": 1, "flipped": [3]}, "item '0' has the right answer 'c', and 'a'"),
+        ({"shift": 1}, "column 'doc.question': names the rows otherwise"),
+        ({"shift": 1, "flipped": [3]}, "column 'doc.question': names the rows otherwise"),
         ({"targets": {4: 2}}, "item '4' has the right answer 'c', and 'b'"),
         ({"flipped": [3], "targets": {4: 2, 5: 9}}, "item '4' has the right answer 'c', and 'b'"),
     ],

@@ -177,6 +177,8 @@ def test_documents_are_what_they_are_and_not_their_hash(tmp_path: Path) -> None:
         ({"status": "success", "results": {"completed_samples": 6}}, []),
         ({"status": "cancelled"}, ["of a run that was cancelled"]),
         ({"status": "error"}, ["of a run that ended with an error"]),
+        ({"invalidated": True}, ["has samples marked as invalid, whose answers count"]),
+        ({"invalidated": False}, []),
         ({"status": "started", "results": None}, ["of a run that has not finished"]),
         (
             {"results": {"completed_samples": 100}},

@@ -62,6 +62,39 @@ def test_chats_are_their_roles_and_contents(
     assert pairs.reworded().tolist() == [True, True, False, False, False, False]
 
 
+def test_numbers_of_samples_do_not_hide_another_order(tmp_path: Path) -> None:
+    """Inspect numbers the samples of a data set that has no ids."""
+    answers = "CICICICC"
+    a = [sample(i, "C", asked=f"Question {i}?") for i in range(8)]
+    b = [sample(i, answers[i], asked=f"Query {i}?") for i in range(8)]
+    for i in range(8):
+        a[i]["metadata"] = {"premise": f"Premise {i}.", "topic": "one"}
+        b[i]["metadata"] = {"premise": f"Premise {(i + 1) % 8}.", "topic": "one"}
+    logs = [inspect_log(tmp_path / f"{name}.json", each) for name, each in (("a", a), ("b", b))]
+    with pytest.raises(InputError, match=r"column 'metadata.premise': names the rows otherwise"):
+        read_logs(logs)
+    read = read_logs(logs, id_column="metadata.premise")
+    assert len(read.predictions.pairs("transformed")) == 8
+    # The same questions under other numbers.
+    for i in range(8):
+        del a[i]["metadata"], b[i]["metadata"]
+        b[i]["input"] = a[i - 1]["input"]
+    logs = [inspect_log(tmp_path / f"{name}.json", each) for name, each in (("a", a), ("b", b))]
+    with pytest.raises(InputError, match="column 'the input': names the rows otherwise"):
+        read_logs(logs)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_samples_that_are_marked_as_invalid_are_counted(n: int, tmp_path: Path) -> None:
+    a = [sample(i, "C") for i in range(6)]
+    b = [sample(i, "CI"[i % 2]) for i in range(6)]
+    for each in b[:n]:
+        each["invalidation"] = {"timestamp": "2026-01-01T00:00:00+00:00", "author": "a"}
+    logs = [inspect_log(tmp_path / f"{name}.json", each) for name, each in (("a", a), ("b", b))]
+    (said,) = [note for note in read_logs(logs).notes if "invalid" in note]
+    assert f"b.json has {n} sample{'s' * (n > 1)} marked as invalid, whose answers count." in said
+
+
 def test_a_text_is_what_a_user_says(tmp_path: Path) -> None:
     a = [sample(i, "C", asked=f"Question {i}?") for i in range(3)]
     b = [sample(i, "I", asked=[{"role": "user", "content": f"Question {i}?"}]) for i in range(3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import shutil
@@ -135,6 +136,13 @@ def test_filters_and_metrics_are_chosen_and_said(tmp_path: Path) -> None:
         read_logs(paths, correct_columns=["f1"])
 
 
+def test_a_mark_of_the_encoding_does_not_make_a_log_a_table(tmp_path: Path) -> None:
+    first, second = (LOGS / f"samples_nli_said_{v}.jsonl" for v in ("original", "rephrased"))
+    marked = tmp_path / "marked.jsonl"
+    marked.write_bytes(codecs.BOM_UTF8 + second.read_bytes())
+    assert counts(first, marked) == counts(first, second)
+
+
 def test_items_that_are_not_the_same_are_refused(tmp_path: Path) -> None:
     first, second = (LOGS / f"samples_nli_said_{v}.jsonl" for v in ("original", "rephrased"))
     moved = tmp_path / "moved.jsonl"
@@ -147,6 +155,13 @@ def test_items_that_are_not_the_same_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"column 'doc.id': names the rows otherwise than in"):
         read_logs([first, swapped])
     assert counts(first, swapped, id_column="doc.id") == [18, 11, 0, 1]
+    # Nothing is called like an id, but a text is in both logs.
+    asked = [
+        edited(path, tmp_path / f"p{i}.jsonl", doc=lambda line: {"premise": line["doc"]["id"]})
+        for i, path in enumerate((first, swapped))
+    ]
+    with pytest.raises(InputError, match=r"'doc.premise': names .* matched by their ids; --id-col"):
+        read_logs(asked)
     nameless = [
         edited(path, tmp_path / f"n{i}.jsonl", doc=lambda line: {})
         for i, path in enumerate((first, swapped))

@@ -429,3 +429,36 @@ def test_the_same_file_is_one_model(tmp_path: Path) -> None:
     paths = [tmp_path / "a.parquet", tmp_path / "." / ".." / tmp_path.name / "a.parquet"]
     with pytest.raises(InputError, match="is the same file as"):
         name_models([predictions] * 2, paths)
+
+
+@pytest.mark.parametrize("column", ["premise", "hypothesis", "sentence"])
+def test_texts_in_another_encoding_are_told(column: str, tmp_path: Path) -> None:
+    wide = pd.DataFrame(
+        {"label": ["x", "y"] * 6, "original": "x", "transformed": ["x", "y", "y"] * 4}
+    )
+    wide = wide.assign(changed=[1, 0] * 6, premise="A man.", hypothesis="Somebody.")
+    if column == "sentence":
+        wide = wide.drop(columns=["premise", "hypothesis"])
+    path = tmp_path / "t.csv"
+    wide.assign(**{column: "S\xf6mebody."}).to_csv(path, index=False, encoding="latin-1")
+    found = read_logs([path])
+    assert reworded(found) == [True, False] * 6
+    (note,) = [note for note in found.notes if note.startswith("Warning: the texts are not read")]
+    assert "not UTF-8" in note
+
+
+@pytest.mark.parametrize("n", [1, 4, 12])
+def test_rows_that_are_there_twice_are_counted(n: int, tmp_path: Path) -> None:
+    wide = pd.DataFrame(
+        {"label": ["x", "y"] * 6, "original": "x", "transformed": ["x", "y", "y"] * 4}
+    )
+    wide = wide.assign(text=[f"Text {i}." for i in range(N)])
+    twice = pd.concat([wide, wide[:n]])
+    found = read_logs([write(twice, tmp_path / "t.jsonl")]).notes
+    are = "1 row of 13 has" if n == 1 else f"{n} rows of {N + n} have"
+    assert [f"{are} the texts and the answers of another row" in note for note in found] == [True]
+    # An id tells them apart, and other answers are other answers.
+    named = twice.assign(uid=range(len(twice)))
+    assert read_logs([write(named, tmp_path / "named.jsonl")]).notes == ()
+    other = pd.concat([wide, wide[:n].assign(transformed="z", label="z")])
+    assert read_logs([write(other, tmp_path / "other.jsonl")]).notes == ()

@@ -20,7 +20,7 @@ from ietest_fast.corpus.formats import (
 from ietest_fast.corpus.json_arrays import JsonArray
 from ietest_fast.errors import InputError
 from ietest_fast.files import open_file
-from ietest_fast.values import as_finite, as_outcome, as_text
+from ietest_fast.values import as_finite, as_outcome, as_text, may_name_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -229,7 +229,7 @@ class FileStart:
     @property
     def is_json(self) -> bool:
         """Whether the file begins like a JSON object."""
-        return self.head.lstrip()[:1] == b"{"
+        return self.head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"{"
 
     @cached_property
     def first_object(self) -> dict[str, Any]:
@@ -472,6 +472,20 @@ def plain_array(values: Sequence[Any]) -> pa.Array:
     if made is None or pa.types.is_nested(made.type):
         made = pa.array([as_text(value) for value in values], pa.string())
     return made
+
+
+def naming_fields(records: Sequence[Any], prefix: str) -> dict[str, pa.Array]:
+    """Return the fields of what rows were made of that may tell rows apart, by their names.
+
+    The number of a row does not: a data set that was saved in another order has the same numbers.
+    """
+    rows = [record if isinstance(record, dict) else {} for record in records]
+    columns = {name: plain_array([row.get(name) for row in rows]) for name in rows[0]}
+    return {
+        f"{prefix}.{name}": values
+        for name, values in columns.items()
+        if may_name_rows(name, values)
+    }
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from ietest_fast.evaluation.readers.base import (
     Answers,
     Repeats,
     lookup,
+    naming_fields,
     plain_array,
     plain_question,
     read_json,
@@ -151,6 +152,9 @@ class InspectReader:
                     name: plain_array([_kept(sample, name) for sample in samples])
                     for name in fields.keep
                 },
+                ids={}
+                if fields.item is not None
+                else naming_fields([sample.get("metadata") for sample in samples], "metadata"),
                 gold_column=fields.gold or "target",
                 predicted_column=fields.predicted or "answer",
                 is_scored=True,
@@ -244,6 +248,10 @@ def _compare_header(
         said.append(
             f"Warning: {path} is of a run that {_UNFINISHED[status]}; samples may be missing."
         )
+    n_invalid = sum(bool(sample.get("invalidation")) for sample in samples)
+    if n_invalid or header.get("invalidated") is True:
+        which = say_count(n_invalid, "sample", "samples") if n_invalid else "samples"
+        said.append(f"Warning: {path} has {which} marked as invalid, whose answers count.")
     if not isinstance(results, dict):
         return said
     n = results.get("completed_samples")

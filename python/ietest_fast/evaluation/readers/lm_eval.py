@@ -19,13 +19,14 @@ from ietest_fast.evaluation.readers.base import (
     judge_score,
     log_format,
     lookup,
+    naming_fields,
     plain_array,
     text_array,
 )
 from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
 from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.files import MOST_SETTINGS, read_json
-from ietest_fast.values import as_finite, as_text, is_id_name, show_value, unwrap
+from ietest_fast.values import as_finite, as_text, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +106,6 @@ class LmEvalReader:
         )
         notes += note
         item = fields.item or "doc_id"
-        documents = [doc if isinstance(doc := record["doc"], dict) else {} for record in samples]
         return [
             Answers(
                 path=path,
@@ -124,11 +124,9 @@ class LmEvalReader:
                     name: plain_array([lookup(record, place) for record in samples])
                     for name, place in zip(named, fields.keep, strict=True)
                 },
-                ids={
-                    f"doc.{name}": plain_array([document.get(name) for document in documents])
-                    for name in documents[0]
-                    if is_id_name(name) and item == "doc_id"
-                },
+                ids={}
+                if item != "doc_id"
+                else naming_fields([record["doc"] for record in samples], "doc"),
                 gold_column=fields.gold or "target",
                 predicted_column=fields.predicted or "filtered_resps",
                 is_scored=metric is not None,

@@ -27,6 +27,7 @@ from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
 from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
+    are_ids,
     as_outcomes,
     as_texts,
     find_outcomes,
@@ -88,9 +89,10 @@ class TableReader:
         wanted += keep
         if fields.item is not None:
             wanted.append(fields.item)
-        table, texts = _read_with_texts(path, wanted, names)
+        table, texts, notes = _read_with_texts(path, wanted, names)
         inputs = _join_texts(table, texts, path)
-        changed, notes = _read_changed(table, path, n_versions=len(columns))
+        changed, note = _read_changed(table, path, n_versions=len(columns))
+        notes += note
         marks = {
             column: _read_marks(path, names, column, table[gold], is_alone=len(columns) == 1)
             if has_gold
@@ -106,6 +108,7 @@ class TableReader:
             notes += _say_other_facts(
                 _read_columns(path, beside), table[gold], gold, answers, path=path
             )
+            notes += _say_copies(inputs, [table[gold], *answers.values()], ids, path)
         return [
             Answers(
                 path=path,
@@ -173,15 +176,20 @@ def _choose_columns(
 
 def _read_with_texts(
     path: Path, wanted: Sequence[str], names: Sequence[str]
-) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read columns, and those of texts and of what is reworded, if there are some."""
+) -> tuple[pa.Table, tuple[str, ...], tuple[str, ...]]:
+    """Read columns, and those of texts and of what is reworded, if there are some.
+
+    Nobody has asked for texts, so one that cannot be read is no mistake, but it is told.
+    """
     texts = _find_texts(names)
-    beside = [*texts, *([CHANGED] if names.count(CHANGED) == 1 else [])]
-    if beside:
-        # Nobody has asked for these, so one that cannot be read is no mistake.
-        with contextlib.suppress(InputError):
-            return read_values(path, [*wanted, *beside]), texts
-    return read_values(path, wanted), ()
+    wanted = [*wanted, *([CHANGED] if names.count(CHANGED) == 1 else [])]
+    if not texts:
+        return read_values(path, wanted), (), ()
+    try:
+        return read_values(path, [*wanted, *texts]), texts, ()
+    except InputError as error:
+        table = read_values(path, wanted)
+        return table, (), (f"Warning: the texts are not read: {error}.",)
 
 
 def _find_texts(names: Sequence[str]) -> tuple[str, ...]:
@@ -206,6 +214,27 @@ def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array |
     return pc.binary_join_element_wise(
         *columns, pa.scalar("\x1f", pa.large_string()), null_handling="replace"
     )
+
+
+def _say_copies(
+    inputs: pa.Array | None,
+    said: Sequence[pa.ChunkedArray],
+    ids: Mapping[str, pa.Array],
+    path: Path,
+) -> tuple[str, ...]:
+    """Count the rows that say the same of the same texts again, where no id tells them apart."""
+    if inputs is None or any(are_ids(values) for values in ids.values()):
+        return ()
+    columns = (inputs.to_pylist(), *(values.to_pylist() for values in said))
+    n = len(inputs) - len(set(zip(*columns, strict=True)))
+    if not n:
+        return ()
+    verb = "has" if n == 1 else "have"
+    note = (
+        f"{path}: {say_count(n, 'row')} of {len(inputs):,} {verb} the texts and the answers of "
+        "another row, and each counts; --clusters draws equal texts together."
+    )
+    return (note,)
 
 
 def _read_changed(
