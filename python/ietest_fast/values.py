@@ -330,6 +330,16 @@ def as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return values
 
 
+def find_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Say of each value whether it is missing: a null, NaN, or a text of either or of blanks."""
+    missing: NDArray[np.bool_] = pc.is_null(column, nan_is_null=True).to_numpy().copy()
+    words = as_words(column)
+    if words is not None:
+        is_empty = pc.is_in(pc.utf8_lower(words), value_set=pa.array(["", "nan"], words.type))
+        missing |= is_empty.to_numpy()
+    return missing
+
+
 def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Say of each value whether it is a right one, and in which rows there is no outcome."""
     if pa.types.is_boolean(column.type) and column.null_count == 0:

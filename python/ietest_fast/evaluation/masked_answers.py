@@ -11,11 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import check_columns, list_names
-from ietest_fast.corpus.formats import find_format, locate_row
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.masked_columns import (
+    read_column,
+    read_reciprocal,
+    read_texts,
+    row_error,
+)
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
-from ietest_fast.evaluation.schema import plain_type
 from ietest_fast.values import without_views
 
 if TYPE_CHECKING:
@@ -44,9 +48,6 @@ SCHEMA = pa.schema(
 
 A row that could not be scored has a ``problem`` and no rank. ``item`` may be int64.
 """
-
-MOST_RANK = 2**31 - 1
-"""The largest rank that can be kept."""
 
 # What else the thesis's files have, beside reciprocal ranks.
 _RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "places"}
@@ -150,7 +151,7 @@ def read_masked_log(
         raise InputError("there is no row", path=path)
     for name in ("item", "answer"):
         if name in names:
-            table = table.set_column(names.index(name), name, _read_texts(table[name], name, path))
+            table = table.set_column(names.index(name), name, read_texts(table[name], name, path))
     chosen = tuple(each for each in GROUPS if each in names) if groups is None else tuple(groups)
     check_columns(path, names, chosen)
     if {"answer", "reciprocal_rank"} <= set(names) and ranks is None:
@@ -173,7 +174,7 @@ def read_masked_log(
             model=name,
             items=_column(table, "item"),
             answers=read_group(table, answer, source),
-            reciprocal=_read_reciprocal(table, name, path),
+            reciprocal=read_reciprocal(table, name, path),
             others={},
             groups={each: read_group(table, each, source) for each in chosen},
         )
@@ -197,11 +198,11 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
         own = table.take(pa.array(rows))
         _check_items(own, rows, path)
         others = {
-            name: _cast(own[name], name, path)
+            name: read_column(own[name], SCHEMA.field(name), path, rows=rows)
             for name in SCHEMA.names
             if name in names and name not in {"model", "item", "answer", "reciprocal_rank"}
         }
-        reciprocal = _read_reciprocal(own, "reciprocal_rank", path, rows=rows)
+        reciprocal = read_reciprocal(own, "reciprocal_rank", path, rows=rows)
         _check_ranks(own, reciprocal, others, rows, path)
         found.append(
             _from_columns(
@@ -246,7 +247,7 @@ def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
     seen: set[object] = set()
     for row, item in zip(rows.tolist(), items.to_pylist(), strict=True):
         if item is not None and item in seen:
-            raise _error(
+            raise row_error(
                 f"the item {item!r} stands there twice for one model; remove one, or tell models "
                 "apart by a column model",
                 path,
@@ -269,7 +270,7 @@ def _check_ranks(
         if wrong.any():
             place = int(np.flatnonzero(wrong)[0])
             value = own[column][place].as_py()
-            raise _error(f"{value!r} {complaint}", path, int(rows[place]), column)
+            raise row_error(f"{value!r} {complaint}", path, int(rows[place]), column)
 
     is_scored = np.isfinite(reciprocal)
     answers = pc.fill_null(own["answer"], "")
@@ -323,71 +324,8 @@ def _check_predicted(
         )
 
 
-def _error(complaint: str, path: Path, row: int, column: str) -> InputError:
-    where = locate_row(path, find_format(path), row)
-    return InputError(complaint, path=path, row=where, column=column)
-
-
 def _column(table: pa.Table, name: str) -> Any:
     return table[name] if name in table.column_names else None
-
-
-def _read_texts(column: pa.ChunkedArray, name: str, path: Path) -> pa.ChunkedArray:
-    """Return items or answers as texts; items may be whole numbers."""
-    kind = plain_type(column.type)
-    is_number = name == "item" and pa.types.is_integer(kind)
-    try:
-        return column.cast(kind if is_number else pa.large_string())
-    except pa.ArrowException as error:
-        wanted = "whole numbers or texts" if name == "item" else "texts"
-        raise InputError(
-            f"holds {column.type} that cannot be read as {wanted}; write it as {wanted}",
-            path=path,
-            column=name,
-        ) from error
-
-
-def _cast(column: pa.ChunkedArray, name: str, path: Path) -> pa.ChunkedArray:
-    kind = SCHEMA.field(name).type
-    try:
-        return column.cast(kind)
-    except pa.ArrowException as error:
-        raise InputError(f"holds {column.type}, {kind} expected", path=path, column=name) from error
-
-
-def _read_reciprocal(
-    table: pa.Table, name: str, path: Path, *, rows: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
-    """Return reciprocal ranks, NaN where there is none."""
-    column = table[name]
-    try:
-        values = np.asarray(pc.fill_null(column.cast(pa.float64()), float("nan")))
-    except pa.ArrowException:
-        values = np.array([_as_number(each) for each in column.to_pylist()])
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ranks = np.round(1 / values)
-        near = (np.abs(values * ranks - 1) < 1e-6) & (ranks <= MOST_RANK)
-    wrong = np.flatnonzero(
-        ~(np.isnan(values) & np.asarray(pc.is_null(column)))
-        & ~((values == 0) | (near & (values > 0) & (values <= 1)))
-    )
-    if wrong.size:
-        row = int(wrong[0] if rows is None else rows[wrong[0]])
-        raise _error(
-            f"{column[int(wrong[0])].as_py()!r} is no reciprocal rank, which is 0 or 1 over a "
-            "whole number",
-            path,
-            row,
-            name,
-        )
-    return values
-
-
-def _as_number(value: object) -> float:
-    try:
-        return float("nan") if value is None else float(str(value))
-    except ValueError:
-        return -1.0
 
 
 def _from_columns(

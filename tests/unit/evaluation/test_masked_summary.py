@@ -131,7 +131,33 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
         (
             {"answer": ["a"], "reciprocal_rank": [1.0], "rank": ["first"]},
             None,
-            "column 'rank': holds string, int32 expected",
+            "row 0, column 'rank': 'first' is no whole number; correct it, or leave the column out",
+        ),
+        (
+            {"answer": ["a"] * 2, "reciprocal_rank": [1.0, 0.5], "rank": [1.0, 1.5]},
+            None,
+            "row 1, column 'rank': 1.5 is no whole number",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "n_tokens": ["1_0"]},
+            None,
+            "row 0, column 'n_tokens': '1_0' is no whole number",
+        ),
+        ({"answer": ["a"], "reciprocal_rank": [1.0], "rank": [1e300]}, None, "is no whole number"),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "log_probability": ["0,5"]},
+            None,
+            "row 0, column 'log_probability': '0,5' is no number",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "truncated": ["perhaps"]},
+            None,
+            "row 0, column 'truncated': 'perhaps' is neither true nor false",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "predicted": [["a"]]},
+            None,
+            "column 'predicted': holds list<",
         ),
         (
             {"answer": ["a", "b"], "reciprocal_rank": [1.0, 0.5], "rank": [1, 3]},
@@ -270,6 +296,47 @@ def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("answer,reciprocal_rank,rank\nand,1,1\nand,0.5,\n")
     (found,) = read_masked_log(tmp_path / "a.csv")
     assert found.table["rank"].to_pylist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl"])
+def test_a_log_that_pandas_has_written_again_is_the_same(tmp_path: Path, name: str) -> None:
+    """Whole numbers with gaps become 1.0, and marks with gaps True, or 1.0."""
+    rows = ["model,item,answer,rank,reciprocal_rank,log_probability,n_tokens,truncated"]
+    rows += ["m,0,and,1.0,1.0,-inf,1.0,True", "m,1,or,,,,,", "m,2,or,2.0,0.5,-0.5,2.0,0.0"]
+    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
+    if name == "a.jsonl":
+        said: list[dict[str, Any]] = [
+            {"answer": "and", "rank": 1.0, "reciprocal_rank": 1, "log_probability": "-inf"},
+            {"answer": "or", "rank": None, "reciprocal_rank": None, "truncated": "nan"},
+            {"answer": "or", "rank": 2.0, "reciprocal_rank": 0.5, "log_probability": -0.5},
+        ]
+        said[0] |= {"n_tokens": 1.0, "truncated": True}
+        said[2] |= {"n_tokens": 2.0, "truncated": 0.0}
+        (tmp_path / name).write_text("\n".join(map(json.dumps, said)) + "\n")
+    if name == "a.parquet":
+        import pyarrow.parquet as pq
+
+        nan = float("nan")
+        columns: dict[str, Any] = {"answer": ["and", "or", "or"], "rank": [1.0, nan, 2.0]}
+        columns |= {"reciprocal_rank": [1.0, nan, 0.5], "log_probability": [-np.inf, nan, -0.5]}
+        columns |= {"n_tokens": [1.0, nan, 2.0], "truncated": [1.0, nan, 0.0]}
+        pq.write_table(pa.table(columns), tmp_path / name)
+    (found,) = read_masked_log(tmp_path / name)
+    assert found.table["rank"].to_pylist() == [1, None, 2]
+    assert found.table["reciprocal_rank"].to_pylist() == [1.0, None, 0.5]
+    assert found.table["log_probability"].to_pylist() == [-np.inf, None, -0.5]
+    assert found.table["n_tokens"].to_pylist() == [1, None, 2]
+    assert found.table["truncated"].to_pylist() == [True, None, False]
+    assert found.table["rank"].type == pa.int32()
+    assert found.problems == [None, "no rank in the log", None]
+
+
+def test_a_row_of_a_second_model_is_named_by_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "model,answer,reciprocal_rank,rank\na,and,1,1\na,and,1,1\nb,and,1,1\nb,and,0.5,2.5\n"
+    )
+    with pytest.raises(InputError, match=r"line 5, column 'rank': '2\.5' is no whole number"):
+        read_masked_log(tmp_path / "a.csv")
 
 
 def test_a_log_needs_few_columns(tmp_path: Path) -> None:
