@@ -231,6 +231,13 @@ def _answer(confidence: list[Any], prediction: int, gold: int, place: str) -> di
     for name, label in (("prediction", prediction), ("gold label", gold)):
         if not 0 <= label < n:
             raise DamageError(f"has the {name} {label}, but {n} confidences", place)
+    likeliest = max(range(n), key=confidence.__getitem__)
+    if confidence[prediction] < confidence[likeliest]:  # either of two that tie may be chosen
+        raise DamageError(
+            f"its prediction is {prediction}, but its confidence in {likeliest} is larger "
+            f"({show_value(confidence)}); correct one of them",
+            place,
+        )
     return {
         "label": gold,
         "prediction": prediction,

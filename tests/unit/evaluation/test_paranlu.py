@@ -219,8 +219,13 @@ _FIRST = ("a1", "bucket_confidences", 1)
         (_set(*_FIRST, "confidence", value=[1.5, -0.5]), r"confidence 1.5; numbers in \[0, 1\]"),
         (_set(*_FIRST, "confidence", value=[float("nan"), 1]), "confidence nan"),
         (_set(*_FIRST, "confidence", value=["x", 1]), "confidence 'x'"),
-        (_set(*_FIRST, "confidence", value=[0.2, 0.3, 0.5]), "3 confidences, but the first has 2"),
+        (_set(*_FIRST, "confidence", value=[0.5, 0.3, 0.2]), "3 confidences, but the first has 2"),
         (_set(*_FIRST, "prediction", value=2), "the prediction 2, but 2 confidences"),
+        (
+            _set(*_FIRST, "prediction", value=1),
+            r"1: its prediction is 1, but its confidence in 0 is larger \(\[0.8, 0.2\]\)",
+        ),
+        (_set("a1", "original_prediction", value=0), "a1: its prediction is 0, but its confidence"),
         (_set(*_FIRST, "paraphrased_example", "original_example_id", value="b1"), "paraphrase of"),
         (
             _set(*_FIRST, "paraphrased_example", "original_example", "label", value=0),
@@ -251,6 +256,7 @@ def test_damaged_results_are_refused(
         (_drop(1, "label"), "entry 1: has no 'label'"),
         (_set(1, "example_id", value="snli.test.0"), "entry 1: has the example_id"),
         (_set(1, value=None), "entry 1: is null"),
+        (_set(1, "prediction", value=0), "entry 1: its prediction is 0, but its confidence in 1"),
     ],
 )
 def test_damaged_test_sets_are_refused(
@@ -260,6 +266,21 @@ def test_damaged_test_sets_are_refused(
     change(content)
     with pytest.raises(InputError, match=message):
         read_paranlu(write(tmp_path / "broken.json", content))
+
+
+def test_of_two_confidences_that_tie_either_may_be_predicted(tmp_path: Path) -> None:
+    for prediction in (0, 1):
+        content = make_test_set()
+        content[0] |= {"confidence": [0.5, 0.5], "prediction": prediction}
+        found = read_paranlu(write(tmp_path / "a.json", content))
+        assert found.correct.tolist() == [prediction == 1, False]
+
+
+@pytest.mark.slow
+def test_every_published_answer_is_the_likeliest(shared: Path) -> None:
+    paths = sorted((shared / "data" / "paranlu" / "results").glob("*.json.gz"))
+    assert sum(len(read_paranlu(path)) for path in paths) == 53_113
+    assert len(paths) == 23
 
 
 @pytest.mark.parametrize(
