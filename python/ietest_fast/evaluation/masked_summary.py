@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.plurals import say_count
@@ -170,6 +171,13 @@ class MaskedSummary(Result):
                 f"{self.model}: {say_count(n_unknown, 'rank is', 'ranks are')} given as 0, which "
                 "means not among the first, so the mean reciprocal rank is too low."
             )
+        n_alike = int(_find_alike(self.answers.table, self.answers.reciprocal_ranks).sum())
+        if n_alike:
+            said.append(
+                f"{self.model}: {say_count(n_alike, 'row predicts', 'rows predict')} a word that "
+                "looks like the answer, whose rank is not 1. Such rows count as wrong. If the log "
+                "was edited, correct predicted or rank."
+            )
         return said
 
 
@@ -231,11 +239,8 @@ def _measure(
     majority, n = min(
         Counter(own["answer"].to_pylist()).items(), key=lambda each: (-each[1], each[0])
     )
-    wrong = Counter(
-        word
-        for word, rank in zip(own["predicted"].to_pylist(), reciprocal, strict=True)
-        if word is not None and rank < 1
-    )
+    is_wrong = (reciprocal < 1) & ~_find_alike(own, reciprocal)
+    wrong = Counter(own["predicted"].filter(pa.array(is_wrong)).drop_null().to_pylist())
     return MaskedGroup(
         value=value,
         ranked_in=ranked_in,
@@ -246,3 +251,10 @@ def _measure(
         majority_share=n / len(rows),
         wrong=tuple(sorted(wrong.items(), key=lambda each: (-each[1], each[0]))[:N_WRONG]),
     )
+
+
+def _find_alike(table: pa.Table, reciprocal: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Say in which rows the wrong first choice looks like the answer, as "and" and " and" do."""
+    words = (table[name].cast(pa.large_string()) for name in ("predicted", "answer"))
+    is_same = pc.equal(*map(pc.utf8_trim_whitespace, words))
+    return np.asarray(pc.fill_null(is_same, False)) & (reciprocal < 1)

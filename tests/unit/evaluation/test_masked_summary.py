@@ -292,6 +292,24 @@ def test_a_token_may_look_like_the_answer_and_be_another(tmp_path: Path) -> None
     assert found.table["rank"].to_pylist() == [2, 1]
 
 
+def test_an_answer_is_not_its_own_wrong_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "answer,reciprocal_rank,predicted\nand,0.5,and\nand,0.5,but\nand,0.5, and\nand,1,and\n"
+        "or,0.5,or\n"
+    )
+    (found,) = read_masked_log(tmp_path / "a.csv")
+    summary = summarise_masked(found)
+    assert [each.wrong for each in summary.by_answer] == [(("but", 1),), ()]
+    assert (summary.whole[0].accuracy.k, summary.whole[0].accuracy.n) == (1, 5)
+    assert summary.remarks()[-1] == (
+        "model: 3 rows predict a word that looks like the answer, whose rank is not 1. Such rows "
+        "count as wrong. If the log was edited, correct predicted or rank."
+    )
+    table = wrong_table([summary])
+    assert table is not None
+    assert [row[1:] for row in table.rows] == [("and", 3, "but (1)")]
+
+
 def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("answer,reciprocal_rank,rank\nand,1,1\nand,0.5,\n")
     (found,) = read_masked_log(tmp_path / "a.csv")
