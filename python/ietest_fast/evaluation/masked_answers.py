@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -214,7 +214,19 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
                 groups={each: read_group(own, each, str(path)) for each in groups},
             )
         )
-    return tuple(found)
+    return tuple(found) if "item" in names else _check_places(found)
+
+
+def _check_places(found: Sequence[MaskedAnswers]) -> tuple[MaskedAnswers, ...]:
+    """Name items by their places only where all models have the same answers in them."""
+    answers = [each.table["answer"].to_pylist() for each in found]
+    if all(each == answers[0] for each in answers):
+        return tuple(found)
+    place = SCHEMA.get_field_index("item")
+    return tuple(
+        replace(each, table=each.table.set_column(place, "item", pa.nulls(len(each), pa.int64())))
+        for each in found
+    )
 
 
 def _check_answers(table: pa.Table, path: Path) -> None:

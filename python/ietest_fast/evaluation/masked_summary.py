@@ -214,21 +214,36 @@ def summarise_masked(answers: MaskedAnswers) -> MaskedSummary:
 
 
 def say_other_items(summaries: Sequence[MaskedSummary]) -> list[str]:
-    """Say which models were not measured on the items of the first."""
+    """Say how many items models share, where they were not measured on the same ones."""
     scored = [
-        set(
-            each.answers.table["item"]
-            .filter(pa.array(np.isfinite(each.answers.reciprocal_ranks)))
-            .to_pylist()
-        )
+        each.answers.table["item"].filter(pa.array(np.isfinite(each.answers.reciprocal_ranks)))
         for each in summaries
     ]
-    return [
-        f"{each.model} was measured on {say_count(len(own), 'item')} and {summaries[0].model} on "
-        f"{len(scored[0]):,}, {len(own & scored[0]):,} of them the same: compare them with care."
-        for each, own in zip(summaries[1:], scored[1:], strict=True)
-        if own != scored[0]
+    if len(summaries) > 1 and any(each.null_count for each in scored):
+        return ["The log does not say which items models share: name them in a column item."]
+    items = [set(each.to_pylist()) for each in scored]
+    first = summaries[0].model
+    said = [
+        _say_shared((first, each.model), items[0], own)
+        for each, own in zip(summaries[1:], items[1:], strict=True)
+        if own != items[0]
     ]
+    if said and len(summaries) > 2:
+        n_shared = say_count(len(set.intersection(*items)), "item")
+        said.append(f"All {len(summaries)} models share {n_shared}.")
+    return said
+
+
+def _say_shared(models: tuple[str, str], one: set[Any], other: set[Any]) -> str:
+    sizes = f"({models[0]} has {len(one):,}, {models[1]} {len(other):,})"
+    names = " and ".join(models)
+    n = len(one & other)
+    if n == 0:
+        return (
+            f"{names} share no item {sizes}: do not compare them; if the items are the same, name "
+            "them alike in the column item."
+        )
+    return f"{names} share {say_count(n, 'item')} {sizes}: compare them with care."
 
 
 def _measure(

@@ -464,7 +464,7 @@ def test_models_of_different_items_are_told(tmp_path: Path) -> None:
     )
     summaries = [summarise_masked(each) for each in read_masked_log(tmp_path / "a.csv")]
     assert say_other_items(summaries) == [
-        "k was measured on 1 item and m on 3, 1 of them the same: compare them with care."
+        "m and k share 1 item (m has 3, k 1): compare them with care."
     ]
     assert say_other_items([summaries[0], summaries[0]]) == []
     table = group_table(summaries, "module")
@@ -472,3 +472,52 @@ def test_models_of_different_items_are_told(tmp_path: Path) -> None:
     values = dict(zip([column.name for column in table.columns], row, strict=True))
     assert [values[f"{name} items"] for name in "mk"] == [3, 1]
     assert [values[f"{name} majority %"] for name in "mk"] == [2 / 3, 1]
+
+
+NAME_ALIKE = "if the items are the same, name them alike in the column item."
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            "a,1,and,1\na,2,or,1\nb,01,and,1\nb,02,or,1\n",
+            [f"a and b share no item (a has 2, b 2): do not compare them; {NAME_ALIKE}"],
+        ),
+        (
+            "a,1,and,1\na,2,or,1\nb,1,and,1\nb,3,or,1\nc,3,or,1\nc,2,or,1\n",
+            [
+                "a and b share 1 item (a has 2, b 2): compare them with care.",
+                "a and c share 1 item (a has 2, c 2): compare them with care.",
+                "All 3 models share 0 items.",
+            ],
+        ),
+        ("a,1,and,1\na,2,or,1\nb,2,or,1\nb,1,and,1\n", []),
+        (
+            "a,1,and,1\na,,or,1\nb,1,and,1\nb,,or,1\n",
+            ["The log does not say which items models share: name them in a column item."],
+        ),
+        ("a,,and,1\na,,or,1\n", []),
+    ],
+)
+def test_how_many_items_models_share_is_told(tmp_path: Path, rows: str, said: list[str]) -> None:
+    (tmp_path / "a.csv").write_text(f"model,item,answer,reciprocal_rank\n{rows}")
+    summaries = [summarise_masked(each) for each in read_masked_log(tmp_path / "a.csv")]
+    assert say_other_items(summaries) == said
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_known"),
+    [
+        ("a,and,1\na,or,1\nb,and,1\nb,or,0.5\n", True),
+        ("a,and,1\na,or,1\nb,and,1\n", False),
+        ("a,and,1\na,or,1\nb,or,1\nb,and,1\n", False),
+    ],
+)
+def test_rows_without_items_are_the_same_by_their_places_and_answers(
+    tmp_path: Path, rows: str, is_known: bool
+) -> None:
+    (tmp_path / "a.csv").write_text(f"model,answer,reciprocal_rank\n{rows}")
+    found = read_masked_log(tmp_path / "a.csv")
+    assert [each.table["item"].null_count == 0 for each in found] == [is_known] * 2
+    assert (say_other_items([summarise_masked(each) for each in found]) == []) is is_known
