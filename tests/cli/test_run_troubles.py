@@ -124,6 +124,20 @@ def test_one_row_is_too_few(tmp_path: Path, broken: str) -> None:
     assert not (tmp_path / "ietest-run").exists()
 
 
+@pytest.mark.parametrize("n", [1, 30])
+def test_test_rows_that_stand_in_the_training_set_are_counted(tmp_path: Path, n: int) -> None:
+    files = write_data(tmp_path)
+    train, test = (pq.read_table(tmp_path / f"{name}.parquet") for name in ("train", "test"))
+    pq.write_table(pa.concat_tables([train[:n], test[n:]]), tmp_path / "test.parquet")
+    status, _, err = run(tmp_path, *files, *PARAMS, "--rho", "0", "-M", "1", "--n-jobs", "1")
+    verb = "stands" if n == 1 else "stand"
+    assert status == 0
+    assert err == (
+        f"Warning: {tmp_path / 'test.parquet'}: {n} of 300 test rows {verb} in the training set "
+        "too, case and final period aside; take them out of one of both.\n"
+    )
+
+
 @pytest.mark.slow
 def test_missing_texts_can_be_dropped_and_are_counted(tmp_path: Path) -> None:
     files = write_data(tmp_path)

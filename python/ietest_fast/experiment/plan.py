@@ -7,6 +7,7 @@ hyperparameters that a search finds.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 import ietest_fast
-from ietest_fast.errors import InputError
+from ietest_fast.corpus.description import find_overlap
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.config import NO_REPLICATES
 from ietest_fast.experiment.data import (
@@ -29,6 +31,7 @@ from ietest_fast.experiment.resample import DataGeneratingProcess, Resample
 from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.experiment.train_sizes import check_train_sizes
+from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import MOST_LABELS, list_file_columns
 
 if TYPE_CHECKING:
@@ -203,6 +206,7 @@ def make_plan(
     clusters = number_clusters(config.data, splits.test)
     strata = read_strata_columns(grouped, splits.test)
     _check_labels(config, splits)
+    _warn_of_overlap(splits)
     check_train_sizes(config.train_size, splits.train, DataGeneratingProcess(seed=config.seed))
     models = [(own, own.load()) for own in config.models]
     if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
@@ -259,6 +263,20 @@ def _check_labels(config: RunConfig, splits: Splits) -> None:
             f"{MOST_LABELS} at most; leave label out",
             path=splits.test.source,
         )
+
+
+def _warn_of_overlap(splits: Splits) -> None:
+    """Tell test rows that a classifier has learnt, or that its hyperparameters were chosen by."""
+    for corpus, what in ((splits.train, "training"), (splits.valid, "validation")):
+        n = find_overlap(corpus, splits.test).n_same_words
+        if n:
+            verb = "stands" if n == 1 else "stand"
+            warnings.warn(
+                f"{splits.test.source}: {n:,} of {say_count(len(splits.test), 'test row')} {verb} "
+                f"in the {what} set too, case and final period aside; take them out of one of both",
+                IetestWarning,
+                stacklevel=3,
+            )
 
 
 def _find_columns(config: ModelConfig, splits: Splits) -> tuple[str, ...]:

@@ -167,6 +167,12 @@ def test_parquet_may_hold_dictionaries_floats_and_names_of_labels(tmp_path: Path
     assert corpus.labels.tolist() == [1, 0]
     assert corpus.dropped == {"label missing": 1}
     assert texts(corpus) == [("a", "c"), ("a", "e")]
+    features["info"]["features"]["label"]["names"] = ["no", "No"]
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps(features)}), path)
+    with pytest.raises(
+        InputError, match=r"a.parquet, column 'label': label names: 'no' is there 2"
+    ):
+        read_corpus(path)
 
 
 @pytest.mark.parametrize(

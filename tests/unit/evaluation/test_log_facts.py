@@ -121,6 +121,12 @@ def test_samples_of_lm_eval_that_were_not_scored_are_counted(
         read = read_logs(logs, **options)
         assert read.predictions.dropped == {"answer without a score": 2}
         assert counts(read) == [0, 1, 0, 1]
+    # The metric is named by the samples that have it, and the first may be without.
+    first = harness_log(tmp_path / "samples_d.jsonl", {"none": [missing, 1, 0, 1]})
+    samples = [json.loads(line) for line in first.read_text().splitlines()]
+    del samples[0]["exact_match"]
+    first.write_text("".join(json.dumps(each) + "\n" for each in samples))
+    assert counts(read_logs([first, logs[1]])) == [1, 0, 0, 1]
     nothing = harness_log(tmp_path / "samples_c.jsonl", {"none": [missing] * 4})
     with pytest.raises(InputError, match="none of its metrics says right or wrong"):
         read_logs([logs[0], nothing])

@@ -174,6 +174,14 @@ def test_what_is_no_sample_is_refused(tmp_path, content):
         read_sample(tmp_path / "absent.json")
 
 
+def test_an_item_is_in_a_sample_once(sample):
+    found = json.loads(sample.path.read_text())
+    found["pairs"].append(found["pairs"][0])
+    sample.path.write_text(json.dumps(found))
+    with pytest.raises(InputError, match=r"sample\.json: an item is there twice; draw the sample"):
+        read_sample(sample.path)
+
+
 def _spoil(found, **values):
     return {**found, **values}
 
@@ -190,7 +198,6 @@ def _spoil_pair(found, **values):
         lambda found: _spoil(found, columns=["absent"]),
         lambda found: _spoil(found, test_set=5),
         lambda found: _spoil(found, criterion="new-label"),
-        lambda found: _spoil(found, pairs=[*found["pairs"], found["pairs"][0]]),
         lambda found: _spoil(found, pairs={"0": found["pairs"][0]}),
         *(lambda found, row=row: _spoil_pair(found, row=row) for row in (-1, 10**30, "1", None)),
         *(

@@ -310,8 +310,9 @@ def _metric_names(records: Records, path: Path) -> list[str]:
                 row=where,
                 column="metrics",
             )
-    first = records[0][1]
-    return [name for name in first.get("metrics", []) if name in first]
+    # A sample that was not scored lacks the value, and may be the first.
+    listed = (name for _, record in records for name in record.get("metrics", []) if name in record)
+    return list(dict.fromkeys(listed))
 
 
 def _choose_metric(

@@ -165,7 +165,7 @@ def read_sample(path: Path) -> Sample:
         columns = tuple(_check_text(name) for name in _check_list(found["columns"]))
         pairs = tuple(_read_pair(pair, columns, criterion) for pair in _check_list(found["pairs"]))
         if len({pair["item"] for pair in pairs}) < len(pairs):
-            raise ValueError("an item is there twice")
+            raise InputError("an item is there twice; draw the sample anew", path=path)
         return Sample(
             path=path,
             test_set=None if found["test_set"] is None else _check_text(found["test_set"]),
