@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
 from ietest_fast.random import philox_key
 from ietest_fast.runtime import load_core
 from ietest_fast.templates.formulas import Sort
@@ -48,8 +49,11 @@ THREE_WAY = {label: label.value for label in Label}
 ROWS_AT_ONCE = 1 << 16
 """Rows of a batch: a few tens of megabytes of text at most."""
 
-MOST_SHAPES = 500_000
-"""Of all templates, at most."""
+MOST_PARTS = 1_000_000
+"""Parts of all shapes of all templates, at most: proofs and texts take time for each of them."""
+
+_MOST_COUNTED = 25
+"""How many times the limit is counted, to say what a template would cost."""
 
 _MANY_SHAPES = 100
 
@@ -118,8 +122,8 @@ def prove_templates(
     Raises
     ------
     TemplateError
-        If a label cannot be proved, a hypothesis lacks the word to be masked, or there are more
-        shapes than :data:`MOST_SHAPES`.
+        If a label cannot be proved, a hypothesis lacks the word to be masked, or the shapes have
+        more parts than :data:`MOST_PARTS`.
     InputError
         If there are no words for a formula.
     """
@@ -129,7 +133,8 @@ def prove_templates(
     template_of: list[int] = []
     weights: list[float] = []
     templates = [(place, each) for place, task in enumerate(tasks) for each in task.templates]
-    n_shapes = _count_shapes([each for _, each in templates])
+    _check_work([each for _, each in templates])
+    n_shapes = sum(each.n_shapes() for _, each in templates)
     for _, template in templates:
         _check_largest(template)
     for place, (own, template) in enumerate(templates):
@@ -180,9 +185,11 @@ def check_enough_names(tasks: Sequence[Task], splits: Mapping[str, Names]) -> No
     InputError
         If there are fewer.
     TemplateError
-        If a shape cannot be made.
+        If a shape cannot be made, or there are too many.
     """
-    for template in (each for task in tasks for each in task.templates):
+    templates = [each for task in tasks for each in task.templates]
+    _check_work(templates)
+    for template in templates:
         for sizes in template.sizes():
             sorts = [each.sort for each in template.shape(sizes).constants]
             n_people, n_places = sorts.count(Sort.PERSON), sorts.count(Sort.PLACE)
@@ -192,16 +199,21 @@ def check_enough_names(tasks: Sequence[Task], splits: Mapping[str, Names]) -> No
                 _check_enough(n_places, len(names.places), "places", where)
 
 
-def _count_shapes(templates: Sequence[Template]) -> int:
-    n_shapes = 0
+def _check_work(templates: Sequence[Template]) -> None:
+    """Stop before anything is made of templates whose shapes have too many parts together."""
+    before = 0
+    most = _MOST_COUNTED * MOST_PARTS
     for template in templates:
-        n_shapes += template.n_shapes()
-        if n_shapes > MOST_SHAPES:
+        n_parts = template.n_parts(most)
+        if before + n_parts > MOST_PARTS:
+            said = f"more than {most:,}" if n_parts > most else f"{n_parts:,}"
+            others = f", and the templates before it {before:,}" if before else ""
             raise template.error(
-                f"with it there are more than {MOST_SHAPES:,} shapes in all, and each has to be "
-                "proved; make the ranges of sizes smaller, or make several corpora"
+                f"its {say_count(template.n_shapes(), 'shape')} would have {said} parts{others}; "
+                f"at most {MOST_PARTS:,} in all can be proved; make the ranges of sizes smaller, "
+                "or make several corpora"
             )
-    return n_shapes
+        before += n_parts
 
 
 def _say(

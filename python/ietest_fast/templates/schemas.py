@@ -307,6 +307,72 @@ class _Expansion:
         return Variable(term.name)
 
 
+class PartCount:
+    """How many parts a schema has in a shape, as :class:`Budget` counts them, without its formula.
+
+    Parameters
+    ----------
+    schema
+        Checked; see :mod:`ietest_fast.templates.checking`.
+    """
+
+    def __init__(self, schema: Schema) -> None:
+        self._n_own = 0
+        self._families: list[tuple[int, Family, PartCount]] = []
+        self.names: set[str] = set()
+        """Sizes and indices that the number depends on."""
+        self._add(schema, 1)
+
+    def of(self, sizes: Mapping[str, int]) -> int:
+        """Return the number, or any number above :data:`MOST_PARTS` if it is above that."""
+        found = self._n_own
+        for times, family, body in self._families:
+            found += times * body.sum(family.index, family.low, family.high, sizes)
+            if found > MOST_PARTS:
+                break
+        return found
+
+    def sum(self, index: str, low: Index, high: Index, sizes: Mapping[str, int]) -> int:
+        """Return the sum of :meth:`of` over the numbers of an index."""
+        numbers = range(low.value(sizes), high.value(sizes) + 1)
+        if index not in self.names:
+            return len(numbers) * self.of(sizes) if numbers else 0
+        found = 0
+        for number in numbers:
+            found += self.of({**sizes, index: number})
+            if found > MOST_PARTS:
+                break
+        return found
+
+    def _add(self, schema: Schema, times: int) -> None:
+        self._n_own += times
+        match schema:
+            case Relation(_, first, second):
+                for term in (first, second):
+                    if isinstance(term, DescribedTerm):
+                        self._add(term.body, 2 * times)
+            case Negation(body) | Signed(body=body):
+                self._add(body, times)
+            case Joined(_, parts):
+                for part in parts:
+                    self._add(part, times)
+            case Conditional(antecedent, consequent):
+                self._add(antecedent, times)
+                self._add(consequent, times)
+            case Bound():
+                self._add(schema.body, 2 * times if schema.quantifier == "exactly" else times)
+            case Family():
+                self._add_family(schema, times)
+            case _:
+                assert_never(schema)
+
+    def _add_family(self, family: Family, times: int) -> None:
+        body = PartCount(family.body)
+        self._families.append((times, family, body))
+        ends = {each.name for each in (family.low, family.high) if each.name is not None}
+        self.names |= ends | (body.names - {family.index})
+
+
 def place_of(schema: Schema) -> Token:
     """Return where a schema stands: its first token that is no bracket and no ``~``."""
     match schema:

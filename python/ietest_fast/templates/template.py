@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,11 +18,18 @@ from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.masking import STRONGER, strengthen
 from ietest_fast.templates.refuting import refute
-from ietest_fast.templates.schemas import Budget, ShapeError, instantiate, place_of
+from ietest_fast.templates.schemas import (
+    MOST_PARTS,
+    Budget,
+    PartCount,
+    ShapeError,
+    instantiate,
+    place_of,
+)
 from ietest_fast.templates.solver import Label, label_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ietest_fast.templates.formulas import Formula
@@ -65,6 +73,12 @@ class Premise:
             return
         for number in range(self.each.low.value(sizes), self.each.high.value(sizes) + 1):
             yield {**sizes, self.each.name: number}
+
+    def n_parts(self, count: PartCount, sizes: Mapping[str, int]) -> int:
+        """Return the number of parts of its sentences in a shape."""
+        if self.each is None:
+            return count.of(sizes)
+        return count.sum(self.each.name, self.each.low, self.each.high, sizes)
 
 
 @dataclass(frozen=True)
@@ -200,6 +214,31 @@ class Template:
         """Return the number of shapes; raises as :meth:`weighted_sizes`."""
         return self._total()[1]
 
+    def n_parts(self, most: int) -> int:
+        """Return the number of parts of all shapes, without their formulas.
+
+        A shape with more than :data:`~ietest_fast.templates.schemas.MOST_PARTS` counts as one with
+        one more than that. Counting ends above `most`.
+
+        Raises
+        ------
+        TemplateError
+            As :meth:`weighted_sizes`.
+        """
+        self._total()
+        premises = [(each, PartCount(each.schema)) for each in self.premises]
+        hypothesis = PartCount(self.hypothesis)
+        found = 0
+        for sizes, _ in self._extend({}, 1.0, 0, itertools.count(1)):
+            n_parts = hypothesis.of(sizes) + sum(
+                each.n_parts(count, sizes) for each, count in premises
+            )
+            n_signs = sum(len(sign.numbers(sizes)) for sign in self.signs)
+            found += min(n_parts, MOST_PARTS + 1) * 2**n_signs
+            if found > most:
+                break
+        return found
+
     def _total(self) -> tuple[float, int]:
         """Return the probability of all sizes that leave a number for later ones; the shapes."""
         weights: list[float] = []
@@ -264,7 +303,7 @@ class Template:
         self,
         schema: Schema,
         sizes: Mapping[str, int],
-        declared: frozenset[str],
+        declared: _Declared,
         budget: Budget,
     ) -> Formula:
         """Return the formula of a schema, whose names have to be declared."""
@@ -273,7 +312,7 @@ class Template:
         except ShapeError as error:
             raise self.error(f"{say_sizes(sizes)} {error}", error.at) from error
         for each in constants_of(formula):
-            if each.name not in declared:
+            if not _is_declared(each.name, declared):
                 raise self._not_declared(each.name, sizes, place_of(schema))
         return formula
 
@@ -282,15 +321,13 @@ class Template:
         places = (place_of(each.schema) for each in self.premises for _ in each.numbers(sizes))
         return next(itertools.islice(places, number, None))
 
-    def _merged(
-        self, sizes: Mapping[str, int], declared: frozenset[str]
-    ) -> dict[Constant, Constant]:
+    def _merged(self, sizes: Mapping[str, int], declared: _Declared) -> dict[Constant, Constant]:
         """Return who each entity is that another name stands for."""
         found: dict[Constant, Constant] = {}
 
         def entity(term: NamedTerm) -> Constant:
             name = term.name if term.index is None else f"{term.name}[{term.index.value(sizes)}]"
-            if name not in declared:
+            if not _is_declared(name, declared):
                 raise self._not_declared(name, sizes, term.at)
             return end_of(Constant(name, self._sorts[term.name]))
 
@@ -305,15 +342,14 @@ class Template:
                 found[source] = target
         return {each: end_of(target) for each, target in found.items()}
 
-    def _declared(self, sizes: Mapping[str, int]) -> frozenset[str]:
-        declared = set()
+    def _declared(self, sizes: Mapping[str, int]) -> _Declared:
+        declared: dict[str, range | None] = {}
         for each in self.declarations:
             if each.low is None or each.high is None:
-                declared.add(each.name)
-                continue
-            numbers = range(each.low.value(sizes), each.high.value(sizes) + 1)
-            declared |= {f"{each.name}[{number}]" for number in numbers}
-        return frozenset(declared)
+                declared[each.name] = None
+            else:
+                declared[each.name] = range(each.low.value(sizes), each.high.value(sizes) + 1)
+        return declared
 
     def _not_declared(self, name: str, sizes: Mapping[str, int], at: Token) -> TemplateError:
         return self.error(f"{say_sizes(sizes)} there is {name}, which is not declared", at)
@@ -366,6 +402,16 @@ class Template:
             column=place.column,
             path=self.path,
         )
+
+
+_Declared = Mapping[str, "range | None"]
+"""The numbers of each family of names; None: it is one name."""
+
+
+def _is_declared(name: str, declared: _Declared) -> bool:
+    family, _, index = name.partition("[")
+    numbers = declared[family]
+    return not index if numbers is None else bool(index) and int(index[:-1]) in numbers
 
 
 def say_sizes(sizes: Mapping[str, int]) -> str:

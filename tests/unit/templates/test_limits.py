@@ -8,7 +8,7 @@ import pytest
 
 from ietest_fast.errors import IetestError, InputError
 from ietest_fast.templates import drawing, files, naming, solver
-from ietest_fast.templates.drawing import prove_templates
+from ietest_fast.templates.drawing import check_enough_names, prove_templates
 from ietest_fast.templates.files import parse_templates, read_templates
 from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import load_language, read_language
@@ -20,6 +20,7 @@ from ietest_fast.templates.solver import Label, label_of
 from ietest_fast.templates.tasks import RULE_SETS, Task, load_tasks, task_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ANN, BOB = (Constant(name, Sort.PERSON) for name in ("ann", "bob"))
@@ -178,18 +179,92 @@ def test_quantifiers_that_bind_nothing(premise: str, hypothesis: str, label: Lab
     assert found is label
 
 
-def test_shapes_are_bounded_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "MOST_SHAPES", 25)
-    one = """template {} where n in 1..{} people x places y premise V(x, y)
-        hypothesis ~V(x, y) label contradiction
-        """
-    tasks = (Task("t", parse_templates(one.format("a", 20) + one.format("b", 6))),)
-    with pytest.raises(TemplateError, match="template 'b': with it there are more than 25 shapes"):
+ONE = """template {} where n in 1..{} people x places y premise V(x, y)
+    hypothesis ~V(x, y) label contradiction
+    """
+VISITS = """template visits
+    where n in 2..{}, i in 1..n
+    people x[1..n]
+    places y[1..n]
+    premise V(x[k], y[k]) for k in 1..n
+    hypothesis ~V(x[i], y[i])
+    label contradiction
+"""
+
+
+def test_parts_are_bounded_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawing, "MOST_PARTS", 75)
+    tasks = (Task("t", parse_templates(ONE.format("a", 20) + ONE.format("b", 6))),)
+    message = (
+        "line 3, column 5: template 'b': its 6 shapes would have 18 parts, and the templates "
+        "before it 60; at most 75 in all can be proved; make the ranges of sizes smaller, or make "
+        "several corpora"
+    )
+    with pytest.raises(TemplateError, match=message):
         prove_templates(tasks, load_language("en"))
     done: list[tuple[int, int]] = []
-    small = (Task("t", parse_templates(one.format("a", 20) + one.format("b", 5))),)
+    small = (Task("t", parse_templates(ONE.format("a", 20) + ONE.format("b", 5))),)
     prove_templates(small, load_language("en"), on_shape=lambda *own: done.append(own))
     assert done == [(number, 25) for number in range(1, 26)]
+
+
+@pytest.mark.parametrize("check", [prove_templates, check_enough_names])
+def test_many_large_shapes_are_refused_before_one_is_made(
+    check: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(*_: object) -> None:
+        raise AssertionError("a shape is made")
+
+    monkeypatch.setattr("ietest_fast.templates.template.Template.shape", make)
+    tasks = (Task("t", parse_templates(VISITS.format(400))),)
+    message = "template 'visits': its 80,199 shapes would have 21,573,797 parts; at most 1,000,000"
+    with pytest.raises(TemplateError, match=message) as caught:
+        check(tasks, {})
+    assert caught.value.line == 1
+
+
+def test_what_is_far_above_the_limit_is_not_counted_to_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drawing, "MOST_PARTS", 10)
+    with pytest.raises(TemplateError, match="would have more than 250 parts; at most 10 in all"):
+        prove_templates((Task("t", parse_templates(VISITS.format(40))),), load_language("en"))
+
+
+@pytest.mark.parametrize(
+    ("premise", "hypothesis"),
+    [
+        ("V(w[k], z[k]) for k in i..n", "V(x, y)"),
+        ("(each j in 1..k: V(w[j], z[k])) for k in 1..n", "V(x, y)"),
+        ("V(x, y)", "each k in i..n: any j in k..n: ~V(w[k], z[j]) -> V(x, y) & x > w[j]"),
+        ("exactly n u in Pe: each k in 1..n: V(u, z[k])", "x = (the u in Pe: V(u, y) | V(x, y))"),
+        ("+-s[1] V(x, y)", "all u in Pe: each k in 1..n: each j in 1..i: +-s[2] u > w[j]"),
+    ],
+)
+def test_parts_are_counted_as_they_are_spent(
+    premise: str, hypothesis: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = TEXT.format("where n in 1..6, i in 1..n signs s[1..2]", premise)
+    (template,) = parse_templates(text.replace("V(x, y)\nlabel", f"{hypothesis}\nlabel"))
+    spent = count_spent(monkeypatch)
+    for sizes in template.sizes():
+        template.shape(sizes)
+    assert template.n_parts(10**9) == sum(spent)
+
+
+def count_spent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the parts that shapes spend from now on, as they are made."""
+    from ietest_fast.templates import schemas
+
+    spent: list[int] = []
+
+    class Counting(schemas.Budget):
+        def spend(self, times, at):
+            spent.append(times)
+            super().spend(times, at)
+
+    monkeypatch.setattr("ietest_fast.templates.template.Budget", Counting)
+    return spent
 
 
 def test_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,27 +305,18 @@ def test_languages_are_bounded(tmp_path: Path, old: str, new: str, message: str)
 
 def test_the_limits_are_far_above_the_packaged_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The figures of docs/templates.md: the largest shape of each template."""
-    from ietest_fast.templates import schemas
-
-    spent: list[int] = []
-
-    class Counting(schemas.Budget):
-        def spend(self, times, at):
-            spent[-1] += times
-            super().spend(times, at)
-
-    monkeypatch.setattr("ietest_fast.templates.template.Budget", Counting)
-    n_shapes = []
+    spent = count_spent(monkeypatch)
+    n_parts, largest = [], []
     for rules in RULE_SETS:
         for name in task_names():
-            tasks = load_tasks(name, rules)
-            n_shapes.append(sum(each.n_shapes() for task in tasks for each in task.templates))
-            for template in (each for task in tasks for each in task.templates):
-                largest = max(template.sizes(), key=lambda sizes: sum(sizes.values()))
-                spent.append(0)
-                template.shape(largest)
-    assert max(spent) * 10 < MOST_PARTS
-    assert max(n_shapes) * 10 < drawing.MOST_SHAPES
+            templates = [each for task in load_tasks(name, rules) for each in task.templates]
+            n_parts.append(sum(each.n_parts(drawing.MOST_PARTS) for each in templates))
+            for template in templates:
+                spent.clear()
+                template.shape(max(template.sizes(), key=lambda sizes: sum(sizes.values())))
+                largest.append(sum(spent))
+    assert max(largest) * 10 < MOST_PARTS
+    assert max(n_parts) == 562_835 < 0.6 * drawing.MOST_PARTS
 
 
 def test_the_largest_of_many_shapes_is_looked_at_first() -> None:
