@@ -296,9 +296,11 @@ def corpus_from_table(
         encoded = encode_labels(labels, label_names=label_names, is_pair=len(texts) == 2)
     except (UnknownLabelError, InputError) as error:
         # Of a label, or of the names of all, which may be those of the file.
-        row = None
-        if isinstance(error, UnknownLabelError) and len(rows) > 0:
-            row = where(int(rows[error.row]))
+        row = (
+            where(int(rows[error.row]))
+            if isinstance(error, UnknownLabelError) and len(rows) > 0
+            else None
+        )
         raise InputError(str(error), path=source, row=row, column=label_column) from None
     codes = np.full(table.num_rows, -1, np.int8)
     codes[rows] = encoded.codes

@@ -1,0 +1,64 @@
+"""Files that 0.1.0 wrote before analyses moved into rooms of their own are still read."""
+
+from __future__ import annotations
+
+import json
+import math
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import run_here
+from golden.make_written_files import READS, RUN
+
+WRITTEN = Path(__file__).parents[1] / "golden" / "written_files.tar.gz"
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    with tarfile.open(WRITTEN) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+def find_difference(found: Any, expected: Any, place: str = "") -> str | None:
+    """Return the first place where two JSON values differ by more than rounding."""
+    if isinstance(expected, dict) and isinstance(found, dict) and found.keys() == expected.keys():
+        pairs = [(f"{place}.{key}", found[key], expected[key]) for key in expected]
+    elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
+        pairs = [
+            (f"{place}[{i}]", *each) for i, each in enumerate(zip(found, expected, strict=True))
+        ]
+    else:
+        is_near = isinstance(expected, float) and isinstance(found, float)
+        is_near = is_near and math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-300)
+        return None if is_near or found == expected else f"{place}: {found!r}, not {expected!r}"
+    return next((said for name, *pair in pairs if (said := find_difference(*pair, name))), None)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_answers_give_the_same_numbers(name: str, written: Path) -> None:
+    expected = json.loads((written / "said.json").read_text())[name]
+    status, out, err = run_here(*READS[name], folder=written)
+    assert (status, err) == (0, "")
+    assert find_difference(json.loads(out), expected) is None
+
+
+def test_a_run_is_concluded_again_without_training(written: Path) -> None:
+    expected = json.loads((written / "said.json").read_text())["run"]
+    cells = sorted((written / "run" / "cells").iterdir())
+    before = [cell.stat().st_mtime_ns for cell in cells]
+    status, out, err = run_here(*RUN, folder=written)
+    assert (status, err) == (0, "")
+    assert find_difference(json.loads(out), expected) is None
+    assert sorted((written / "run" / "cells").iterdir()) == cells
+    assert [cell.stat().st_mtime_ns for cell in cells] == before
+
+
+def test_a_difference_is_found() -> None:
+    assert find_difference({"a": [1.0, {"b": 2}]}, {"a": [1.0 + 1e-12, {"b": 2}]}) is None
+    assert find_difference({"a": [1.0, {"b": 2}]}, {"a": [1.0, {"b": 3}]}) == ".a[1].b: 2, not 3"
+    assert find_difference({"a": 1.0}, {"a": 1.001}) == ".a: 1.0, not 1.001"
+    assert find_difference([1], [1, 2]) == ": [1], not [1, 2]"
