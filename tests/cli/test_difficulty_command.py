@@ -13,7 +13,7 @@ import pytest
 
 from ietest_fast.cli.main import main
 from ietest_fast.evaluation.aflite import draw_training_part
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from reference.aflite_oracle import filter_slowly
 
 if TYPE_CHECKING:

@@ -52,7 +52,7 @@ ALLOWED = {
 }
 GROUND = {
     "errors",
-    "random",
+    "philox",
     "runtime",
     "_core",
     "atomic",
@@ -143,6 +143,13 @@ def test_no_room_is_a_lumber_room() -> None:
     assert not [p for p in PACKAGE.rglob("*.py") if p.stem in {"utils", "helpers", "misc"}]
 
 
+@pytest.mark.parametrize("room", ["", *sorted(ALLOWED)])
+def test_nothing_is_called_like_a_module_of_python(room: str) -> None:
+    """Python that is started inside a folder would import it instead, as NumPy does `random`."""
+    names = {path.stem for path in (PACKAGE / room).iterdir()} - {"__init__", "__pycache__"}
+    assert not names & set(sys.stdlib_module_names)
+
+
 def test_openmp_stands_in_one_file() -> None:
     files = [p for p in (ROOT / "cpp").rglob("*.?pp") if "#pragma omp" in p.read_text()]
     assert [p.name for p in files] == ["parallel.cpp"]
@@ -227,7 +234,7 @@ def test_a_missing_extension_says_how_to_build_it(tmp_path: Path) -> None:
 def test_a_forked_child_runs_serially_instead_of_hanging() -> None:
     code = """
 import os, numpy as np
-from ietest_fast.random import philox_key, philox_words
+from ietest_fast.philox import philox_key, philox_words
 key = philox_key(0)
 parent = philox_words(key, 300_000, n_threads=2)
 child = os.fork()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats import count_buckets, measure_consistency
 from reference import consistency_oracle as oracle

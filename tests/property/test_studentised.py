@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ietest_fast import _core
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.stats import equivalence_test
 from ietest_fast.stats.intervals import Differences, Interval
 from ietest_fast.stats.scores import ScoreTestResult, paired_score_test

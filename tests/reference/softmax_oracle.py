@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ietest_fast.random import philox_words
+from ietest_fast.philox import philox_words
 
 # Third word of the counter of the core's orders.
 ORDER_STREAM = 64

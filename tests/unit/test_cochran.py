@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ietest_fast import _core
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.stats import PairedCounts, cochran_q_test, mcnemar_test
 from reference.cochran_oracle import enumerate_resamples, q_statistic, sum_over_subsets
 

@@ -11,7 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ietest_fast import _core
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.stats import bonferroni, holm, joint_test
 from ietest_fast.stats.resampling import sort_into_types
 from ietest_fast.stats.scores import paired_score_test

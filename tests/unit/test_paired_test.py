@@ -11,7 +11,7 @@ from scipy import stats as scipy_stats
 
 from ietest_fast import _core
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.stats import (
     MatchedSample,
     PairedCounts,

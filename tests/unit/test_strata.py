@@ -13,7 +13,7 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from ietest_fast import _core
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.schema import StrataRecord
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.stats import (
     Verdict,
     equivalence_test,

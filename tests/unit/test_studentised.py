@@ -8,7 +8,7 @@ import pytest
 
 from ietest_fast import _core
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.stats import combine, equivalence_test, joint_test, paired_test
 from ietest_fast.stats.intervals import Differences
 from ietest_fast.stats.scores import paired_score_test

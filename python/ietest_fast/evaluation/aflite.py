@@ -11,7 +11,7 @@ from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.aflite_result import Difficulty, FilteringRound
 from ietest_fast.evaluation.logistic import fit_logistic
 from ietest_fast.evaluation.row_blocks import MOST_FEATURE, are_features, blocks, take_rows
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:

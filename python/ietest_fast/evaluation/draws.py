@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.transform.columns import are_same_rows, find_changed
 from ietest_fast.transform.drawing import (
     address_items,

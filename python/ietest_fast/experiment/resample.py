@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.identity import resampling_key
-from ietest_fast.random import philox_uniforms
+from ietest_fast.philox import philox_uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

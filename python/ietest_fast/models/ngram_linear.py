@@ -146,7 +146,7 @@ class NgramLinear:
         n_threads
             Threads of predictions; the training takes one.
         """
-        from ietest_fast.random import philox_key
+        from ietest_fast.philox import philox_key
         from ietest_fast.runtime import load_core
 
         params = normalise_params(params, _SEARCH_SPACE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.bootstrap_law import acceleration_of, bca_levels
 from ietest_fast.stats.bucket_measures import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

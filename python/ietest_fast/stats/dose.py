@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.stats.dose_result import DoseResponseResult, Slope, TrendResult
 from ietest_fast.stats.fixed_margins import DEFAULT_TABLES, draw_tables, tails_given_total
 from ietest_fast.stats.inputs import (

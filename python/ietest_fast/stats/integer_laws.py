@@ -119,13 +119,6 @@ def upper_tail(
     return tails_of_sum(supports, masses, counts, observed)[1]
 
 
-def lower_tail(
-    supports: Sequence[ArrayLike], masses: Sequence[ArrayLike], counts: ArrayLike, observed: int
-) -> float:
-    """Compute P(sum <= observed); as :func:`upper_tail`."""
-    return tails_of_sum(supports, masses, counts, observed)[0]
-
-
 def tails_of_sum(
     supports: Sequence[ArrayLike], masses: Sequence[ArrayLike], counts: ArrayLike, observed: int
 ) -> tuple[float, float]:

@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import as_clusters, as_column, as_scores, check_between, in_one_order
 from ietest_fast.stats.resampling import to_squarable

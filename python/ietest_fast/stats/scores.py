@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.costs import check_cost
 from ietest_fast.stats.inputs import as_clusters, as_scores, check_lengths

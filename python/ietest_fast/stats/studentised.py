@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.resampling import (
     FEW_UNITS,

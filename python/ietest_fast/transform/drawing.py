@@ -118,7 +118,7 @@ def choose_edits(
     share
         In (0, 1).
     key
-        Of the random numbers, from :func:`ietest_fast.random.philox_key`.
+        Of the random numbers, from :func:`ietest_fast.philox.philox_key`.
 
     Returns
     -------

@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from ietest_fast.lexicon.quantities import MOST_DIGITS, Quantity, find_quantities, write_like
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.comparable_quantities import can_be_compared, is_round, names_a_place
 from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pydantic import BeforeValidator, Field
 
 from ietest_fast.errors import InputError
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import load_core
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.distraction import Names, choose_columns

@@ -15,7 +15,7 @@ from ietest_fast.evaluation import aflite
 from ietest_fast.evaluation.aflite import draw_training_part, filter_adversarially
 from ietest_fast.evaluation.logistic import fit_logistic
 from ietest_fast.evaluation.word_features import count_word_features
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from reference.aflite_oracle import filter_slowly, fit_slowly, predict_slowly
 
 

@@ -15,7 +15,7 @@ from ietest_fast.corpus.reasoning import tell_stories
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.draws import Drawing
 from ietest_fast.evaluation.making_buckets import make_buckets
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.transform import Composition, Identity, WordSubstitution, drawing
 from ietest_fast.transform.drawing import address_items, choose_edits, draw_sets, find_choices
 from ietest_fast.transform.label_choice import LabelChoice

@@ -17,7 +17,7 @@ from ietest_fast.models import as_classifier, load_model
 from ietest_fast.models.ngram_classifier import read_ngram_classifier
 from ietest_fast.models.ngrams import NgramOptions, encode_inputs, normalise_words
 from ietest_fast.models.protocol import EncodedRows, SplitTexts
-from ietest_fast.random import philox_key
+from ietest_fast.philox import philox_key
 from ietest_fast.runtime import load_core
 from reference.softmax_oracle import train as train_slowly
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ietest_fast.evaluation.logic.nearest import WordIndex
-from ietest_fast.random import philox_key, philox_uniforms
+from ietest_fast.philox import philox_key, philox_uniforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

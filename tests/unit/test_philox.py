@@ -5,7 +5,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from ietest_fast import _core
-from ietest_fast.random import philox_key, philox_uniforms, philox_words
+from ietest_fast.philox import philox_key, philox_uniforms, philox_words
 
 THREADS = (1, 2, 3, 7)
 
