@@ -136,10 +136,11 @@ def give_back(  # noqa: PLR0911 - one line for each kind
 
 
 def check_order(columns: Mapping[str, Any], *, source: str | None = None) -> None:
-    """Refuse pandas objects whose indexes hold the same labels in different orders.
+    """Refuse pandas objects whose indexes say that the rows do not belong together.
 
-    Rows are matched by their order, and such indexes say that this order is not the same. Other
-    indexes say nothing for certain: a column may have been filtered, and another one not.
+    Rows are matched by their order. The same labels in different orders contradict it, and so do
+    two indexes that share some of their labels, as of two columns that were filtered differently.
+    An index that only counts rows says nothing: answers to filtered texts may have one.
 
     Parameters
     ----------
@@ -160,11 +161,13 @@ def check_order(columns: Mapping[str, Any], *, source: str | None = None) -> Non
             row = _find_disorder(reference, index)
             if row is not None:
                 here, there = reference[row : row + 1].tolist(), index[row : row + 1].tolist()
+                is_same = Counter(reference) == Counter(index)
+                how = "the same index in different orders" if is_same else "indexes of other rows"
+                remedy = "sort both (sort_index)" if is_same else "keep the rows that both have"
                 raise InputError(
-                    f"{other} and {name} have the same index in different orders: here "
-                    f"{here[0]!r} and {there[0]!r}. Rows are matched by their order: sort "
-                    "both (sort_index), or drop the index if they belong together as they stand "
-                    "(reset_index(drop=True))",
+                    f"{other} and {name} have {how}: here {here[0]!r} and {there[0]!r}. Rows are "
+                    f"matched by their order: {remedy}, or drop the index if they belong together "
+                    "as they stand (reset_index(drop=True))",
                     path=source,
                     row=f"row {row}",
                 )
@@ -173,11 +176,20 @@ def check_order(columns: Mapping[str, Any], *, source: str | None = None) -> Non
 
 
 def _find_disorder(one: Any, other: Any) -> int | None:
-    """Return the first row at which the labels of two indexes differ, if they differ in order."""
-    if len(one) != len(other) or one.equals(other) or Counter(one) != Counter(other):
+    """Return the first row at which the labels of two indexes differ, if they share some."""
+    if len(one) != len(other) or one.equals(other):
+        return None
+    if Counter(one) != Counter(other) and (
+        _only_counts(one) or _only_counts(other) or set(one).isdisjoint(other)
+    ):
         return None
     pairs = enumerate(zip(one, other, strict=True))
     return next((row for row, (label, own) in pairs if label != own), None)
+
+
+def _only_counts(index: Any) -> bool:
+    """Whether an index is the one that pandas gives to rows without any."""
+    return bool(list(index) == list(range(len(index))))
 
 
 def _find_indexes(columns: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:

@@ -7,6 +7,7 @@ Labels have a door of their own, :mod:`ietest_fast.corpus.labels`.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import unicodedata
@@ -34,6 +35,9 @@ ID_COLUMNS = frozenset(
 """Names, case-folded, of columns that usually tell rows apart; others are known by their values."""
 
 _MOST_SHOWN = 60
+# The least share of rows whose texts stand elsewhere that is no chance: two texts may be reworded
+# into each other.
+_LEAST_MOVED = 0.05
 _ORIGINAL = "original"  # the version that others are compared with
 _TRUE = frozenset({"true", "t", "yes", "right", "correct", "pass", "passed"})
 _FALSE = frozenset({"false", "f", "no", "wrong", "incorrect", "fail", "failed"})
@@ -54,6 +58,21 @@ def is_id_name(name: str) -> bool:
     return name.casefold() in ID_COLUMNS
 
 
+def pair_columns(names: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
+    """Return which columns of two tables say the same of their rows.
+
+    Columns of one name do, and so may any two that are called like ids, such as id and pairID.
+    """
+    mine, theirs = list(names), list(others)
+    ids = [
+        [name for name in own if is_id_name(name) and name not in other]
+        for own, other in ((mine, theirs), (theirs, mine))
+    ]
+    return [(name, name) for name in mine if name in theirs] + list(
+        itertools.product(ids[0], ids[1])
+    )
+
+
 def may_name_rows(name: str, column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether the same values in another order show that rows are in another order.
 
@@ -66,13 +85,30 @@ def may_name_rows(name: str, column: pa.Array | pa.ChunkedArray) -> bool:
 
 
 def find_displaced(one: pa.Array, two: pa.Array) -> int | None:
-    """Return the first row that differs where two columns of texts have the same values."""
-    one, two = (pc.fill_null(each, "") for each in (one, two))
+    """Return the first row that shows that two columns of texts stand in different orders.
+
+    They do if they have the same values, or if most of the texts that both have once, and not too
+    few, stand in other rows: a transformation leaves many texts as they are, where they are.
+    """
+    one, two = (pc.utf8_lower(pc.fill_null(each, "")) for each in (one, two))
     if len(one) != len(two) or one.equals(two):
         return None
-    if not one.take(pc.sort_indices(one)).equals(two.take(pc.sort_indices(two))):
+    if one.take(pc.sort_indices(one)).equals(two.take(pc.sort_indices(two))):
+        return int(pc.index(pc.not_equal(one, two), True).as_py())
+    shared = _find_once(one)
+    shared = shared.filter(pc.is_in(shared, _find_once(two)))
+    rows, others = (np.asarray(pc.index_in(shared, each)) for each in (one, two))
+    moved = others[rows != others]
+    if 2 * moved.size <= len(shared) or moved.size < max(2.0, _LEAST_MOVED * len(one)):
         return None
-    return int(pc.index(pc.not_equal(one, two), True).as_py())
+    return int(moved.min())
+
+
+def _find_once(column: pa.Array) -> pa.Array:
+    """Return the texts that stand in a column once; numbers may be equal by chance."""
+    counts = pc.value_counts(column)
+    values = counts.field("values").filter(pc.equal(counts.field("counts"), 1))
+    return values.filter(pc.match_substring_regex(values, r"\p{L}.*\p{L}"))
 
 
 def as_texts(

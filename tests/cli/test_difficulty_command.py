@@ -479,7 +479,7 @@ def test_vectors_whose_ids_are_in_another_order_are_refused(
     pq.write_table(pa.table({"item": ids[::-1], "vector": vectors}), path)
     status, said, err = run(capsys, "difficulty", source, "--embeddings", path, *FEW)
     assert (status, said) == (1, "")
-    assert "v.parquet, row 0, column 'item': has the values of" in err
-    assert "sort both by it" in err
+    assert "v.parquet, row 0, column 'item': has values of" in err
+    assert "bring both into one order" in err
     pq.write_table(pa.table({"item": ids, "vector": vectors}), path)
     assert run(capsys, "difficulty", source, "--embeddings", path, *FEW)[0] == 0

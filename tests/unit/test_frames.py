@@ -148,6 +148,20 @@ def test_columns_whose_indexes_are_in_different_orders_are_refused():
         to_arrow({"text": texts.set_axis(twice), "label": labels.set_axis(["x", "y", "x"])})
 
 
+def test_columns_that_were_filtered_differently_are_refused():
+    """Their lengths may be equal by chance; without this, rows were paired as they stood."""
+    texts = pd.Series(list("abcdef"))
+    labels = pd.Series([1, 0, 1, 1, 0, 0])
+    with pytest.raises(
+        InputError, match="row 1: text and label have indexes of other rows: here 2"
+    ):
+        to_arrow({"text": texts.drop(1), "label": labels.drop(4)})
+    kept = texts.drop(1)
+    # Answers to filtered texts, other rows, and the same rows.
+    for index in (range(5), range(10, 15), kept.index):
+        assert to_arrow({"text": kept, "label": pd.Series([1] * 5, index=index)}).num_rows == 5
+
+
 def test_a_corpus_names_the_column_that_a_table_lacks():
     with pytest.raises(InputError, match="column 'text': there is no such column"):
         corpus_from_table(pd.DataFrame({"label": [0]}), text_columns=["text"])

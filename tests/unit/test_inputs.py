@@ -157,6 +157,12 @@ def test_outcomes_are_told_from_scores():
     assert not is_outcomes(np.array([0.0, 0.5]))
 
 
+@pytest.mark.parametrize("make", [list, np.array, lambda x: np.array(x, dtype=object)])
+def test_blanks_around_a_cluster_make_no_other(make):
+    codes, n = as_clusters(make(["p1", "p2 ", " p1", "p2", "P1"]), 5)
+    assert (codes.tolist(), n) == ([0, 1, 0, 1, 2], 3)
+
+
 def test_clusters_are_numbered_by_first_appearance():
     codes, n = as_clusters(["b", "a", "b", "c"], 4)
     assert codes.tolist() == [0, 1, 0, 2]

@@ -208,14 +208,16 @@ def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -
     from ietest_fast.evaluation.versions import check_row_order
 
     table: Any = data.table
-    own = {*data.text_columns, data.label_column, LABEL}
-    for name in table.column_names:
+    own = {data.label_column, LABEL}
+    # Texts last: rows can be matched by other columns.
+    for name in sorted(table.column_names, key=lambda name: name in data.text_columns):
         if name in own or name not in other.column_names:
             continue
         columns = [table.column(name), other.column(name)]
         if any(pa.types.is_nested(kind.type) or _is_bytes(kind.type) for kind in columns):
             continue
-        check_row_order(name, *columns, sources=(data.corpus.source, source))
+        is_text = name in data.text_columns
+        check_row_order(name, *columns, sources=(data.corpus.source, source), is_text=is_text)
 
 
 def _is_bytes(kind: pa.DataType) -> bool:

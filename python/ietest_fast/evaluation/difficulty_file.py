@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus import corpus_from_table, open_batches, read_corpus
-from ietest_fast.corpus.columns import check_columns, find_label_column
+from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
 from ietest_fast.corpus.formats import format_of, open_parquet
 from ietest_fast.corpus.reasoning_files import find_task
 from ietest_fast.errors import InputError
@@ -22,7 +23,7 @@ from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.vector_file import read_vectors
 from ietest_fast.evaluation.word_features import count_word_features
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, name_versions
+from ietest_fast.values import as_texts, is_id_name, name_versions, pair_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -326,11 +327,17 @@ def _make_features(
 
 
 def _check_order(texts: str, vectors: str | Path) -> None:
-    """Stop if a column of ids that both files have says that their rows are in another order."""
+    """Stop if ids or texts that both files have say that their rows are in another order."""
     from ietest_fast.evaluation.readers.tables import list_columns
-    from ietest_fast.evaluation.versions import check_row_order, find_shared_ids
+    from ietest_fast.evaluation.versions import check_row_order
     from ietest_fast.models.columns import read_columns
 
-    for name in find_shared_ids(list_columns(texts), vectors):
-        one, two = (read_columns(path, [name])[name] for path in (texts, vectors))
-        check_row_order(name, one, two, sources=(texts, str(vectors)), can_match=False)
+    names = list_columns(texts)
+    telling = set(filter(is_id_name, names))
+    with contextlib.suppress(InputError):  # vectors need no texts
+        telling |= set(find_text_columns(texts, names)[0])
+    for own, name in pair_columns(names, list_columns(vectors)):
+        if own in telling:
+            one = read_columns(texts, [own])[own]
+            two = read_columns(vectors, [name])[name]
+            check_row_order(name, one, two, sources=(texts, str(vectors)), can_match=False)

@@ -21,6 +21,7 @@ from ietest_fast.values import (
     find_displaced,
     is_id_name,
     may_name_rows,
+    pair_columns,
     read_ids,
     show_value,
 )
@@ -357,28 +358,32 @@ def _check_ids(first: Answers, other: Answers) -> None:
     if first.path == other.path:
         return
     named, others = (_naming_columns(log) for log in (first, other))
-    for name, mine in named.items():
-        if name not in others:
-            continue
+    for own, name in pair_columns(named, others):
         pair = [
             as_texts(values, path=log.path, name=name)
-            for log, values in ((first, mine), (other, others[name]))
+            for log, values in ((first, named[own]), (other, others[name]))
         ]
         are_unique = all(are_ids(each) for each in pair)
         row = find_displaced(*pair)
-        if row is None and are_unique and is_id_name(name):
+        if row is None and are_unique and own == name and is_id_name(name):
             # By its name such a column tells rows apart, even if few of them are the same.
             differs = pc.not_equal(pair[0], pair[1])
             is_shared = pc.any(pc.is_in(pair[1], value_set=pair[0])).as_py()
             row = pc.index(differs, True).as_py() if is_shared and pc.any(differs).as_py() else None
         if row is None:
             continue
-        can_match = are_unique and name != _INPUT
-        remedy = f"--id-column {shlex.quote(name)} matches by it" if can_match else _SORT
+        can_match = are_unique and pc.all(pc.is_in(pair[1], value_set=pair[0])).as_py()
+        remedy = f"--id-column {shlex.quote(name)} matches by it"
+        if own != name:
+            remedy = f"call both columns alike, and {remedy}"
+        elif name == _INPUT or not can_match:
+            remedy = _SORT
         before, here = (show_value(each[row].as_py()) for each in pair)
+        there = f"in {first.path}" if own == name else f"the column {own} of {first.path}"
+        by = "order" if other.items is None else "ids"
         raise InputError(
-            f"names the rows otherwise than in {first.path} ({here} beside {before}), while rows "
-            f"are matched by their {'order' if other.items is None else 'ids'}; {remedy}",
+            f"names the rows otherwise than {there} ({here} beside {before}), while rows are "
+            f"matched by their {by}; {remedy}",
             path=other.path,
             row=f"row {row}",
             column=name,

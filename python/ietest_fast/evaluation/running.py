@@ -403,7 +403,8 @@ def check_parsed(n_lost: int, unparsed: Unparsed) -> None:
 
 def say_unparsed(predictions: Predictions) -> list[str]:
     """Return what is to be said of answers that are no label, and count as wrong."""
-    n = predictions.table["predicted"].null_count
+    table = predictions.table
+    n = table["predicted"].null_count if "predicted" in table.column_names else 0
     counted = say_count(n, "answer is no label, and counts", "answers are no label, and count")
     return [f"{counted} as wrong."] if n else []
 

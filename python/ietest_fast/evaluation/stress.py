@@ -13,11 +13,13 @@ from ietest_fast.evaluation.antonym_pairs import TIMES_IN_TRAINING, compare_pair
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR
+from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.schema import CHANGED
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 from ietest_fast.evaluation.versions import number_names
-from ietest_fast.values import as_texts, find_outcomes
+from ietest_fast.plurals import say_count
+from ietest_fast.values import as_texts, find_outcomes, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -136,6 +138,8 @@ def _profile(
     names = [name for name in predictions.versions if name != ORIGINAL]
     original = predictions.select(version=ORIGINAL)
     parts = {name: predictions.select(version=name) for name in names}
+    for name in names:
+        _check_originals(original, parts[name], name, group_by, origins.get(name))
     kept = [
         name
         for name in names
@@ -222,7 +226,7 @@ def measure_answers(
             empty=run.empty,
             unseen=run.unseen,
             origins=run.origins,
-            warnings=run.warnings,
+            warnings=list(dict.fromkeys((*run.warnings, *say_unparsed(each.predictions)))),
             named=len(answers) > 1,
             alpha=alpha,
             **options,
@@ -291,6 +295,62 @@ def _strings(values: Sequence[str]) -> Any:
     import pyarrow as pa
 
     return pa.array(list(values), pa.string())
+
+
+def _check_originals(
+    original: Predictions,
+    version: Predictions,
+    name: str,
+    group_by: str | None,
+    origin: StressOrigin | None,
+) -> None:
+    """Stop if the rows of a test say otherwise than those that they were made of.
+
+    A test that sets labels may be made of texts of another file, which have no originals here.
+    """
+    items = version.table["item"].combine_chunks()
+    places = pc.index_in(items, value_set=original.table["item"].combine_chunks())
+    keeps_labels = origin is not None and origin.keeps_labels
+    if places.null_count and (keeps_labels or places.null_count < len(items)):
+        row = int(pc.index(places.is_null(), True).as_py())
+        raise InputError(
+            f"{say_count(places.null_count, 'row')} of {name} {_is(places.null_count)} of items "
+            f"without an original, such as {show_value(items[row].as_py())}; add the originals, or "
+            "leave these rows out",
+            path=version.source,
+        )
+    if places.null_count:
+        return
+    columns = [*(["gold"] if keeps_labels else []), *([] if group_by is None else [group_by])]
+    for column in columns:
+        if column in version.table.column_names:
+            _check_same(column, original, version, places, name)
+
+
+def _check_same(
+    column: str, original: Predictions, version: Predictions, places: pa.Array, name: str
+) -> None:
+    """Stop if a column has other values in some rows of a test, and the same in others."""
+    before, after = (
+        as_texts(each.table[column], path=each.source, name=column) for each in (original, version)
+    )
+    before = before.take(places)
+    differs = pc.fill_null(pc.not_equal(before, after), False)
+    n = pc.sum(differs).as_py() or 0
+    if n and (column == "gold" or n < len(after)):
+        row = int(pc.index(differs, True).as_py())
+        raise InputError(
+            f"is {show_value(after[row].as_py())} in {name}, and "
+            f"{show_value(before[row].as_py())} in the original, and so in {say_count(n, 'row')} "
+            f"of {len(after):,}; give each item one value",
+            path=version.source,
+            row=f"row {row} of {name}",
+            column=column,
+        )
+
+
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _keeps_labels(original: Predictions, version: Predictions) -> bool:

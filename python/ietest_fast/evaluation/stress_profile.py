@@ -208,6 +208,11 @@ class StressProfile(Result):
                 origin=test.origin,
             )
             said += [] if made_of is None else [made_of]
+            if test.origin is None and not test.keeps_labels and not test.is_foreign:
+                said.append(
+                    f"{test.name}: not compared with the originals: it has other right answers "
+                    "than they have, or several rows of an item."
+                )
             if test.keeps_labels and test.comparison is None:
                 said.append(f"{test.name}: a single row is too few for a paired test.")
         for name in self.empty:

@@ -276,8 +276,14 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
     if id_column is None:
         sources = (corpus.source, str(path))
         check_length(len(other), len(corpus), what="labelled rows", sources=sources)
-        for name in shared:
-            check_row_order(name, corpus.table[name], other.table[name], sources=sources)
+        for name in (*shared, *corpus.text_columns):
+            check_row_order(
+                name,
+                corpus.table[name],
+                other.table[name],
+                sources=sources,
+                is_text=name in corpus.text_columns,
+            )
     else:
         rows = match_ids(
             corpus.table[id_column],
@@ -297,8 +303,24 @@ def check_row_order(
     *,
     sources: tuple[str, str],
     can_match: bool = True,
+    is_text: bool = False,
 ) -> None:
     """Refuse rows that are matched by their order, where a column says that it is another one.
+
+    One of texts says so too: many are the same in both, such as all that were not changed.
+
+    Parameters
+    ----------
+    name
+        Of the column.
+    one, two
+        Its values in both tables.
+    sources
+        Of both.
+    can_match
+        Whether rows may be matched by a column instead.
+    is_text
+        Whether the column holds the texts themselves.
 
     Raises
     ------
@@ -315,11 +337,18 @@ def check_row_order(
     if row is None:
         return
     can_match = can_match and are_ids(before) and are_ids(here)
-    remedy = f"match them by it (id_column={name!r})" if can_match else "sort both by it"
+    can_match = can_match and pc.all(pc.is_in(here, value_set=before)).as_py()
+    remedy = "bring both into one order"
+    if is_text:
+        remedy += ", or match them by a column of ids (id_column)"
+    elif can_match:
+        remedy = f"match them by it (id_column={name!r})"
+    if not is_text:
+        remedy += ", or leave this column out of one of the tables"
+    old, new = (show_value(each[row].as_py()) for each in (before, here))
     raise InputError(
-        f"has the values of {sources[0]} in another order: here {here[row].as_py()!r} for "
-        f"{before[row].as_py()!r}. Rows are matched by their order: {remedy}, or leave this column "
-        "out of one of the tables",
+        f"has values of {sources[0]} in another order: here {new} for {old}. Rows are matched by "
+        f"their order: {remedy}",
         path=sources[1],
         row=f"row {row}",
         column=name,

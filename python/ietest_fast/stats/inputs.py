@@ -215,7 +215,8 @@ def as_clusters(
     ----------
     values
         Shape (n,), labels: numbers, texts, dates or anything hashable. Two labels are one cluster
-        if they are equal in Python: 1 and 1.0 are, 1 and "1" are not.
+        if they are equal in Python: 1 and 1.0 are, 1 and "1" are not. Blanks around a text make no
+        other cluster.
     n
         How many observations there are.
     fewest
@@ -244,6 +245,7 @@ def as_clusters(
                 f"{name} has {blank.size} blank labels, which belong to no cluster",
                 row=f"row {int(blank[0])}",
             )
+        labels = _trim(labels)
     if labels.dtype.kind == "O":
         codes, n_clusters = _number_objects(labels, name)
     else:
@@ -303,6 +305,15 @@ def _type_kind(label_type: type) -> str:
     if issubclass(label_type, (numbers.Number, np.number, np.bool_)):
         return "numbers"
     return "texts" if issubclass(label_type, str) else f"values of type {label_type.__name__}"
+
+
+def _trim(labels: NDArray[Any]) -> NDArray[Any]:
+    """Leave out the blanks around texts, which nobody sees."""
+    if labels.dtype.kind != "O":
+        return np.char.strip(labels)
+    trimmed = np.empty(labels.size, dtype=object)
+    trimmed[:] = [label.strip() if isinstance(label, str) else label for label in labels]
+    return trimmed
 
 
 def _is_blank(label: Any) -> bool:

@@ -174,8 +174,12 @@ def test_transformed_rows_are_matched_by_their_order() -> None:
     assert ie.evaluate(guess, FRAME, transformed=other[["text"]]).pvalue == expected.pvalue
     with pytest.raises(ie.IetestError, match="has 59 rows, and data has 60"):
         ie.evaluate(guess, FRAME, transformed=other.iloc[1:])
+    backwards = other.iloc[::-1].reset_index(drop=True)
+    with pytest.raises(ie.IetestError, match="row 0, column 'text': has values of data in another"):
+        ie.evaluate(guess, FRAME, transformed=backwards)
+    backwards["text"] = backwards["text"].str.upper() + "!"
     with pytest.raises(ie.IetestError, match="are the rows in the same order"):
-        ie.evaluate(guess, FRAME, transformed=other.iloc[::-1].reset_index(drop=True))
+        ie.evaluate(guess, FRAME, transformed=backwards)
     with pytest.raises(ie.IetestError, match="given as `transformed` tells no edits"):
         ie.evaluate(guess, FRAME, phi=CHAIR, transformed=other, dose="edits")
     both = ie.evaluate(guess, FRAME, phi=CHAIR, transformed=other)
@@ -236,8 +240,11 @@ def _shift(frame: pd.DataFrame) -> pd.DataFrame:
     [
         ({}, "row 0: data and transformed have the same index in different orders: here 0 and 2"),
         ({"key": range(60)}, "row 0, column 'key': .* here '2' for '0'.*id_column='key'"),
-        ({"Unnamed: 0": [f"n{i}" for i in range(60)]}, "'Unnamed: 0': has the values of data in"),
-        ({"doc_id": np.arange(60) // 3 * 1.0}, "row 1, column 'doc_id': .* sort both by it"),
+        ({"Unnamed: 0": [f"n{i}" for i in range(60)]}, "'Unnamed: 0': has values of data in"),
+        (
+            {"doc_id": np.arange(60) // 3 * 1.0},
+            "row 1, column 'doc_id': .* bring both into one order",
+        ),
     ],
 )
 def test_transformed_rows_whose_index_or_column_is_in_another_order_are_refused(

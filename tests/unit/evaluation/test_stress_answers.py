@@ -75,6 +75,58 @@ def log(**columns: Any) -> Predictions:
     return Predictions(table=pa.table(columns))
 
 
+def answers_of(**changes: list[Any]) -> pa.Table:
+    """Answers to ten items and to their version `neg`, as the package writes them."""
+    columns = {
+        "item": [*range(10)] * 2,
+        "version": ["original"] * 10 + ["neg"] * 10,
+        "gold": LABELS[:2] * 10,
+        "predicted": LABELS[:2] * 10,
+        "genre": ["a", "b"] * 10,
+    }
+    return pa.table({**columns, **changes})
+
+
+def test_rows_of_a_test_that_contradict_the_originals_are_refused() -> None:
+    origins = {"neg": StressOrigin(identity="negation@0000", keeps_labels=True, n_texts=10)}
+    table = answers_of()
+    (found,) = measure_stress(Predictions.from_table(table), origins=origins)
+    assert found.tests[0].comparison is not None
+    half = table.filter([i >= 5 for i in range(20)])
+    with pytest.raises(InputError, match="5 rows of neg are of items without an original, such as"):
+        measure_stress(Predictions.from_table(half))
+    other = answers_of(item=[*range(10), *range(100, 110)])
+    with pytest.raises(InputError, match="10 rows of neg are of items without an original"):
+        measure_stress(Predictions.from_table(other), origins=origins)
+    gold = answers_of(gold=[*LABELS[:2] * 9, LABELS[1], LABELS[0]])
+    with pytest.raises(InputError, match="column 'gold': is 'neutral' in neg, and 'entailment' in"):
+        measure_stress(Predictions.from_table(gold), origins=origins)
+    # Where nobody has said that labels are kept, it is told.
+    (found,) = measure_stress(Predictions.from_table(gold))
+    assert any("neg: not compared with the originals" in said for said in found.remarks())
+    genre = answers_of(genre=[*["a", "b"] * 9, "b", "b"])
+    with pytest.raises(InputError, match="column 'genre': is 'b' in neg, and 'a' in the original"):
+        measure_stress(Predictions.from_table(genre), group_by="genre")
+
+
+def test_answers_that_are_missing_in_a_file_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "answers.parquet"
+    model = ie.stress(no_means_no, frame(PAIRS * 3), suite={"neg": "negation"})
+
+    from ietest_fast.evaluation.stress_file import StressRun, write_answers
+
+    write_answers(model.predictions, path, StressRun(text_columns=("premise", "hypothesis")))
+    table = pq.read_table(path)
+    place = table.schema.get_field_index("predicted")
+    kept = table["predicted"].to_pylist()
+    lost = pa.array([None if i % 3 == 0 else each for i, each in enumerate(kept)], pa.string())
+    column = lost.cast(table.schema.field(place).type)
+    pq.write_table(table.set_column(place, table.schema.field(place), column), path)
+    (found,) = measure_answers(read_answers([path]))
+    n = sum(each is None for each in lost.to_pylist())
+    assert f"{n} answers are no label, and count as wrong." in found.remarks()
+
+
 def test_a_single_row_is_too_few_and_said() -> None:
     predictions = log(
         item=[0, 1, 0, 0, 1],

@@ -172,6 +172,52 @@ def test_whatever_names_rows_shows_that_they_are_in_another_order(
             assert by_id.predictions.correct.tolist() == [True, True, True, False] * 2
 
 
+def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Originals and their versions, of which the first n_same are as they were."""
+    texts = [f"The {'abcdefgh'[i % 8]}{'abcde'[i // 8]} sleeps." for i in range(n)]
+    labels = ["x", "y"] * (n // 2)
+    first = pd.DataFrame({"text": texts, "label": labels, "prediction": labels})
+    changed = [text if i < n_same else f"{text} Now." for i, text in enumerate(texts)]
+    return first, first.assign(text=changed)
+
+
+@pytest.mark.parametrize("n_same", [3, 8, 20, 39, 40])
+def test_texts_that_were_left_alone_show_another_order(tmp_path: Path, n_same: int) -> None:
+    first, other = versions(n_same)
+    paths = [write(each, tmp_path / f"{i}.csv") for i, each in enumerate((first, other))]
+    assert len(read_logs(paths).predictions.items) == 40
+    # Within the labels, so that these agree.
+    shifted = pd.concat([other[2:], other[:2]])
+    write(shifted, paths[1])
+    with pytest.raises(InputError, match=r"column 'text': names the rows otherwise than in "):
+        read_logs(paths)
+
+
+def test_texts_that_are_reworded_into_each_other_show_nothing(tmp_path: Path) -> None:
+    first, other = versions(0)
+    other.loc[[3, 5], "text"] = first.loc[[5, 3], "text"].tolist()
+    paths = [write(each, tmp_path / f"{i}.csv") for i, each in enumerate((first, other))]
+    with pytest.raises(InputError, match="names the rows otherwise"):
+        read_logs(paths)
+    first, other = versions(4)
+    other.loc[[5, 7], "text"] = first.loc[[7, 5], "text"].tolist()
+    write(other, paths[1])
+    assert len(read_logs(paths).predictions.items) == 40
+
+
+@pytest.mark.parametrize(("one", "two"), [("id", "ID"), ("id", "pairID"), ("uid", "item")])
+def test_ids_of_two_names_show_another_order(tmp_path: Path, one: str, two: str) -> None:
+    first, other = (each.drop(columns="text") for each in versions(0))
+    names = [f"i{i}" for i in range(40)]
+    paths = [write(first.assign(**{one: names}), tmp_path / "a.csv"), tmp_path / "b.csv"]
+    write(other.assign(**{two: names}), paths[1])
+    assert len(read_logs(paths).predictions.items) == 40
+    write(other.assign(**{two: [*names[2:], *names[:2]]}), paths[1])
+    said = f"column '{two}': names the rows otherwise than the column {one} of .*call both columns"
+    with pytest.raises(InputError, match=said):
+        read_logs(paths)
+
+
 def test_other_values_do_not_name_rows(tmp_path: Path) -> None:
     frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
     paths = [
