@@ -162,7 +162,7 @@ def _gold_codes(
     if len(own) != len(codes):
         raise InputError(
             f"has {len(own):,} rows of a version, and {first.path} begins with {len(codes):,}: "
-            "tables of several versions are read one at a time; answers to stress tests are "
+            "put all versions of a classifier into one table; files of answers to stress tests are "
             "compared by ietest-fast stress",
             path=log.path,
         )
