@@ -286,7 +286,7 @@ def _check_ranks(
 
     is_scored = np.isfinite(reciprocal)
     answers = pc.fill_null(own["answer"], "")
-    is_blank = np.asarray(pc.equal(pc.utf8_trim_whitespace(answers), ""))
+    is_blank = np.asarray(pc.equal(answers, ""))
     refuse(is_scored & is_blank, "answer", "is no answer, but has a rank; give both or neither")
     if "problem" in others:
         is_odd = is_scored & np.asarray(pc.is_valid(others["problem"]))
@@ -319,9 +319,8 @@ def _check_predicted(
     "and" are two tokens.
     """
     predicted = pc.fill_null(others["predicted"], "").cast(pa.large_string())
-    words = pc.utf8_trim_whitespace(predicted)
-    is_given = np.asarray(pc.not_equal(words, ""))
-    is_answer = np.asarray(pc.equal(words, pc.utf8_trim_whitespace(answers)))
+    is_given = np.asarray(pc.not_equal(predicted, ""))
+    is_answer = np.asarray(pc.equal(predicted, answers))
     refuse(
         is_given & ~is_answer & (reciprocal == 1),
         "predicted",
@@ -330,7 +329,7 @@ def _check_predicted(
     if "ranked_in" in others:
         is_compared = np.asarray(pc.fill_null(pc.equal(others["ranked_in"], "candidates"), False))
         refuse(
-            is_compared & np.asarray(pc.equal(predicted, answers)) & (reciprocal < 1),
+            is_compared & is_answer & (reciprocal < 1),
             "predicted",
             "is the answer, whose rank is not 1; correct one of them",
         )

@@ -55,7 +55,7 @@ def read_column(
     try:
         plain = column.cast(plain_type(column.type))
         if not (pa.types.is_primitive(kind) or pa.types.is_boolean(kind)):
-            return plain.cast(kind)
+            return pc.utf8_trim_whitespace(plain.cast(kind))
     except pa.ArrowException as error:
         raise InputError(
             f"holds {column.type}, {kind} expected", path=path, column=field.name
@@ -133,11 +133,12 @@ def read_reciprocal(
 
 
 def read_texts(column: pa.ChunkedArray, name: str, path: Path) -> Any:
-    """Return items or answers as texts; items may be whole numbers."""
+    """Return items (texts or whole numbers) or answers as texts; blanks make no other answer."""
     kind = plain_type(column.type)
     is_number = name == "item" and pa.types.is_integer(kind)
     try:
-        return column.cast(kind if is_number else pa.large_string())
+        texts = column.cast(kind if is_number else pa.large_string())
+        return pc.utf8_trim_whitespace(texts) if name == "answer" else texts
     except pa.ArrowException as error:
         wanted = "whole numbers or texts" if name == "item" else "texts"
         raise InputError(

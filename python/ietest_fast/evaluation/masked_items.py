@@ -235,14 +235,15 @@ def _take(
 
 
 def read_group(table: pa.Table, name: str, source: str) -> pa.Array:
-    """Return a column as strings, by whose values rows are parted.
+    """Return a column as strings, by whose values rows are parted; blanks around them part none.
 
     Raises
     ------
     InputError
         If its values have no names.
     """
-    return pc.fill_null(as_texts(table[name], path=source, name=name), "none")
+    texts = as_texts(table[name], path=source, name=name)
+    return pc.utf8_trim_whitespace(pc.fill_null(texts, "none"))
 
 
 def _read_items(table: pa.Table, source: str, locate: Callable[[int], str]) -> pa.Array:

@@ -36,6 +36,11 @@ def test_every_format_is_read(tmp_path: Path, name: str) -> None:
     assert read_masked_items(tmp_path / name, groups=["template"]).groups == ("template",)
 
 
+def test_blanks_around_a_module_make_no_other_module() -> None:
+    items = masked_items_from_table({**ROWS, "module": ["quantifiers", " quantifiers\t"]})
+    assert items.table["module"].to_pylist() == ["quantifiers", "quantifiers"]
+
+
 def test_the_released_file_is_read(shared: Path) -> None:
     items = read_masked_items(shared / "data" / "masked_inference" / "BC_test.csv.gz")
     assert len(items) == len(items.usable) == 1000

@@ -182,7 +182,7 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
         (
             {"answer": ["a", " "], "reciprocal_rank": [1.0, 1.0]},
             None,
-            "row 1, column 'answer': ' ' is no answer, but has a rank",
+            "row 1, column 'answer': '' is no answer, but has a rank",
         ),
         (
             {"answer": ["a"], "reciprocal_rank": [1.0], "problem": ["too long"]},
@@ -308,6 +308,41 @@ def test_an_answer_is_not_its_own_wrong_answer(tmp_path: Path) -> None:
     table = wrong_table([summary])
     assert table is not None
     assert [row[1:] for row in table.rows] == [("and", 3, "but (1)")]
+
+
+@pytest.mark.parametrize("name", ["log", "results"])
+def test_blanks_around_a_value_make_no_other_value(tmp_path: Path, name: str) -> None:
+    header = {
+        "log": "item,model,module,answer,predicted,ranked_in,reciprocal_rank\n",
+        "results": "sentence1,sentence2_masked,module,label,m\n",
+    }[name]
+    found = []
+    for blank in ("", " "):
+        rows = []
+        for i in range(40):
+            word, other = (("and", "or"), ("or", "and"))[i % 2]
+            odd = blank if i % 4 < 2 else ""
+            right = i % 3 == 0
+            rank = "1" if right else "0.5"
+            said = word if right else other
+            rows.append(
+                f"{i},m{odd},counting{odd},{word}{odd},{odd}{said}{odd},candidates{odd},{rank}\n"
+                if name == "log"
+                else f"a,b,counting{odd},{word}{odd},{rank}\n"
+            )
+        (tmp_path / "a.csv").write_text(header + "".join(rows))
+        (answers,) = read_masked_log(tmp_path / "a.csv")
+        found.append(summarise_masked(answers).to_dict())
+    assert found[0] == found[1]
+    assert found[0]["whole"][0]["majority_share"] == 0.5
+
+
+def test_a_first_choice_with_a_blank_contradicts_its_rank_too(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(
+        "answer,predicted,ranked_in,reciprocal_rank\nand,and ,candidates,0.5\n"
+    )
+    with pytest.raises(InputError, match="'and ' is the answer, whose rank is not 1; correct one"):
+        read_masked_log(tmp_path / "a.csv")
 
 
 def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
