@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # What a file may call its columns, and what a corpus calls them.
 _PAIR_COLUMNS = (("premise", "hypothesis"), ("sentence1", "sentence2"))
 _SINGLE_COLUMNS = (("text",), ("sentence",))
-_LABEL_COLUMNS = ("label", "gold_label")
+LABEL_COLUMNS = ("label", "gold_label")
+"""What a file may call its column of labels."""
+
 _NUMBERS = re.compile(r"[\d\s.,;|eE+-]*\d[\d\s.,;|eE+-]*")
 
 
@@ -73,7 +75,7 @@ def find_label_column(source: str | Path, names: Sequence[str]) -> str:
     """Find the column of labels in a file whose user named none."""
     found = usual_label_column(source, names)
     if found is None:
-        check_columns(source, names, (_LABEL_COLUMNS[0],))
+        check_columns(source, names, (LABEL_COLUMNS[0],))
         raise AssertionError("unreachable: the check above raises")
     return found
 
@@ -100,7 +102,7 @@ def usual_label_column(
     InputError
         If there are two, since they may contradict each other.
     """
-    found = [name for name in _LABEL_COLUMNS if name in names]
+    found = [name for name in LABEL_COLUMNS if name in names]
     if len(found) > 1:
         raise InputError(
             f"there are two columns of labels, {' and '.join(found)}; name the one that counts "

@@ -8,6 +8,7 @@ join them anew after one of them was rephrased.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.columns import LABEL_COLUMNS, usual_label_column
 from ietest_fast.corpus.dataset import LABEL, Corpus
 from ietest_fast.corpus.formats import check_readable, find_format, json_records
 from ietest_fast.corpus.labels import label_key
@@ -46,6 +48,9 @@ UPDATE_LABELS = ("weakener", "strengthener")
 NO_UPDATE = "no update"
 """Why a row of δ-NLI is dropped: its annotator found it impossible to write an update."""
 
+IMPOSSIBLE_UPDATE = "update marked as impossible"
+"""Why a row of δ-NLI is dropped that has an update, which its key says nobody could write."""
+
 
 def read_alpha_nli(
     path: str | Path,
@@ -62,9 +67,10 @@ def read_alpha_nli(
         JSON lines with ``obs1``, ``obs2``, ``hyp1`` and ``hyp2``, such as ``train.jsonl``; may be
         compressed.
     labels
-        One label a line, 1 or 2: which hypothesis is the more plausible. None: the key ``label``
-        where the first object has it, otherwise the file beside `path` that the publication gives
-        it, ``train-labels.lst`` for ``train.jsonl``.
+        One label a line, 1 or 2: which hypothesis is the more plausible. None: the file beside
+        `path` that the publication gives it, ``train-labels.lst`` for ``train.jsonl``, where there
+        is one, otherwise the key ``label`` or ``gold_label``. Where there are both, they are
+        compared.
     form
         ``"stories"``: a row for each problem, with the texts ``first_story`` (obs1 hyp1 obs2) and
         ``second_story`` (obs1 hyp2 obs2) and the labels ``hyp1`` and ``hyp2``.
@@ -85,7 +91,7 @@ def read_alpha_nli(
     ------
     InputError
         If a text or a label is missing or is something else, there are more or fewer labels than
-        rows, or an item is there twice.
+        rows, labels that are there twice contradict each other, or an item is there twice.
     """
     path = Path(path)
     if form not in {"stories", "hypotheses"}:
@@ -159,18 +165,20 @@ def read_delta_nli(path: str | Path, *, id_key: str | None = None) -> Corpus:
     ------
     InputError
         If a text is missing, a line has two keys that differ in case only, an update is neither of
-        both, no row has an update, or an item is there twice.
+        both, keys of labels contradict each other, no row has an update, or an item is there twice.
     """
     path = Path(path)
     lines, records = _read_records(path)
     records = [_fold_keys(path, line, record) for line, record in zip(lines, records, strict=True)]
     all_items = _items(path, lines, records, None if id_key is None else fold_key(id_key))
-    kept = [
-        place for place, record in enumerate(records) if _has_update(path, lines, place, record)
+    reasons = [
+        _why_dropped(path, line, record) for line, record in zip(lines, records, strict=True)
     ]
+    kept = [place for place, reason in enumerate(reasons) if reason is None]
+    dropped = Counter(reason for reason in reasons if reason is not None)
     if not kept:
-        raise InputError(f"no row is left: {len(records):,} {NO_UPDATE}", path=path)
-    n_dropped = len(records) - len(kept)
+        said = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
+        raise InputError(f"no row is left: {said}", path=path)
     lines = [lines[place] for place in kept]
     records = [records[place] for place in kept]
     hypotheses = _texts(path, lines, records, "hypothesis")
@@ -182,6 +190,7 @@ def read_delta_nli(path: str | Path, *, id_key: str | None = None) -> Corpus:
     for pair in pairs:
         numbers.setdefault(pair, len(numbers))
     codes = [_update_code(path, line, record) for line, record in zip(lines, records, strict=True)]
+    _check_other_labels(path, lines, records, codes)
     table = pa.table(
         {
             "item": all_items.take(pa.array(kept)),
@@ -196,9 +205,9 @@ def read_delta_nli(path: str | Path, *, id_key: str | None = None) -> Corpus:
         table=join_contexts(table),
         text_columns=CONTEXT,
         label_names=UPDATE_LABELS,
-        dropped={NO_UPDATE: n_dropped} if n_dropped else {},
+        dropped=dict(dropped),
         source=str(path),
-        rows=np.array(kept, np.int64) if n_dropped else None,
+        rows=np.array(kept, np.int64) if dropped else None,
     )
 
 
@@ -312,42 +321,68 @@ def _items(
 def _alpha_labels(
     path: Path, lines: list[int], records: list[dict[str, Any]], labels: str | Path | None
 ) -> list[int]:
-    if labels is None and "label" in records[0]:
-        found = [
-            (path, line, record.get("label")) for line, record in zip(lines, records, strict=True)
-        ]
-    else:
-        source = _labels_beside(path) if labels is None else Path(labels)
-        found = [(source, line, value) for line, value in _label_lines(source)]
-        if len(found) != len(records):
-            raise InputError(
-                f"has {len(found):,} labels, and {path} has {len(records):,} rows; one label a row "
-                "is expected, in the same order",
-                path=source,
-            )
-    codes = []
-    for source, line, value in found:
-        if isinstance(value, bool) or str(value).strip() not in {"1", "2"}:
-            raise InputError(
-                f"the label is {show_value(value)}; 1 or 2 expected, the number of the more "
-                "plausible hypothesis",
-                path=source,
-                row=f"line {line}",
-            )
-        codes.append(int(str(value)) - 1)
-    return codes
-
-
-def _labels_beside(path: Path) -> Path:
-    stem = path.name.partition(".")[0]
-    beside = path.with_name(f"{stem}-labels.lst")
-    if not beside.is_file():
+    key = usual_label_column(path, _all_keys(records), how="rename the other one")
+    source = _beside(path) if labels is None else Path(labels)
+    is_beside = labels is not None or source.is_file()
+    values = [] if key is None else [record.get(key) for record in records]
+    if key is not None and not is_beside:
+        return [_alpha_code(path, line, value) for line, value in zip(lines, values, strict=True)]
+    if not is_beside:
         raise InputError(
-            f"has no key 'label', and there is no {beside.name} beside it; name the file of labels "
+            f"has no key 'label', and there is no {source.name} beside it; name the file of labels "
             "(--labels-file, labels_file)",
             path=path,
         )
-    return beside
+    codes = _read_label_lines(source, path, len(records))
+    said = {
+        place: _alpha_code(path, lines[place], value)
+        for place, value in enumerate(values)
+        if value is not None
+    }
+    differ = [lines[place] for place, code in said.items() if code != codes[place]]
+    _refuse_contradiction(path, f"its key {key} and {source.name}", differ, len(records))
+    return codes
+
+
+def _all_keys(records: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for record in records for name in record))
+
+
+def _refuse_contradiction(path: Path, both: str, differ: list[int], n_rows: int) -> None:
+    """Stop where two sources of labels disagree, since nobody knows which of them is right."""
+    if differ:
+        raise InputError(
+            f"{both} contradict each other in {len(differ):,} of {n_rows:,} rows, the first in "
+            f"line {differ[0]}; correct one of them, or remove it",
+            path=path,
+        )
+
+
+def _read_label_lines(source: Path, path: Path, n_rows: int) -> list[int]:
+    found = list(_label_lines(source))
+    if len(found) != n_rows:
+        raise InputError(
+            f"has {len(found):,} labels, and {path} has {n_rows:,} rows; one label a row is "
+            "expected, in the same order",
+            path=source,
+        )
+    return [_alpha_code(source, line, value) for line, value in found]
+
+
+def _alpha_code(source: Path, line: int, value: Any) -> int:
+    if isinstance(value, bool) or str(value).strip() not in {"1", "2"}:
+        raise InputError(
+            f"the label is {show_value(value)}; 1 or 2 expected, the number of the more "
+            "plausible hypothesis",
+            path=source,
+            row=f"line {line}",
+        )
+    return int(str(value)) - 1
+
+
+def _beside(path: Path) -> Path:
+    stem = path.name.partition(".")[0]
+    return path.with_name(f"{stem}-labels.lst")
 
 
 def _label_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -357,17 +392,19 @@ def _label_lines(path: Path) -> Iterator[tuple[int, str]]:
         yield number, line.strip()
 
 
-def _has_update(path: Path, lines: list[int], place: int, record: dict[str, Any]) -> bool:
+def _why_dropped(path: Path, line: int, record: dict[str, Any]) -> str | None:
+    """Say why a row is dropped, whose key and text may contradict each other; None if it is not."""
     value = record.get("updatetypeimpossible", False)
     if not isinstance(value, bool):
         raise InputError(
             f"is {show_value(value)}, true or false expected",
             path=path,
-            row=f"line {lines[place]}",
+            row=f"line {line}",
             column="UpdateTypeImpossible",
         )
-    update = record.get("update")
-    return not value and update is not None and update != ""
+    if record.get("update") in (None, ""):
+        return NO_UPDATE
+    return IMPOSSIBLE_UPDATE if value else None
 
 
 def _update_code(path: Path, line: int, record: dict[str, Any]) -> int:
@@ -381,3 +418,23 @@ def _update_code(path: Path, line: int, record: dict[str, Any]) -> int:
             column="UpdateType",
         )
     return UPDATE_LABELS.index(folded)
+
+
+def _check_other_labels(
+    path: Path, lines: list[int], records: list[dict[str, Any]], codes: list[int]
+) -> None:
+    """Stop where a usual key of labels names another update than the key of the task does."""
+    for name in LABEL_COLUMNS:
+        differ = [
+            line
+            for line, record, code in zip(lines, records, codes, strict=True)
+            if (said := _name_update(record.get(name))) is not None and said != UPDATE_LABELS[code]
+        ]
+        both = f"its keys UpdateType and {name}"
+        _refuse_contradiction(path, both, differ, len(records))
+
+
+def _name_update(value: Any) -> str | None:
+    """Return which update a value names; None where it is a label of something else."""
+    folded = label_key(value) if isinstance(value, str) else None
+    return folded if folded in UPDATE_LABELS else None

@@ -116,6 +116,60 @@ def test_labels_stand_in_the_rows_or_in_a_file_of_any_name(tmp_path):
     assert read_alpha_nli(bare, tmp_path / "gold").labels.tolist() == [1, 1]
 
 
+def test_two_keys_of_labels_are_refused(tmp_path):
+    both = [{**record, "label": 1, "gold_label": 2} for record in ALPHA]
+    with pytest.raises(InputError, match="two columns of labels, label and gold_label; name the"):
+        read_alpha_nli(write(tmp_path / "x.jsonl", both))
+    # One key in some rows and the other one in others are two as well.
+    apart = [{**ALPHA[0], "label": 1}, {**ALPHA[1], "gold_label": 2}]
+    with pytest.raises(InputError, match="two columns of labels, label and gold_label"):
+        read_corpus(write(tmp_path / "y.jsonl", apart))
+    other = [{**record, "gold_label": 2} for record in ALPHA]
+    assert read_alpha_nli(write(tmp_path / "z.jsonl", other)).labels.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("key", ["label", "gold_label"])
+@pytest.mark.parametrize("name", [None, "mine.txt"])
+def test_labels_in_the_rows_and_in_a_file_are_compared(tmp_path, key, name):
+    path = write(tmp_path / "own.jsonl", [{**record, key: 1} for record in ALPHA])
+    beside = tmp_path / (name or "own-labels.lst")
+    labels = beside if name else None
+    beside.write_text("1\n1\n")
+    assert read_alpha_nli(path, labels).labels.tolist() == [0, 0]
+    for said, n, line in (("2\n2\n", 2, 1), ("1\n2\n", 1, 2)):
+        beside.write_text(said)
+        message = (
+            rf"own\.jsonl: its key {key} and {beside.name} contradict each other in {n} of 2 rows, "
+            rf"the first in line {line}; correct one of them, or remove it"
+        )
+        with pytest.raises(InputError, match=message):
+            read_corpus(path, labels_file=labels)
+    beside.write_text("1\n")
+    with pytest.raises(InputError, match="has 1 labels"):
+        read_alpha_nli(path, labels)
+    # A row that says nothing contradicts nothing.
+    write(path, [{**ALPHA[0], key: None}, {**ALPHA[1], key: 2}])
+    beside.write_text("1\n2\n")
+    assert read_alpha_nli(path, labels).labels.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("key", ["label", "Gold_Label"])
+def test_labels_of_delta_nli_that_are_there_twice_are_compared(tmp_path, key):
+    path = write(tmp_path / "d.jsonl", [{**record, key: "Weakener"} for record in DELTA])
+    message = rf"keys UpdateType and {key.lower()} contradict each other in 1 of 2 rows, .* line 1;"
+    with pytest.raises(InputError, match=message):
+        read_delta_nli(path)
+    write(path, [{**record, key: record["UpdateType"]} for record in DELTA])
+    assert read_delta_nli(path).labels.tolist() == [1, 0]
+    write(path, [{**record, key: 1} for record in DELTA])  # a label of something else
+    assert read_delta_nli(path).labels.tolist() == [1, 0]
+
+
+def test_an_update_marked_as_impossible_is_counted_by_itself(tmp_path):
+    path = write(tmp_path / "d.jsonl", [*DELTA, {**DELTA[0], "UpdateTypeImpossible": True}])
+    assert read_delta_nli(path).dropped == {"no update": 1, "update marked as impossible": 1}
+
+
 def test_reworded_hypotheses_make_other_stories(alpha):
     table = read_alpha_nli(alpha).table
     place = table.column_names.index("hyp2")
