@@ -220,6 +220,47 @@ def test_a_sample_that_was_spoilt_by_hand_is_refused(sample, spoil):
         read_sample(sample.path)
 
 
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda found: _spoil(found, n_reworded=3), "n_reworded is 3, and 40 different rows are"),
+        (lambda found: _spoil_pair(found, row=99_999), r"item \d+ has the row 99999, and of texts"),
+        (lambda found: _spoil_pair(found, item=99_999), "item 99999 has the row"),
+        (
+            lambda found: _spoil(
+                found,
+                criterion="new-label",
+                pairs=[
+                    {**pair, "pieces": {name: [["keep", "A"]] for name in found["columns"]}}
+                    for pair in found["pairs"]
+                ],
+            ),
+            "has a run's test_set, and the criterion new-label is of labelled files",
+        ),
+    ],
+)
+def test_a_sample_that_contradicts_itself_is_refused(sample, spoil, message):
+    found = json.loads(sample.path.read_text())
+    sample.path.write_text(json.dumps(spoil(found)))
+    with pytest.raises(InputError, match=rf"sample\.json: {message}.*; draw the sample anew"):
+        read_sample(sample.path)
+
+
+def test_edits_of_a_row_agree_on_it(tmp_path, first_run):
+    drawn = draw_sample(read_run(first_run), tmp_path / "sample.json", n=60, unit="edits")
+    found = json.loads(drawn.path.read_text())
+    rows = [pair["row"] for pair in found["pairs"]]
+    twice = next(pair for pair in found["pairs"] if rows.count(pair["row"]) > 1)
+    for change in ({"label": "another"}, {"pieces": {n: [["keep", "A"]] for n in drawn.columns}}):
+        pairs = [{**pair, **change} if pair is twice else pair for pair in found["pairs"]]
+        drawn.path.write_text(json.dumps({**found, "pairs": pairs}))
+        with pytest.raises(InputError, match=r"two items of row .* different labels or originals"):
+            read_sample(drawn.path)
+    drawn.path.write_text(json.dumps({**found, "n_reworded": len(set(rows)) - 1}))
+    with pytest.raises(InputError, match="n_reworded is"):
+        read_sample(drawn.path)
+
+
 # As the version before this one wrote it.
 FORMAT_2 = {
     "format": 2,

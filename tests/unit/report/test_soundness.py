@@ -9,6 +9,7 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.report.annotation.drawing import draw_sample
 from ietest_fast.report.annotation.marks import Marks
+from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.contents import gather
 from ietest_fast.report.counts import read_counts
 from ietest_fast.report.page_builder import build_page
@@ -114,13 +115,53 @@ def test_a_text_with_one_unsound_edit_is_unsound(tmp_path, run):
     assert high == wilson_interval(2, len(by_row)).high
 
 
-def test_a_row_that_the_test_set_lacks_is_told_with_the_file(run, sample):
-    mark(sample, "anna", 0)
-    text = json.loads(sample.path.read_text())
-    text["pairs"][0]["row"] = 10**9
-    sample.path.write_text(json.dumps(text))
-    with pytest.raises(InputError, match=r"sample\.json.*rows are different numbers"):
-        marked_tables(run, read_marked(sample.path))
+def _edit(sample, change):
+    found = json.loads(sample.path.read_text())
+    change(found)
+    sample.path.write_text(json.dumps(found))
+
+
+def _shift(found):
+    for pair in found["pairs"]:
+        pair["row"] += 1
+        if found["unit"] == "texts":
+            pair["item"] = pair["row"]
+
+
+def _reword(found):
+    name = found["columns"][0]
+    found["pairs"][0]["pieces"][name] = [["old", "A"], ["new", "B"]]
+
+
+def _relabel(found):
+    found["pairs"][0]["label"] = "another"
+
+
+def _lack(found):
+    found["pairs"][0]["row"] = 10**9
+    if found["unit"] == "texts":
+        found["pairs"][0]["item"] = 10**9
+
+
+@pytest.mark.parametrize("unit", ["texts", "edits"])
+@pytest.mark.parametrize("change", [_shift, _reword, _relabel, _lack])
+def test_a_sample_is_held_against_the_run(tmp_path, run, unit, change):
+    sample = draw_sample(run, tmp_path / "sample.json", n=5, seed=3, unit=unit)
+    read_sample(sample.path).check_run(run)
+    _edit(sample, change)
+    message = r"(are not those of|two items of row \d+ have different labels or originals).*anew"
+    with pytest.raises(InputError, match=message):
+        read_sample(sample.path).check_run(run)
+
+
+def test_how_much_was_reworded_is_held_against_the_run(run, sample):
+    _edit(sample, lambda found: found.update(n_reworded=found["n_reworded"] + 1))
+    message = r"n_reworded is \d+, and .* has \d+ reworded observations; draw the sample anew"
+    with pytest.raises(InputError, match=message):
+        read_sample(sample.path).check_run(run)
+    _edit(sample, lambda found: found.update(columns=found["columns"][:1]))
+    with pytest.raises(InputError, match=r"the columns of .* are 'premise', 'hypothesis'"):
+        read_sample(sample.path).check_run(run)
 
 
 def test_without_marks_the_report_has_what_it_would_take(run):

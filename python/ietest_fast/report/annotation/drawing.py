@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
-    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.report.runs import FinishedRun, Versions
 
 DEFAULT_N = 400
 """Pairs of a sample, as in the paper's Tables 1 and 16."""
@@ -55,26 +56,16 @@ def draw_sample(
     StoreError
         If the run's texts are damaged.
     """
-    from ietest_fast.report.effects import find_substitutions
-
     check_new(path)
     versions = run.read_versions()
-    reworded = np.flatnonzero(find_substitutions(versions).n_by_row)
+    reworded = _reworded_rows(versions)
     rng = np.random.default_rng(seed)
     chosen = rng.permutation(reworded)[:n]
     edits = edits_by_row(versions.edits, {int(row) for row in chosen})
-
-    def show(row: int, item: int, made: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        texts = {name: versions.original[name][row].as_py() for name in versions.columns}
-        label = versions.label_names[versions.gold[row]]
-        return show_pair(texts, made, item=item, row=row, label=label)
-
-    pairs = []
+    pairs: list[dict[str, Any]] = []
     for row in map(int, chosen):
-        if unit == "texts":
-            pairs.append(show(row, row, edits[row]))
-        elif len(pairs) < n:
-            pairs += [show(row, own[-1]["item"], own) for own in split_edits(edits[row])]
+        if unit == "texts" or len(pairs) < n:
+            pairs += _pairs_of_row(versions, row, edits[row], unit)
     order_versions(pairs, rng)
     sample = Sample(
         path=path,
@@ -89,6 +80,38 @@ def draw_sample(
     )
     write_sample(sample)
     return sample
+
+
+def pairs_of_run(
+    versions: Versions, rows: Collection[int], unit: Unit
+) -> tuple[dict[int, dict[str, Any]], int]:
+    """Give all pairs that can be drawn of some rows, by item, and how many rows are reworded.
+
+    A sample is held against them: a number that somebody has edited names another text.
+    """
+    reworded = _reworded_rows(versions)
+    edits = edits_by_row(versions.edits, set(rows) & set(map(int, reworded)))
+    found = [pair for row, own in edits.items() for pair in _pairs_of_row(versions, row, own, unit)]
+    return {pair["item"]: pair for pair in found}, len(reworded)
+
+
+def _reworded_rows(versions: Versions) -> NDArray[np.int64]:
+    from ietest_fast.report.effects import find_substitutions
+
+    return np.flatnonzero(find_substitutions(versions).n_by_row)
+
+
+def _pairs_of_row(
+    versions: Versions, row: int, edits: Sequence[Mapping[str, Any]], unit: Unit
+) -> list[dict[str, Any]]:
+    texts = {name: versions.original[name][row].as_py() for name in versions.columns}
+    label = versions.label_names[versions.gold[row]]
+    if unit == "texts":
+        return [show_pair(texts, edits, item=row, row=row, label=label)]
+    return [
+        show_pair(texts, own, item=own[-1]["item"], row=row, label=label)
+        for own in split_edits(edits)
+    ]
 
 
 def check_new(path: Path) -> None:
