@@ -122,3 +122,9 @@ def test_half_of_a_character_is_replaced(tmp_path: Path, text: str, mended: obje
     path = tmp_path / "a.json"
     path.write_text(text)
     assert read_json(path) == (json.loads(text) if mended is None else mended)
+
+
+@pytest.mark.parametrize("line", ["boy", " boy ,", '"boy "', "' boy',", '" boy\t"', "BOY "])
+def test_blanks_around_a_word_of_a_block_list_are_of_no_word(tmp_path, line):
+    (tmp_path / "block.txt").write_text(f"{line}\n\n  \n")
+    assert read_block_list(tmp_path / "block.txt") == {"boy"}

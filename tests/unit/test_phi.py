@@ -205,7 +205,9 @@ def test_a_plan_tells_what_a_built_one_is(tmp_path):
     ("text", "complaint"),
     [
         ("old,new\nboy,lad\nboy,man\n", "m.csv, row 1: 'boy' is replaced by 'lad' before"),
+        ("old,new\nboy,lad\nboy ,man\n", "m.csv, row 1: 'boy' is replaced by 'lad' before"),
         ("old,new\n,lad\n", "row 0, column 'old': a word is missing"),
+        ("old,new\n  ,lad\n", "row 0, column 'old': a word is missing"),
         ("old,other\nboy,lad\n", "column 'new': there is no such column"),
         ("old,new\n", "no rows"),
     ],
@@ -214,6 +216,16 @@ def test_mappings_that_are_none(tmp_path, text, complaint):
     (tmp_path / "m.csv").write_text(text)
     with pytest.raises(InputError, match=complaint):
         plan({"name": "words", "mapping": "m.csv"}, folder=tmp_path)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "\u00a0"])
+@pytest.mark.parametrize("row", ["boy{0},lad", "{0}boy,lad", "boy,lad{0}", "boy,{0}lad{0}"])
+def test_blanks_around_a_word_of_a_mapping_are_of_no_word(tmp_path, row, blank):
+    (tmp_path / "m.csv").write_text(f"old,new\n{row.format(blank)}\nboy ,lad\n", "utf-8")
+    planned = plan({"name": "words", "mapping": "m.csv"}, folder=tmp_path)
+    phi = planned.build(Material())
+    assert phi.replace(["A young boy is sitting"]) == ["A young lad is sitting"]
+    assert phi.fingerprint == words(boy="lad").fingerprint
 
 
 def test_a_mapping_that_ignores_case_has_one_replacement_for_a_word(tmp_path):

@@ -130,7 +130,7 @@ def read_block_list(path: str | Path) -> frozenset[str]:
     text = read_text(path)
     words = set()
     for row, line in enumerate(text.splitlines(), start=1):
-        word = line.strip().rstrip(",").strip().strip("\"'").lower()
+        word = line.strip().rstrip(",").strip().strip("\"'").strip().lower()
         if _IN_NO_WORD.search(word):  # would never be found in a text
             raise InputError(
                 f"expected one word, found {line.strip()!r}", path=path, row=f"line {row}"

@@ -69,8 +69,11 @@ def _with_text(value: object) -> object:
     return {"text": value} if isinstance(value, str) else value
 
 
-def _with_slots(*slots: str) -> AfterValidator:
-    """Make what checks that each of these stands once in a text, in this order, and no other."""
+def _with_slots(*slots: str, is_joint: bool = False) -> AfterValidator:
+    """Make what checks that each of these stands once in a text, in this order, and no other.
+
+    Blanks around a text are dropped, as others stand beside it; those of a joint are its own.
+    """
 
     def check(text: str) -> str:
         found = re.findall(r"\{[^{}]*\}|[{}]", text)
@@ -88,12 +91,13 @@ def _with_slots(*slots: str) -> AfterValidator:
             raise ValueError(
                 f"has a sign that nobody sees, or that turns others: {escape(text)}; remove it"
             )
-        return text
+        return text if is_joint else text.strip()
 
     return AfterValidator(check)
 
 
 Text = Annotated[str, Field(min_length=1), _with_slots()]
+Joint = Annotated[str, Field(min_length=1), _with_slots(is_joint=True)]
 
 
 class Agreeing(_Strict):
@@ -234,9 +238,9 @@ class Connectives(_Strict):
 class Lists(_Strict):
     """What stands between the parts of a list, and between the sentences of a premise."""
 
-    between: Text
-    last: Text
-    sentences: Text
+    between: Joint
+    last: Joint
+    sentences: Joint
 
 
 class Numerals(_Strict):

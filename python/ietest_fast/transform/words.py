@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
@@ -165,7 +166,7 @@ def _fold(key: str, *, ignore_case: bool) -> str:
 
 
 def read_mapping(path: str | Path, *, ignore_case: bool = False) -> dict[str, str]:
-    """Read a mapping of words from a file.
+    """Read a mapping of words from a file; blanks around them are of no word.
 
     Parameters
     ----------
@@ -192,7 +193,10 @@ def read_mapping(path: str | Path, *, ignore_case: bool = False) -> dict[str, st
     n_rows = 0
     with open_batches(path, columns=columns, texts=columns) as reader:
         for batch in reader:
-            pairs = (batch[name].cast(pa.large_string()).to_pylist() for name in columns)
+            texts = (
+                pc.utf8_trim_whitespace(batch[name].cast(pa.large_string())) for name in columns
+            )
+            pairs = (each.to_pylist() for each in texts)
             for row, (old, new) in enumerate(zip(*pairs, strict=True), start=n_rows):
                 if not old or new is None:
                     name = "new" if old else "old"

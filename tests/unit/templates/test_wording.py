@@ -405,6 +405,24 @@ def test_what_means_something_else_has_other_words(tmp_path, right, wrong, messa
 @pytest.mark.parametrize(
     ("right", "other"),
     [
+        ('"has visited"', '"has visited "'),
+        ('"no one"', '" no one"'),
+        ('"only {number} people"', '"only {number} people "'),
+        ('"the person that {predicate}"', '" the person that {predicate}"'),
+        ('"{0} and {1}"', '"{0} and {1} "'),
+        ('"two", "three"', '"two ", " three"'),
+    ],
+)
+def test_blanks_around_words_are_of_no_word(tmp_path, right, other):
+    text = (LANGUAGES / "en.toml").read_text("utf-8")
+    assert right in text
+    (tmp_path / "xx.toml").write_text(text.replace(right, other), "utf-8")
+    assert read_language(tmp_path / "xx.toml") == load_language("en")
+
+
+@pytest.mark.parametrize(
+    ("right", "other"),
+    [
         ('if = "if {0}, then {1}"', 'if = "if {0}, {1}"'),
         ('and = "{0} and {1}"', 'and = "{0}, {1}"'),
         ('last = " and "', 'last = ", "'),
