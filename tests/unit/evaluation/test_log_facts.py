@@ -53,6 +53,10 @@ def harness_log(
     [
         ({"version": 1, "status": "success", "eval": {"task": "t", "model": "m"}}, True),
         ({"status": "error", "eval": {"run_id": "r", "task": "t"}}, True),
+        ({"version": 1, "status": None, "eval": {"task": "t", "model": "m"}}, True),
+        ({"status": None, "eval": {"run_id": "r", "task": "t"}}, True),
+        ({"status": None, "eval": {"loss": 0.5, "model": "m"}}, False),
+        ({"status": "null", "eval": {"task": "t", "model": "m"}}, False),
         ({"version": 1, "status": "success", "eval": {"loss": 0.5, "model": "m"}}, False),
         ({"status": "done", "eval": {"task": "t", "model": "m"}}, False),
         ({"task": "t", "model": "m", "eval": {"acc": 0.5}}, False),

@@ -49,7 +49,7 @@ _SAMPLE_ID = "sample_id"
 # Older versions give no eval_id; the status of a run comes before what it is of.
 _OLD_HEADER = re.compile(
     rb'\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?'
-    rb'"status"\s*:\s*"(?:started|success|cancelled|error)"\s*,\s*"eval"\s*:\s*\{'
+    rb'"status"\s*:\s*(?:"(?:started|success|cancelled|error)"|null)\s*,\s*"eval"\s*:\s*\{'
 )
 _OLD_KEYS = (b'"model"', b'"run_id"')
 _TASK = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
