@@ -188,6 +188,28 @@ def test_helm_has_its_perturbations_as_versions() -> None:
     assert predictions.table["predicted"].to_pylist()[0] == "entailment"
 
 
+@pytest.mark.parametrize(("success", "n"), [(False, 2), (True, 0), (None, 0)])
+def test_failed_requests_of_helm_have_no_answer(
+    success: bool | None, n: int, tmp_path: Path
+) -> None:
+    state = json.loads((LOGS / "scenario_state.json").read_text())
+    for place in (0, -1):  # of two versions
+        state["request_states"][place]["result"]["success"] = success
+    path = tmp_path / "scenario_state.json"
+    path.write_text(json.dumps(state))
+    read = read_logs([path])
+    said = [note for note in read.notes if "failed" in note]
+    if n:
+        assert said == [
+            f"Warning: {path}: 2 requests failed, by result.success; they have no answer."
+        ]
+    else:
+        assert said == []
+    # As where there are no completions at all.
+    assert sum(read.predictions.dropped.values()) == n
+    assert len(read.predictions.pairs("typos:prob=0.1").items) == 3 - n
+
+
 def test_damaged_logs_are_explained(tmp_path: Path) -> None:
     whole = (LOGS / "inspect_original.eval").read_bytes()
     place = len(whole) // 2

@@ -18,6 +18,7 @@ from ietest_fast.evaluation.readers.base import (
     repeat_numbers,
     text_array,
 )
+from ietest_fast.plurals import say_count
 from ietest_fast.values import as_text, show_value
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class HelmReader:
             )
         is_choice = "multiple_choice" in str(about.get("method"))
         model = about.get("model_deployment") or about.get("model")
-        found = []
+        notes = _say_failures(valid, path)
+        found: list[Answers] = []
         for version, rows in by_version.items():
             read = [_read_answer(row, path, is_choice=is_choice) for row in rows]
             ids = [lookup(row["instance"], fields.item or "id") for row in rows]
@@ -102,6 +104,7 @@ class HelmReader:
                     gold_column="references",
                     predicted_column="completions",
                     is_scored=True,
+                    notes=() if found else notes,
                 )
             )
         return found
@@ -176,7 +179,7 @@ def _read_answer(
             path=path,
         )
     completions = _as_list(lookup(request, "result.completions"))
-    if not completions:
+    if not completions or _has_failed(request):
         return right[0], None, None
     if not isinstance(completions[0], dict):
         raise InputError(
@@ -192,6 +195,19 @@ def _read_answer(
             return right[0], answer, answer in right
     plain = _simplify(text)
     return right[0], text or None, any(plain == _simplify(each) for each in right)
+
+
+def _has_failed(request: dict[str, Any]) -> bool:
+    """Say whether HELM calls a request failed, whose completions, if any, are no answers."""
+    return lookup(request, "result.success") is False
+
+
+def _say_failures(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
+    n = sum(map(_has_failed, requests))
+    if not n:
+        return ()
+    failed = say_count(n, "request", "requests")
+    return (f"Warning: {path}: {failed} failed, by result.success; they have no answer.",)
 
 
 def _as_list(value: Any) -> list[Any]:
