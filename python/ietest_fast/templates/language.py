@@ -253,6 +253,9 @@ class Language(_Strict):
     """The words of a language."""
 
     name: Text
+    not_names: Annotated[tuple[Text, ...], Field(max_length=MOST_NUMERALS)] = Field(
+        (), alias="not-names", description="words that are in no name, beside those of this file"
+    )
     verbs: Verbs
     quantities: Quantities
     described: ByDomain[Annotated[DescribedWords, BeforeValidator(_with_text)]]
@@ -320,10 +323,11 @@ class Language(_Strict):
         Raises
         ------
         InputError
-            If one does, such as *every place* or *Bob and Carla*.
+            If one does, such as *every place*, *three people* or *Bob and Carla*.
         """
         words = sorted(self._words_beside_names(), key=len, reverse=True)
-        pattern = re.compile(rf"(?<!\S)(?:{'|'.join(map(re.escape, words))})(?!\S)")
+        patterns = [*map(re.escape, words), *self._counted()]
+        pattern = re.compile(rf"(?<!\S)(?:{'|'.join(patterns)})(?!\S)")
         for name in (*names.women, *names.men, *names.places):
             found = pattern.search(fold_name(name))
             if found is not None:
@@ -336,7 +340,20 @@ class Language(_Strict):
         """Return what stands in the place of names or between them, folded."""
         quantities = {fold_name(text) for role in _ROLES for text in self._quantities(role)}
         connectives = [self.connectives.words(name) for name in ("and", "or", "if", "not")]
-        return quantities.union(*connectives, (_bare(text) for _, text in self.lists))
+        others = map(fold_name, self.not_names)
+        return quantities.union(*connectives, others, (_bare(text) for _, text in self.lists))
+
+    def _counted(self) -> Iterator[str]:
+        """Give patterns of numbers with what is counted, as in *three people*, folded."""
+        own = self.quantities
+        for counted in (
+            each.of(domain) for each in (own.exactly, own.at_least) for domain in Domain
+        ):
+            behind = fold_name(counted.many.partition("{number}")[2])
+            numerals = (each.of(counted.gender) for each in self.numerals.words)
+            numbers = "|".join([r"\d+", *(re.escape(fold_name(each)) for each in numerals)])
+            if behind:
+                yield rf"(?:{numbers})\s*{re.escape(behind)}"
 
     def numeral(self, number: int, gender: Gender) -> str:
         """Return the numeral of a number; in digits beyond those that the language has."""

@@ -86,6 +86,11 @@ def test_no_name_has_words_that_mean_something_else(code: str, rules: str) -> No
         ("Bob OR Carla", "or"),
         ("If", "if"),
         ("S\u043emeone", "someone"),
+        ("Nobody", "nobody"),
+        ("three people", "three people"),
+        ("Twenty-one  places", "twenty-one places"),
+        ("3 places", "3 places"),
+        ("many people", "people"),
     ],
 )
 def test_names_have_no_words_that_mean_something_else(name: str, words: str) -> None:
@@ -93,8 +98,17 @@ def test_names_have_no_words_that_mean_something_else(name: str, words: str) -> 
         load_language("en").check_names(Names(women=("Ana",), men=(), places=(name,)))
 
 
+def test_names_have_no_quantities_of_other_languages() -> None:
+    for name, words in (("duas pessoas", "duas pessoas"), ("3 lugares", "3 lugares")):
+        with pytest.raises(InputError, match=f"has '{words}', which means something else in Port"):
+            load_language("pt").check_names(Names(women=(name,), men=(), places=()))
+    # Numerals and nouns by themselves are names as well.
+    places = ("João Pessoa", "Três Lagoas", "Todos os Santos")
+    load_language("pt").check_names(Names(women=("Ana",), men=(), places=places))
+
+
 def test_names_may_have_such_words_within_words() -> None:
-    places = ("Oxford", "Côte d'Or", "Stow-and-Wold")
+    places = ("Oxford", "Côte d'Or", "Stow-and-Wold", "Three Rivers", "Seven", "Market Place")
     load_language("en").check_names(Names(women=("Andrea",), men=("Iff",), places=places))
 
 
