@@ -209,7 +209,7 @@ def _say_unparsed(failed: set[str], n: int, unparsed: Unparsed) -> tuple[list[st
 def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predictions, list[str]]:
     """Put together logs that say of each answer whether it is right."""
     unscored = {id(part): _nulls(part.log.correct) for part in parts}
-    failed = {id(part): _unparsed(part.log) for part in parts}
+    failed = _find_unparsed(parts)
     for part in parts:
         mask = unscored[id(part)]
         if mask.any() and not part.log.is_scored:
@@ -273,16 +273,37 @@ def _nulls(values: Any) -> NDArray[np.bool_]:
     return np.asarray(values.is_null().to_numpy(zero_copy_only=False))
 
 
+def _find_unparsed(parts: list[Part]) -> dict[int, NDArray[np.bool_]]:
+    """Say of each log which answers could not be parsed, perhaps none of them could.
+
+    A judge that keeps no answer to anything does not say what it has parsed, unless its format
+    does; one that keeps answers in one log keeps them in all.
+    """
+    keeping = {part.log.judged_by[:1] for part in parts if _keeps_answers(part.log)}
+    return {
+        id(part): _unparsed(part.log)
+        if part.log.judged_by[:1] in keeping
+        else np.zeros(len(part.log), dtype=bool)
+        for part in parts
+    }
+
+
+def _keeps_answers(log: Answers) -> bool:
+    if log.predicted is None:
+        return False
+    return log.marks_unparsed or log.predicted.null_count < len(log.predicted)
+
+
 def _unparsed(log: Answers) -> NDArray[np.bool_]:
     """Say which answers of a log could not be parsed: there is none, and it is wrong.
 
-    A judge that keeps no answer to what is right, or to anything, does not say what it has parsed.
+    A judge that keeps no answer to what is right does not say what it has parsed.
     """
     if log.predicted is None or not log.is_scored:
         return np.zeros(len(log), dtype=bool)
     absent = _nulls(log.predicted.combine_chunks())
     right = pc.fill_null(log.correct, False).to_numpy(zero_copy_only=False)
-    if absent.all() or (absent & right).any():
+    if (absent & right).any():
         return np.zeros(len(log), dtype=bool)
     unscored = _nulls(log.correct)
     return np.asarray(absent & ~right & ~unscored)

@@ -391,3 +391,75 @@ def test_tables_of_versions_are_of_one_classifier_or_of_several(tmp_path: Path) 
         read_logs([first, second], logs_are="versions")
     only = long_table(tmp_path / "d.csv", voice="yyyx")
     assert read_logs([first, only]).predictions.versions == ("original", "typos", "voice")
+
+
+def unparsed_logs(folder: Path, form: str) -> list[Path]:
+    """Logs in which every answer to the reworded questions could not be parsed."""
+    if form == "lm-eval":
+        logs = [
+            harness_log(folder / f"samples_{words}.jsonl", {"none": values}, words=words)
+            for words, values in (("a", FLEXIBLE), ("b", [0] * 4))
+        ]
+        lines = logs[1].read_text().splitlines()
+        samples = [json.loads(line) | {"filtered_resps": ["[invalid]"]} for line in lines]
+        logs[1].write_text("".join(json.dumps(each) + "\n" for each in samples))
+        return logs
+    if form == "helm":
+        plain = [perturbed(i, said) for i, said in enumerate("AABA")]
+        return [
+            helm_log(
+                folder / "s.json", *plain, *(perturbed(i, "A.", name="typos") for i in range(4))
+            )
+        ]
+    logs = pair(folder, "CCIC", "NNNN" if form == "inspect, no answer" else "IIII")
+    whole = json.loads(logs[1].read_text())
+    for each in whole["samples"]:
+        each["scores"]["own"]["answer"] = None
+    logs[1].write_text(json.dumps(whole))
+    return logs
+
+
+@pytest.mark.parametrize("form", ["lm-eval", "helm", "inspect, no answer", "inspect, wrong"])
+def test_answers_of_which_none_could_be_parsed_are_counted(form: str, tmp_path: Path) -> None:
+    """As if one could; a judge that keeps the answers of one log keeps those of all."""
+    logs = unparsed_logs(tmp_path, form)
+    read = read_logs(logs)
+    assert "Answers to 4 of 4 items could not be parsed" in " ".join(read.notes)
+    assert sum(counts(read)[::2]) == 0
+    with pytest.raises(InputError, match="4 answers could not be parsed, the first that to item"):
+        read_logs(logs, unparsed="error")
+    with pytest.raises(InputError, match="no item is left"):
+        read_logs(logs, unparsed="drop")
+    if form not in {"lm-eval", "inspect, no answer"}:
+        return
+    # These say so even if no answer of any log could be parsed.
+    other = logs[1].with_name(f"other_{logs[1].name}")
+    other.write_text(logs[1].read_text().replace("eworded", "ephrased").replace("b ", "c "))
+    assert "Answers to 4 of 4 items could not" in " ".join(read_logs([logs[1], other]).notes)
+    with pytest.raises(InputError, match="4 answers could not be parsed"):
+        read_logs([logs[1], other], unparsed="error")
+
+
+@pytest.mark.parametrize("form", ["log-likelihoods", "a judge without answers"])
+def test_logs_that_keep_no_answers_have_none_that_could_not_be_parsed(
+    form: str, tmp_path: Path
+) -> None:
+    if form == "log-likelihoods":
+        logs = [
+            harness_log(
+                tmp_path / f"samples_{words}.jsonl",
+                {"none": [0] * 4},
+                words=words,
+                arguments=lambda i: {"gen_args_0": {"arg_0": f"q {i}", "arg_1": " yes"}},
+                filtered_resps=lambda i: [["-1.5", "False"]],
+            )
+            for words in "ab"
+        ]
+    else:
+        logs = pair(tmp_path, "CCIC", "IIII")
+        for log in logs:
+            log.write_text(log.read_text().replace('"answer": "yes"', '"answer": null'))
+    for unparsed in (None, "error"):
+        read = read_logs(logs, unparsed=unparsed)
+        assert len(read.predictions) == 8
+        assert not any("parsed" in note for note in read.notes)

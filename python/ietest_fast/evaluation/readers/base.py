@@ -155,6 +155,9 @@ class Answers:
         Names, for messages; the path is None if gold labels stand in the log.
     is_scored
         Whether answers are free texts that the log itself has marked as right or wrong.
+    marks_unparsed
+        Whether the log says by itself that an answer could not be parsed, so that none need have
+        been.
     dropped
         Rows of the log that are not there, by reason.
     notes
@@ -189,6 +192,7 @@ class Answers:
     gold_path: Path | None = None
     predicted_column: str = "prediction"
     is_scored: bool = False
+    marks_unparsed: bool = False
     dropped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

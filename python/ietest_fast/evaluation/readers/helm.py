@@ -104,6 +104,7 @@ class HelmReader:
                     gold_column="references",
                     predicted_column="completions",
                     is_scored=True,
+                    marks_unparsed=True,
                     notes=() if found else notes,
                 )
             )

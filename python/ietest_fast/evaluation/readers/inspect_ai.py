@@ -158,6 +158,7 @@ class InspectReader:
                 gold_column=fields.gold or "target",
                 predicted_column=fields.predicted or "answer",
                 is_scored=True,
+                marks_unparsed=NO_ANSWER in judged.values,
                 notes=tuple(notes),
             )
         ]

@@ -130,6 +130,7 @@ class LmEvalReader:
                 gold_column=fields.gold or "target",
                 predicted_column=fields.predicted or "filtered_resps",
                 is_scored=metric is not None,
+                marks_unparsed=True,
                 judged_by=judged_by,
                 # The log-likelihoods of choices go through no filter.
                 filters=() if requests is not None and filters == ("none",) else filters,
