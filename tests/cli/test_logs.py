@@ -41,6 +41,23 @@ def test_two_logs_go_to_a_verdict(
     assert "The accuracies differ" in out
 
 
+@pytest.mark.parametrize("name", ["samples_nli_said_{}.jsonl", "inspect_{}.eval"])
+def test_stress_says_what_was_decided_while_logs_were_read(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs = [LOGS / name.format(version) for version in ("original", "rephrased")]
+    note = "Answers to 4 of 30 items could not be parsed; they count as wrong"
+    status, out, err = run(capsys, "stress", *logs)
+    assert status == 0, err
+    assert note in " ".join(out.split())
+    status, out, _ = run(capsys, "stress", *logs, "--json")
+    (profile,) = json.loads(out)["profiles"]
+    assert any(note in each for each in profile["warnings"])
+    status, _, err = run(capsys, "stress", *logs, "--unparsed", "error")
+    assert status == 1
+    assert "4 answers could not be parsed" in err
+
+
 def test_the_same_texts_are_two_classifiers(capsys: pytest.CaptureFixture[str]) -> None:
     logs = [LOGS / f"samples_nli{which}_rephrased.jsonl" for which in ("", "_said")]
     status, out, err = run(capsys, "test", *logs)

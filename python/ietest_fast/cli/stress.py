@@ -347,8 +347,9 @@ def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, 
         check_not_given(*OF_LOGS, "threshold", because="is for predictions made elsewhere")
         answers = read_answers(paths)
     else:
-        found = read(tuple(logs), options, keep=[options["group_by"]]).predictions
-        answers = (StressAnswers(predictions=found, run=StressRun()),)
+        found = read(tuple(logs), options, keep=[options["group_by"]])
+        run = StressRun(warnings=found.notes)
+        answers = (StressAnswers(predictions=found.predictions, run=run),)
     train = _read_training(options["train"], answers[0].run.text_columns)
     noted = []
     for each in answers:
