@@ -21,7 +21,8 @@ def sample(name: object, value: object, *, asked: object = None, **more: Any) ->
         "input": f"Question {name}?" if asked is None else asked,
         "target": "yes",
         "scores": {
-            scorer: {"value": each, "answer": "yes"} for scorer, each in scores["scores"].items()
+            scorer: {"value": each, "answer": "no" if each in ("I", "no", 0) else "yes"}
+            for scorer, each in scores["scores"].items()
         },
     } | more
 

@@ -119,6 +119,28 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
     return said
 
 
+def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
+    """Say of how many samples the answer is the target, and marked as wrong.
+
+    An answer may be right in other words, but not wrong in the same ones.
+    """
+    said = []
+    for log in logs:
+        if not log.is_scored or log.gold is None or log.predicted is None or log.correct is None:
+            continue
+        gold, answers = (as_texts(each, path=log.path) for each in (log.gold, log.predicted))
+        same = pc.fill_null(pc.equal(gold, answers), False)
+        n = pc.sum(pc.and_(same, pc.fill_null(pc.invert(log.correct), False))).as_py() or 0
+        if n:
+            judge = log.judged_by[0] if log.judged_by else "the log"
+            said.append(
+                f"Warning: in {n:,} of {len(log):,} samples of {log.path} the answer is the "
+                f"target, and {judge} says wrong; mend the log, or name what says otherwise with "
+                "--correct-columns."
+            )
+    return said
+
+
 def _say_other_gold(part: Part, first: Part) -> list[str]:
     """Say of how many items of one file the right answer is another one in a version.
 

@@ -21,7 +21,7 @@ from ietest_fast.evaluation.log_alignment import (
 )
 from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.log_roles import LogsAre, name_parts
-from ietest_fast.evaluation.log_texts import say_contradictions
+from ietest_fast.evaluation.log_texts import say_contradictions, say_wrong_targets
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, read_log
 
@@ -192,6 +192,8 @@ def read_logs(
     if threshold is not None:
         _check_scores(logs)
     judges = _check_judges(logs)
+    if threshold is None:  # a score may be too low for an answer that is the target
+        judges += say_wrong_targets(logs)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
         logs = _with_gold(logs, Path(gold_path), gold_column or "label", id_column)

@@ -458,8 +458,52 @@ def test_logs_that_keep_no_answers_have_none_that_could_not_be_parsed(
     else:
         logs = pair(tmp_path, "CCIC", "IIII")
         for log in logs:
-            log.write_text(log.read_text().replace('"answer": "yes"', '"answer": null'))
+            text = log.read_text().replace('"answer": "yes"', '"answer": null')
+            log.write_text(text.replace('"answer": "no"', '"answer": null'))
     for unparsed in (None, "error"):
         read = read_logs(logs, unparsed=unparsed)
         assert len(read.predictions) == 8
         assert not any("parsed" in note for note in read.notes)
+
+
+def contradictory_logs(folder: Path, form: str, wrong: int) -> list[Path]:
+    """Logs in the second of which some answers are the targets, and marked as wrong."""
+    if form == "lm-eval":
+        return [
+            harness_log(
+                folder / f"samples_{words}.jsonl",
+                {"none": [0] * n + [1] * (8 - n)},
+                words=words,
+                target=lambda i: "xy"[i % 2],
+                filtered_resps=lambda i: ["xy"[i % 2]],
+            )
+            for words, n in (("a", 0), ("b", wrong))
+        ]
+    if form == "inspect":
+        logs = pair(folder, "C" * 8, "I" * wrong + "C" * (8 - wrong))
+        logs[1].write_text(logs[1].read_text().replace('"answer": "no"', '"answer": "yes"'))
+        return logs
+    # So many right answers are no labels, with which the marks would be compared one by one.
+    rows = ["item,version,gold,predicted,correct"]
+    for name, n in (("original", 0), ("t", wrong)):
+        rows += [f"{i},{name},It is {i}.,It is {i}.,{int(i >= n)}" for i in range(24)]
+    (folder / "t.csv").write_text("\n".join(rows) + "\n")
+    return [folder / "t.csv"]
+
+
+@pytest.mark.parametrize("form", ["lm-eval", "inspect", "table"])
+def test_answers_that_are_the_target_and_marked_as_wrong_are_counted(
+    form: str, tmp_path: Path
+) -> None:
+    """Other words may be right, but not the same ones wrong."""
+    judge = {"lm-eval": "exact_match", "inspect": "own", "table": "the log"}[form]
+    for wrong in (0, 3):
+        logs = contradictory_logs(tmp_path, form, wrong)
+        warned = [note for note in read_logs(logs).notes if "the answer is the target" in note]
+        assert len(warned) == (wrong > 0)
+        if wrong:
+            assert f"in 3 of {24 if form == 'table' else 8} samples of" in warned[0]
+            assert f"and {judge} says wrong" in warned[0]
+    # With a threshold, a score may be too low for an answer that is the target.
+    notes = read_logs(logs, threshold=0.5).notes if form != "table" else []
+    assert not any("is the target" in note for note in notes)
