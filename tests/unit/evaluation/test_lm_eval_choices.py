@@ -719,3 +719,49 @@ def test_columns_of_marks_follow_their_rows(tmp_path: Path) -> None:
         )
         paths.append(store(table, tmp_path / f"{version}.csv"))
     assert discordant(read_logs(paths, id_column="id")) == 0
+
+
+def pairs_of(version: str, metric: str, **shift: int) -> Rows:
+    """Samples with a pair that may have another target or answer than stands beside it."""
+    rows = []
+    for number, scores in enumerate(draw(len(version), 30, 3)):
+        pair = [number % 3, int(np.argmax(scores))]
+        if number < 20:
+            pair = [(pair[0] + shift.get("target", 0)) % 3, (pair[1] + shift.get("said", 0)) % 3]
+        given: dict[str, Any] = {metric: pair}
+        texts = ["no", "yes", "maybe"]
+        rows.append(sample(number, [*scores], texts, version=version, target=number % 3, **given))
+    return rows
+
+
+@pytest.mark.parametrize("metric", ["mcc", "f1"])
+@pytest.mark.parametrize("shift", [{}, {"target": 1}, {"said": 1}, {"target": 1, "said": 1}])
+def test_pairs_are_compared_with_targets_and_log_likelihoods(
+    shift: dict[str, int], metric: str, tmp_path: Path
+) -> None:
+    found = read(tmp_path, {v: pairs_of(v, metric, **shift) for v in ("o", "rr")})
+    said = f"20 of 30 samples in which {metric} contradicts the target and the log-likelihoods"
+    assert sum(said in note for note in found.notes) == 2 * bool(shift)
+    assert (changed(found) is None) == bool(shift)
+    # The pairs say what is right, as before.
+    right = [pair[0] == pair[1] for pair in (row[metric] for row in pairs_of("o", metric, **shift))]
+    assert found.predictions.pairs("transformed").sample.original_correct.tolist() == right
+
+
+@pytest.mark.parametrize("wrong", [0, 7])
+def test_marks_of_one_request_are_compared_with_what_would_have_been_written(
+    wrong: int, tmp_path: Path
+) -> None:
+    logs: dict[str, Rows] = {}
+    for version, n in (("o", 0), ("r", wrong)):
+        for number in range(20):
+            row = sample(number, [-1.5], ["end"], version=version, target="end", acc=0.0)
+            is_greedy = number % 3 == 0
+            row["filtered_resps"] = [["-1.5", str(is_greedy)]]
+            row["acc"] = float(is_greedy != (number < n))
+            logs.setdefault(version, []).append(row)
+    found = read(tmp_path, logs)
+    said = [note for note in found.notes if "would have written the text" in note]
+    assert len(said) == bool(wrong)
+    assert not wrong or "has 7 of 20 samples in which acc contradicts" in said[0]
+    assert discordant(found) == wrong

@@ -23,7 +23,12 @@ from ietest_fast.evaluation.readers.base import (
     plain_array,
     text_array,
 )
-from ietest_fast.evaluation.readers.lm_eval_choices import judge, read_requests
+from ietest_fast.evaluation.readers.lm_eval_choices import (
+    count_other_marks,
+    count_other_pairs,
+    judge,
+    read_requests,
+)
 from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.files import MOST_SETTINGS, read_json
 from ietest_fast.values import as_finite, as_text, show_value, unwrap
@@ -56,6 +61,7 @@ _OWN = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
     | {f"{name}_hash" for name in ("doc", "prompt", "target")}
 )
+_OUTCOMES_ONLY = "right and wrong are compared, the answers are not"
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\dT[\d\-.:]+$")
 
 
@@ -178,12 +184,12 @@ def _read_answers(samples: _Samples) -> tuple[_Said, list[str]]:
         return _Said(gold=texts, predicted=said), []
     pairs = [] if metric is None else [read_pair(value) for value in samples.values(metric)]
     if any(pair is not None for pair in pairs):
-        return _read_pairs(pairs, samples.requests), []
+        return _read_pairs(samples, pairs, targets)
     if samples.requests is None:
         said = [_answer(record) for _, record in samples.records]
         return _Said(gold=texts, predicted=said), []
     if samples.requests.sizes == {1}:  # how likely one text is, which is no answer
-        return _Said(gold=texts, predicted=None), []
+        return _Said(gold=texts, predicted=None), _compare_marks(samples)
     return _read_choices(samples, samples.requests, targets)
 
 
@@ -202,10 +208,9 @@ def _read_choices(
         why = (
             f"does not say which choice {samples.metric} takes for the answer"
             if judged.answers is None
-            else f"has {judged.n_contradicted:,} of {len(targets):,} samples in which "
-            f"{samples.metric} contradicts the target and the log-likelihoods"
+            else _say_contradicted(samples, judged.n_contradicted)
         )
-        note = f"{samples.path}: {why}; right and wrong are compared, the answers are not."
+        note = f"{samples.path}: {why}; {_OUTCOMES_ONLY}."
         # Under the names of a log without contradictions, with whose they are compared.
         named = gold if any(gold) else texts
         return _Said(gold=named, predicted=None), [note]
@@ -218,7 +223,42 @@ def _read_choices(
     return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), []
 
 
-def _read_pairs(pairs: list[tuple[Any, Any] | None], requests: Requests | None) -> _Said:
+def _say_contradicted(samples: _Samples, n: int) -> str:
+    return (
+        f"has {n:,} of {len(samples.records):,} samples in which {samples.metric} contradicts the "
+        "target and the log-likelihoods"
+    )
+
+
+def _compare_marks(samples: _Samples) -> list[str]:
+    """Say of how many samples acc says otherwise than whether the text would have been written."""
+    if samples.metric != "acc" or samples.correct is None or samples.fields.threshold is not None:
+        return []
+    n = count_other_marks(samples.records, samples.correct)
+    note = (
+        f"{samples.path}: has {n:,} of {len(samples.records):,} samples in which acc contradicts "
+        "whether the model would have written the text, which stands beside its log-likelihood; "
+        "acc counts."
+    )
+    return [note] if n else []
+
+
+def _read_pairs(
+    samples: _Samples, pairs: list[tuple[Any, Any] | None], targets: list[Any]
+) -> tuple[_Said, list[str]]:
+    """Return the pairs of a metric over all samples, without answers that the log contradicts."""
+    said = _name_pairs(pairs, samples.requests)
+    if samples.requests is None:
+        return said, []
+    known = targets if samples.fields.gold is None else [None] * len(targets)
+    n = count_other_pairs(samples.requests, pairs, known)
+    if not n:
+        return said, []
+    note = f"{samples.path}: {_say_contradicted(samples, n)}; {_OUTCOMES_ONLY}."
+    return _Said(gold=said.gold, predicted=None), [note]
+
+
+def _name_pairs(pairs: list[tuple[Any, Any] | None], requests: Requests | None) -> _Said:
     """Return the targets and the answers that a metric over all samples was given, if it was."""
     names = None if requests is None else requests.names or requests.places
 

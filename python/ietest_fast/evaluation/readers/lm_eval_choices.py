@@ -283,6 +283,43 @@ def _count_contradicted(
     )
 
 
+def count_other_pairs(
+    requests: Requests, pairs: Sequence[tuple[Any, Any] | None], targets: Sequence[Any]
+) -> int:
+    """Count the samples whose pair has another target or answer than stands beside it.
+
+    Parameters
+    ----------
+    requests
+        Of the samples.
+    pairs
+        The numbers of the right choice, or of several, and of the answer; None of a sample that was
+        not scored. Texts are not compared: a task may have made them of anything.
+    targets
+        Of the samples, as they stand in the log; read in the way that contradicts fewest.
+    """
+    likeliest = [_best(scores) for scores in requests.scores]
+
+    def is_other(pair: tuple[Any, Any] | None, best: int, target: frozenset[int] | None) -> bool:
+        if pair is None or not isinstance(pair[1], int):
+            return False
+        right = frozenset(pair[0] if isinstance(pair[0], list) else [pair[0]])
+        return pair[1] != best or (target is not None and right != target)
+
+    return min(
+        sum(map(is_other, pairs, likeliest, reading))
+        for reading in _read_targets(targets, requests)
+    )
+
+
+def count_other_marks(records: Records, correct: Sequence[bool | None]) -> int:
+    """Count samples of one request whose mark is not whether the model would have written it."""
+    return sum(
+        mark is not None and mark != (str(record["filtered_resps"][0][1]) == "True")
+        for (_, record), mark in zip(records, correct, strict=True)
+    )
+
+
 def _answers(requests: Requests, metric: str | None) -> list[tuple[bool, list[int]]]:
     """Return the answers by all ways in which a metric may find them, the likeliest first."""
     if metric in _WITHOUT_ANSWER:
