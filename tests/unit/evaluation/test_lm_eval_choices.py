@@ -765,3 +765,42 @@ def test_marks_of_one_request_are_compared_with_what_would_have_been_written(
     assert len(said) == bool(wrong)
     assert not wrong or "has 7 of 20 samples in which acc contradicts" in said[0]
     assert discordant(found) == wrong
+
+
+@pytest.mark.parametrize("metric", ["acc", "acc_norm", "acc_mutual_info", "exact_match", "mcc"])
+@pytest.mark.parametrize("bad", [0, 1, 6])
+def test_log_likelihoods_that_are_no_numbers_are_counted(
+    bad: int, metric: str, tmp_path: Path
+) -> None:
+    """The harness takes the first of them for the likeliest, as NumPy does."""
+    logs: dict[str, Rows] = {}
+    for version, n in (("o", 0), ("r", bad)):
+        for number in range(20):
+            texts = ["no", "yes"] * (1 + (metric == "acc_mutual_info"))
+            scores = [float("nan"), -2.0, -3.0, -3.0][: len(texts)]
+            scores = scores if number < n else [-1.0, float("-inf"), -3.0, -3.0][: len(texts)]
+            value: Any = [number % 2, 0] if metric == "mcc" else float(number % 2 == 0)
+            row = sample(
+                number, scores, texts, version=version, target=number % 2, **{metric: value}
+            )
+            if metric == "acc_mutual_info":
+                for place in (2, 3):
+                    row["arguments"][f"gen_args_{place}"]["arg_0"] = ""
+            logs.setdefault(version, []).append(row)
+    found = read(tmp_path, logs)
+    said = [note for note in found.notes if "no numbers" in note]
+    assert len(said) == bool(bad)
+    assert not bad or f"{bad} sample{'s have' if bad > 1 else ' has'} log-likelihoods" in said[0]
+    assert len(found.predictions) == 40
+
+
+def test_the_log_likelihood_of_a_single_text_may_be_no_number(tmp_path: Path) -> None:
+    logs = {
+        version: [
+            sample(n, [score if n < 2 else -1.5], ["end"], version=version, target="end", acc=0.0)
+            for n in range(20)
+        ]
+        for version, score in (("o", -1.5), ("r", float("nan")))
+    }
+    (note,) = [note for note in read(tmp_path, logs).notes if "no numbers" in note]
+    assert "2 samples have log-likelihoods that are no numbers" in note

@@ -24,6 +24,7 @@ from ietest_fast.evaluation.readers.base import (
     text_array,
 )
 from ietest_fast.evaluation.readers.lm_eval_choices import (
+    count_no_numbers,
     count_other_marks,
     count_other_pairs,
     judge,
@@ -31,6 +32,7 @@ from ietest_fast.evaluation.readers.lm_eval_choices import (
 )
 from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.files import MOST_SETTINGS, read_json
+from ietest_fast.plurals import say_count
 from ietest_fast.values import as_finite, as_text, show_value, unwrap
 
 if TYPE_CHECKING:
@@ -111,6 +113,7 @@ class LmEvalReader:
             )
         )
         notes += note
+        notes += _say_no_numbers(requests, path)
         item = fields.item or "doc_id"
         return [
             Answers(
@@ -228,6 +231,17 @@ def _say_contradicted(samples: _Samples, n: int) -> str:
         f"has {n:,} of {len(samples.records):,} samples in which {samples.metric} contradicts the "
         "target and the log-likelihoods"
     )
+
+
+def _say_no_numbers(requests: Requests | None, path: Path) -> list[str]:
+    """Say how many samples have no log-likelihoods; the harness judges them all the same."""
+    n = 0 if requests is None else count_no_numbers(requests)
+    note = (
+        f"Warning: {path}: {say_count(n, 'sample has', 'samples have')} log-likelihoods that are "
+        "no numbers (NaN), of which the harness takes the first for the likeliest; run the model "
+        "on them again."
+    )
+    return [note] if n else []
 
 
 def _compare_marks(samples: _Samples) -> list[str]:

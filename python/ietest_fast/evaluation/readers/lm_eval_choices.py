@@ -312,6 +312,12 @@ def count_other_pairs(
     )
 
 
+def count_no_numbers(requests: Requests) -> int:
+    """Count the samples some of whose log-likelihoods are NaN, from which no choice follows."""
+    asked = [requests.scores, requests.without_question or requests.scores]
+    return sum(any(np.isnan(own).any() for own in each) for each in zip(*asked, strict=True))
+
+
 def count_other_marks(records: Records, correct: Sequence[bool | None]) -> int:
     """Count samples of one request whose mark is not whether the model would have written it."""
     return sum(
