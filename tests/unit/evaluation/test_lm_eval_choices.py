@@ -804,3 +804,52 @@ def test_the_log_likelihood_of_a_single_text_may_be_no_number(tmp_path: Path) ->
     }
     (note,) = [note for note in read(tmp_path, logs).notes if "no numbers" in note]
     assert "2 samples have log-likelihoods that are no numbers" in note
+
+
+STEREOTYPES = {"likelihood_diff": 2.5, "pct_stereotype": None}
+
+
+@pytest.mark.parametrize(
+    ("metrics", "higher", "options", "message"),
+    [
+        (STEREOTYPES, False, {}, r"of pct_stereotype, lower is better, says results_.*; here 1 co"),
+        (STEREOTYPES, None, {}, "of pct_stereotype, lower is better, says lm-evaluation-harness;"),
+        (STEREOTYPES, True, {}, None),
+        (STEREOTYPES, "no", {}, "lower is better, says lm-evaluation-harness;"),
+        ({"wrong": None}, False, {}, "of wrong, lower is better, says results_"),
+        ({"wrong": None}, None, {}, None),
+        ({"wrong": None}, False, {"correct_columns": ["wrong"]}, "of wrong, lower is better"),
+        ({"wrong": 0.7}, False, {"threshold": 0.5}, "here 0.5 and more count as right"),
+        ({"acc": None}, True, {}, None),
+        # What samples have of these is a log-likelihood, or a pair of which equal ones are right.
+        ({"perplexity": -1.5}, False, {"threshold": -2.0}, None),
+        ({"ter": ["yes", "no"]}, False, {}, None),
+    ],
+)
+def test_metrics_of_which_lower_is_better_are_told(
+    metrics: dict[str, Any],
+    higher: Any,
+    options: dict[str, Any],
+    message: str | None,
+    tmp_path: Path,
+) -> None:
+    logs = {}
+    for version in ("o", "r"):
+        rows = []
+        for number in range(20):
+            said = {
+                name: float(number % 2) if value is None else value
+                for name, value in metrics.items()
+            }
+            row = sample(number, [-1.5], ["end"], version=version, target="end", **said)
+            rows.append(row | {"filtered_resps": ["end" if number % 2 else "start"]})
+        logs[version] = rows
+    if higher is not None:
+        for day in (1, 2):
+            said_there = {v: dict.fromkeys(metrics, higher) for v in ("o", "r")}
+            path = tmp_path / f"results_2026-01-0{day}T00-00-00.0.json"
+            path.write_text(json.dumps({"higher_is_better": said_there}))
+    found = read(tmp_path, logs, **options)
+    said = [note for note in found.notes if "lower is better" in note]
+    assert len(said) == 2 * (message is not None)
+    assert message is None or re.search(message, said[0])

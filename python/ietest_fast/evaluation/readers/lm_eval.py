@@ -58,6 +58,10 @@ _METRICS_OF_CHOICES = (
     "f1",
     "exact_match",
 )
+# Metrics of the harness of which lower is better. Samples have perplexities as log-likelihoods, of
+# which higher is better.
+_LOWER_IS_BETTER = frozenset({"brier_score", "likelihood_diff", "mae", "pct_stereotype"})
+_PERPLEXITIES = frozenset({"perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"})
 # Fields of every sample, which are meant where a user names them.
 _OWN = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
@@ -100,8 +104,12 @@ class LmEvalReader:
             correct = [
                 _outcome(record, metric, fields.threshold, where, path) for where, record in records
             ]
+            results, note = _read_results(path)
+            notes += note
             if fields.threshold is None:
-                notes += _compare_results(samples, metric, correct, path)
+                notes += _compare_results(results, samples, metric, correct, path)
+            if not any(read_pair(lookup(record, metric)) for record in samples):
+                notes += _say_lower_is_better(results, metric, fields.threshold, path)
         said, note = _read_answers(
             _Samples(
                 path=path,
@@ -457,18 +465,53 @@ def _outcome(
     return bool(answer in target if isinstance(target, list) else answer == target)
 
 
+def _results_beside(path: Path) -> Path | None:
+    """Return where the harness writes the results of a log; None if the log was renamed."""
+    stamp = _STAMP.search(plain_name(path))
+    return path.with_name(f"results{stamp.group()}.json") if stamp else None
+
+
+def _read_results(path: Path) -> tuple[Any, list[str]]:
+    """Return the results that the harness has written beside a log; None if there are none."""
+    beside = _results_beside(path)
+    if beside is None or not beside.is_file():
+        return None, []
+    try:
+        return read_json(beside, most_bytes=MOST_SETTINGS), []
+    except InputError as error:
+        return None, [f"{error}; it is not compared with {path.name}."]
+
+
+def _say_lower_is_better(
+    results: Any, metric: str, threshold: float | None, path: Path
+) -> list[str]:
+    """Say that what counts as right is worse, as the results or the harness itself have it."""
+    beside = _results_beside(path)
+    said = _step(_step(_step(results, "higher_is_better"), _name_task(path)), metric)
+    by = None if beside is None else beside.name
+    if not isinstance(said, bool):
+        said, by = metric not in _LOWER_IS_BETTER, "lm-evaluation-harness"
+    if said or metric in _PERPLEXITIES:
+        return []
+    which = "1 counts" if threshold is None else f"{threshold:g} and more count"
+    note = (
+        f"Warning: {path}: of {metric}, lower is better, says {by}; here {which} as right, so a "
+        "greater accuracy is worse. --correct-columns names another metric."
+    )
+    return [note]
+
+
 def _compare_results(
-    samples: list[dict[str, Any]], metric: str, correct: list[bool | None], path: Path
+    results: Any,
+    samples: list[dict[str, Any]],
+    metric: str,
+    correct: list[bool | None],
+    path: Path,
 ) -> list[str]:
     """Say where the results that the harness has written beside the log are other ones."""
-    stamp = _STAMP.search(plain_name(path))
-    beside = path.with_name(f"results{stamp.group()}.json") if stamp else path
-    if stamp is None or not beside.is_file():
+    beside = _results_beside(path)
+    if results is None or beside is None:
         return []
-    try:
-        results = read_json(beside, most_bytes=MOST_SETTINGS)
-    except InputError as error:
-        return [f"{error}; it is not compared with {path.name}."]
     task = _name_task(path)
     n = _step(_step(_step(results, "n-samples"), task), "effective")
     mean = _step(
