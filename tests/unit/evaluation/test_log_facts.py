@@ -194,6 +194,17 @@ def test_documents_are_what_they_are_and_not_their_hash(tmp_path: Path) -> None:
             {"results": {"completed_samples": 100}},
             ["has 6 samples, and its header counts 100; is a part of the log missing?"],
         ),
+        (
+            {"status": "success", "results": {"total_samples": 500, "completed_samples": 6}},
+            ["has 6 samples, and its header counts 500; is a part of the log missing?"],
+        ),
+        (
+            {"status": "success", "results": {"total_samples": 6, "completed_samples": 5}},
+            ["has 6 samples, and its header counts 5;"],
+        ),
+        ({"results": {"total_samples": 500, "early_stopping": {"manager": "x"}}}, []),
+        ({"status": "cancelled", "results": {"total_samples": 500}}, ["that was cancelled"]),
+        ({"status": ["success"], "results": {"total_samples": "500"}}, []),
         ({"results": {"scores": [{"name": "own", "metrics": {"accuracy": {"value": 4 / 6}}}]}}, []),
         (
             {"results": {"scores": [{"name": "own", "metrics": {"accuracy": {"value": 0.9}}}]}},
@@ -215,6 +226,39 @@ def test_the_header_of_inspect_is_compared_with_its_samples(
     warned = [note for note in read_logs(logs).notes if note.startswith("Warning")]
     assert len(warned) == bool(expected)
     assert all(part in warned[0] for part in expected)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "config", "n"),
+    [
+        ({"samples": 6}, {}, None),
+        ({"samples": 30}, {}, 30),
+        ({"samples": 6}, {"epochs": 2}, 12),
+        ({"samples": 3}, {"epochs": 2}, None),
+        ({"samples": 30}, {"limit": 6}, None),
+        ({"samples": 30}, {"limit": [0, 6]}, None),
+        ({"samples": 30}, {"sample_id": ["a"]}, None),
+        ({"samples": 30, "sample_ids": list(range(6))}, {"limit": 6}, None),
+        ({"samples": 30, "sample_ids": list(range(8))}, {"limit": 8}, 8),
+        ({"samples": 30, "sample_ids": None}, {"epochs": 1}, 30),
+        ({"samples": None}, {"epochs": 1}, None),
+        ({"samples": 30}, {"epochs": "1"}, None),
+        ({"samples": "30", "sample_ids": "x"}, 5, None),
+        (5, {}, None),
+    ],
+)
+def test_the_data_set_of_inspect_is_compared_with_the_samples(
+    dataset: Any, config: Any, n: int | None, tmp_path: Path
+) -> None:
+    """A finished run has answered all that it was to answer, and others say that they have not."""
+    logs = pair(tmp_path, "CCCCII", "CICICI")
+    first = json.loads(logs[0].read_text())
+    first["eval"] |= {"dataset": dataset, "config": config}
+    for status in ("success", "error"):
+        logs[0].write_text(json.dumps({"status": status} | first))
+        warned = [note for note in read_logs(logs).notes if "its header counts" in note]
+        assert len(warned) == (n is not None and status == "success")
+        assert not warned or f"has 6 samples, and its header counts {n}" in warned[0]
 
 
 def test_an_archive_of_inspect_without_a_header_has_not_finished(tmp_path: Path) -> None:

@@ -253,17 +253,52 @@ def _compare_header(
     if n_invalid or header.get("invalidated") is True:
         which = say_count(n_invalid, "sample", "samples") if n_invalid else "samples"
         said.append(f"Warning: {path} has {which} marked as invalid, whose answers count.")
-    if not isinstance(results, dict):
-        return said
-    n = results.get("completed_samples")
-    whole = sum(not sample.get("error") for sample in samples)
-    # Not all versions of Inspect count each epoch, or samples that ended with an error.
-    if type(n) is int and n not in {whole, len(samples), len({str(s["id"]) for s in samples})}:
+    n = next((n for n, known in _count_samples(header, samples) if n not in known), None)
+    if n is not None:
         said.append(
             f"Warning: {path} has {len(samples):,} samples, and its header counts {n:,}; is a part "
             "of the log missing?"
         )
+    if not isinstance(results, dict):
+        return said
     return said + compare_means(results.get("scores"), samples, judged, path)
+
+
+def _count_samples(
+    header: dict[str, Any], samples: list[dict[str, Any]]
+) -> list[tuple[int, set[int]]]:
+    """Return what a header counts, each number with those of the samples that agree with it.
+
+    Not all versions of Inspect count each epoch, or samples that ended with an error.
+    """
+    every = {len(samples), len({str(sample["id"]) for sample in samples})}
+    whole = sum(not sample.get("error") for sample in samples)
+    results = header.get("results")
+    results = results if isinstance(results, dict) else {}
+    counts: list[tuple[Any, set[int]]] = [(results.get("completed_samples"), {whole, *every})]
+    # A run that ended early has not answered all, and says so by itself.
+    if str(header.get("status")) not in _UNFINISHED and not results.get("early_stopping"):
+        counts.append((results.get("total_samples"), every))
+        counts.append((_count_asked(header), {len(samples)}))
+    return [(n, known) for n, known in counts if type(n) is int]
+
+
+def _count_asked(header: dict[str, Any]) -> int | None:
+    """Return how many samples a finished run was to answer; None if its header leaves it open.
+
+    The data set's number is that before a limit, which its ids are behind.
+    """
+    if header.get("status") != "success":
+        return None
+    ids = lookup(header, "eval.dataset.sample_ids")
+    n = len(ids) if isinstance(ids, list) else lookup(header, "eval.dataset.samples")
+    epochs = lookup(header, "eval.config.epochs")
+    epochs = 1 if epochs is None else epochs
+    limits = (lookup(header, f"eval.config.{name}") for name in ("limit", "sample_id"))
+    is_open = not isinstance(ids, list) and any(limit is not None for limit in limits)
+    if is_open or type(n) is not int or type(epochs) is not int:
+        return None
+    return n * epochs
 
 
 def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:
