@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -32,7 +33,14 @@ if TYPE_CHECKING:
 
 Unparsed = Literal["wrong", "drop", "error"]
 
-_LABELS_HINT = "name all labels with --labels if the gold labels lack one"
+_NUMBERS_HINT = (
+    "If it says which answers are right, name it with --correct-columns; if the numbers count the "
+    "labels from 0, name these in their order with --labels"
+)
+_UNKNOWN_HINT = (
+    "name all labels with --labels if the gold labels lack one; --unparsed wrong or drop takes "
+    "what is no label for an answer that could not be parsed"
+)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -70,7 +78,9 @@ def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
         ) from error
 
 
-def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
+def find_names(
+    gold: Answers, answers: Sequence[Answers], *, remedy: str = _NUMBERS_HINT
+) -> tuple[str, ...]:
     """Find the labels' names in the gold labels and the predictions of several logs.
 
     Integers are NLI's if NLI's names stand elsewhere, or if 0, 1, 2 are all there are; a task
@@ -83,6 +93,8 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
         Has the gold labels.
     answers
         Have the predictions.
+    remedy
+        What helps if predictions are numbers and gold labels are names.
 
     Raises
     ------
@@ -99,9 +111,7 @@ def find_names(gold: Answers, answers: Sequence[Answers]) -> tuple[str, ...]:
         if not has_numbers and found and _are_numbers(found):
             raise InputError(
                 f"holds numbers ({', '.join(sorted(found)[:4])}), but gold labels are names "
-                f"({', '.join(names[:4])}). If it says which answers are right, name it with "
-                "--correct-columns; if the numbers count the labels from 0, name these in their "
-                "order with --labels",
+                f"({', '.join(names[:4])}). {remedy}",
                 path=each.path,
                 column=each.predicted_column,
             )
@@ -183,26 +193,48 @@ def encode_predictions(
     assert column is not None  # noqa: S101 - the caller has seen to it
     if unparsed != "error":
         column = _known_only(column, names, path=answers.path, name=answers.predicted_column)
-    try:
-        encoded = encode_labels(column, label_names=names, is_pair=False)
-    except UnknownLabelError as error:
-        raise InputError(
-            f"{error} ({_LABELS_HINT}; --unparsed wrong or drop takes what is no label for an "
-            "answer that could not be parsed)",
-            path=answers.path,
-            row=f"row {error.row}",
-            column=answers.predicted_column,
-        ) from error
-    missing = np.flatnonzero(encoded.codes < 0)
+    codes = encode_answers(replace(answers, predicted=column), names)
+    missing = np.flatnonzero(codes < 0)
     if missing.size and unparsed == "error":
         raise InputError(
-            f"{missing.size} of {encoded.codes.size} predictions are missing; every row needs one "
+            f"{missing.size} of {codes.size} predictions are missing; every row needs one "
             "(--unparsed wrong counts a missing one as wrong, --unparsed drop leaves its item out)",
             path=answers.path,
             row=f"row {int(missing[0])}",
             column=answers.predicted_column,
         )
-    return encoded.codes
+    return codes
+
+
+def encode_answers(
+    answers: Answers, names: tuple[str, ...], *, remedy: str = _UNKNOWN_HINT
+) -> NDArray[np.int8]:
+    """Return the predictions of a log as indices; -1 where one is missing.
+
+    Parameters
+    ----------
+    answers
+        Of the log.
+    names
+        Names of the labels.
+    remedy
+        What helps if an answer is no label.
+
+    Raises
+    ------
+    InputError
+        If a prediction is none of the names.
+    """
+    assert answers.predicted is not None  # noqa: S101 - the caller has seen to it
+    try:
+        return encode_labels(answers.predicted, label_names=names, is_pair=False).codes
+    except UnknownLabelError as error:
+        raise InputError(
+            f"{error} ({remedy})",
+            path=answers.path,
+            row=f"row {error.row}",
+            column=answers.predicted_column,
+        ) from error
 
 
 def _known_only(

@@ -25,6 +25,7 @@ from ietest_fast.evaluation.paranlu_files import paranlu_kind
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.run_metadata import name_models, plain_name
 from ietest_fast.evaluation.schema import is_predictions
+from ietest_fast.evaluation.table_labels import with_known_answers
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.plurals import say_count
 
@@ -96,10 +97,15 @@ def need_wordings(path: str | Path) -> ConsistencyAnswers:
 
 
 def as_answers(predictions: Predictions) -> ConsistencyAnswers:
-    """Return predictions of which no more is known as answers to wordings."""
-    return ConsistencyAnswers(
-        predictions=predictions, run=ConsistencyRun(warnings=_note_missing(predictions))
-    )
+    """Return predictions of which no more is known as answers to wordings.
+
+    Raises
+    ------
+    InputError
+        If an answer is none of the labels.
+    """
+    known = with_known_answers(predictions)
+    return ConsistencyAnswers(predictions=known, run=ConsistencyRun(warnings=_note_missing(known)))
 
 
 def holds_paraphrases(path: Path) -> bool:

@@ -13,6 +13,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.schema import is_predictions
+from ietest_fast.evaluation.table_labels import with_known_answers
 from ietest_fast.experiment.results import RESULTS
 from ietest_fast.report.strata import strata_table
 from ietest_fast.report.tables import Column, PValue, Range, Table
@@ -138,7 +139,7 @@ def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) ->
     Raises
     ------
     InputError
-        If it is no such table, or has no version beside the original.
+        If it is no such table, has no version beside the original, or an answer is no label.
     """
     if path.suffix == ".parquet":
         predictions = Predictions.read(path)
@@ -148,7 +149,8 @@ def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) ->
         with open_batches(path) as batches:
             table = pa.Table.from_batches(list(batches), schema=batches.schema)
         predictions = Predictions.from_table(table, source=str(path))
-    return evaluate_predictions(predictions, source=path, alpha=alpha, margin=margin)
+    known = with_known_answers(predictions)
+    return evaluate_predictions(known, source=path, alpha=alpha, margin=margin)
 
 
 def evaluate_predictions(
