@@ -238,7 +238,7 @@ def test_several_models_and_their_full_test_sets(
         for place, row in enumerate(rows):
             row["confidence"] = sure if place % 2 else 0.55
         logs.append(write(tmp_path / f"{name}.csv", rows))
-        full = answer_rows({f"{n}": ["yes"] for n in range(40)})
+        full = answer_rows({f"test {n}": ["yes"] for n in range(40)})
         for place, row in enumerate(full):
             row["confidence"] = 0.55 if place < 30 else (0.95 if name == "one" else 0.57)
         tests.append(write(tmp_path / f"{name}-full.csv", full))
@@ -261,7 +261,11 @@ def test_several_models_and_their_full_test_sets(
     # One file with both gives the same, the test sets included.
     status, again, err = run(capsys, out, "-S", "100", "--json")
     assert (status, err) == (0, "")
-    assert json.loads(again) == found
+    joined = json.loads(again)
+    said_of = [[each.pop("warnings") for each in own["profiles"]] for own in (found, joined)]
+    assert joined == found
+    assert said_of[1] == [[*said_of[0][0], *said_of[0][1]]] * 2
+    assert all("shares no item with" in line for line in said_of[1][0])
     status, said, err = run(capsys, out, "-S", "100")
     assert status == 0
     assert "Comparison of models on the same items" in said

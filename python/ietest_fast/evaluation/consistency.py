@@ -18,6 +18,7 @@ from ietest_fast.evaluation.consistency_pairs import ComparedPair, adjust_pairs
 from ietest_fast.evaluation.consistency_partial import part_by_partial_input
 from ietest_fast.evaluation.consistency_profile import ConsistencyProfile, name_group
 from ietest_fast.evaluation.consistency_subsets import part_by_column
+from ietest_fast.evaluation.test_set_facts import compare_with_test_set
 from ietest_fast.evaluation.wordings import find_confidence, find_wordings
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.consistency_comparison import compare_consistency
@@ -54,8 +55,9 @@ def weigh_by_test_sets(
     Raises
     ------
     InputError
-        If the test sets are not those of the classifiers, confidences are missing, or the number of
-        strata is out of its range.
+        If the test sets are not those of the classifiers, say otherwise of the original of an item
+        that they share with the answers, have other labels, confidences are missing, or the number
+        of strata is out of its range.
     """
     n = DEFAULT_CONFIDENCE_STRATA if n_strata is None else n_strata
     if not 1 <= n <= MOST_CONFIDENCE_STRATA:
@@ -78,7 +80,8 @@ def weigh_by_test_sets(
             path=test_sets[0].source,
         )
     strata = {}
-    for name, own in zip(wanted, chosen, strict=True):
+    full_of = dict(zip(wanted, chosen, strict=True))
+    for name, own in full_of.items():
         confidence = find_confidence(own)
         try:
             strata[name] = count_strata(confidence, n)
@@ -86,8 +89,13 @@ def weigh_by_test_sets(
             raise InputError(str(error), path=own.source) from error
     found = []
     for each in answers:
-        mine = {name: strata[name] for name in map(name_group, each.predictions.groups)}
-        found.append(replace(each, run=replace(each.run, strata=mine)))
+        mine, notes = {}, dict.fromkeys(each.run.warnings)
+        for group in each.predictions.groups:
+            name = name_group(group)
+            mine[name] = strata[name]
+            own = each.predictions.select(**group) if group else each.predictions
+            notes |= dict.fromkeys(compare_with_test_set(own, full_of[name]))
+        found.append(replace(each, run=replace(each.run, strata=mine, warnings=tuple(notes))))
     return tuple(found)
 
 

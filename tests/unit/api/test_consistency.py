@@ -141,7 +141,7 @@ def test_two_classifiers_are_compared() -> None:
 def full_test_set() -> Predictions:
     table = pa.table(
         {
-            "item": [f"{n}" for n in range(8)],
+            "item": [f"test {n}" for n in range(8)],
             "version": ["original"] * 8,
             "gold": ["yes"] * 8,
             "predicted": ["yes"] * 8,

@@ -1,0 +1,191 @@
+"""What two files say of the same wordings: facts of one item contradict each other, or agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.labels import NLI_LABELS, answer_key
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.answer_labels import find_known
+from ietest_fast.evaluation.confidences import read_confidence
+from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.values import as_texts, show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.evaluation.predictions import Predictions
+
+WORDING = ("item", "version", "copy")
+"""What tells the wordings of a classifier apart."""
+
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SharedWordings:
+    """Rows of two tables that are the same wordings.
+
+    Attributes
+    ----------
+    first, other
+        The tables; messages are about the other.
+    rows, places
+        Shape (n,): rows of the first, and of the other.
+    """
+
+    first: Predictions
+    other: Predictions
+    rows: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+    @classmethod
+    def find(
+        cls, first: Predictions, other: Predictions, *, keys: Sequence[str] = WORDING
+    ) -> SharedWordings:
+        """Match rows by what names wordings; of several in the other, the first counts."""
+        found = pc.index_in(name_rows(first, keys), value_set=name_rows(other, keys))
+        is_shared = found.is_valid().to_numpy(zero_copy_only=False)
+        return cls(
+            first=first,
+            other=other,
+            rows=np.flatnonzero(is_shared),
+            places=np.asarray(found.drop_null(), dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def check_labels(self, column: str, noun: str) -> bool:
+        """Refuse other labels of the same wordings in a column; False if the tables share no label.
+
+        Raises
+        ------
+        InputError
+            If one differs.
+        """
+        if not {column} <= set(self.first.columns) & set(self.other.columns):
+            return True
+        mine, theirs = (_list_labels(each) for each in (self.first, self.other))
+        names = list(NLI_LABELS) if set(mine) <= set(NLI_LABELS) else list(mine.values())
+        known = find_known(pa.array(theirs.values(), pa.string()), names).to_pylist()
+        if all(place is None for place in known):
+            return False
+        names += [name for name, place in zip(theirs.values(), known, strict=True) if place is None]
+        own, given = self._texts(column)
+        same = pc.equal(find_known(own, names), find_known(given, names))
+        differs = pc.and_(own.is_valid(), given.is_valid())
+        differs = pc.and_(differs, pc.invert(pc.fill_null(same, False)))
+        self._refuse(differs, (own, given), noun, column)
+        return True
+
+    def check_texts(self, columns: Sequence[str]) -> None:
+        """Refuse other texts of the same wordings, in columns that both tables have.
+
+        A text that is empty or missing was not shown.
+
+        Raises
+        ------
+        InputError
+            If one differs.
+        """
+        for column in columns:
+            if column in self.first.columns and column in self.other.columns:
+                own, given = self._texts(column)
+                differs = pc.fill_null(pc.not_equal(own, given), False)
+                for each in (own, given):
+                    differs = pc.and_(differs, pc.fill_null(pc.not_equal(each, ""), False))
+                self._refuse(differs, (own, given), "the text", column)
+
+    def check_outcomes(self) -> None:
+        """Refuse a wording that is answered rightly in one of the tables only.
+
+        Raises
+        ------
+        InputError
+            If one is.
+        """
+        pair = [self.first.correct[self.rows], self.other.correct[self.places]]
+        shown = [pa.array(np.where(each, "right", "wrong"), pa.string()) for each in pair]
+        self._refuse(pa.array(pair[0] != pair[1]), shown, "an answer that is", "correct")
+
+    def check_confidences(self) -> None:
+        """Refuse another confidence in the gold label of the same wording, beyond rounding.
+
+        Raises
+        ------
+        InputError
+            If one differs.
+        """
+        own, given = (
+            read_confidence(each, rows, each.codes("gold")[rows])[0]
+            for each, rows in ((self.first, self.rows), (self.other, self.places))
+        )
+        if own is None or given is None:
+            return
+        shown = [pa.array([f"{value:.6g}" for value in each], pa.string()) for each in (own, given)]
+        differs = pa.array(np.abs(own - given) > _ROUNDING)
+        self._refuse(differs, shown, "the confidence", None)
+
+    def _texts(self, column: str) -> tuple[pa.Array, pa.Array]:
+        own, given = (
+            as_texts(each.table[column].combine_chunks().take(pa.array(rows)), path=each.source)
+            for each, rows in ((self.first, self.rows), (self.other, self.places))
+        )
+        return own, given
+
+    def _refuse(
+        self, differs: pa.Array, shown: Sequence[pa.Array], noun: str, column: str | None
+    ) -> None:
+        """Refuse the first wording that differs, if there is one."""
+        n = pc.sum(differs).as_py() or 0
+        if not n:
+            return
+        which = int(np.argmax(differs.to_numpy(zero_copy_only=False)))
+        row = int(self.places[which])
+        item, version = (
+            show_value(self.other.table[name][row].as_py()) for name in ("item", "version")
+        )
+        before, here = (show_value(each[which].as_py()) for each in shown)
+        more = f", and {n:,} of {len(self):,} shared texts differ so" if n > 1 else ""
+        raise InputError(
+            f"item {item} has in version {version} {noun} {here}, and {before} in "
+            f"{self.first.source}{more}; both files are about the same items: give the file that "
+            "belongs to it, mend what is wrong, or, if these are other items, give them other "
+            "names",
+            path=self.other.source,
+            column=column,
+        )
+
+
+def name_rows(predictions: Predictions, keys: Sequence[str] = WORDING) -> pa.Array:
+    """Return what tells rows apart, as texts, so that 1 and "1" are the same."""
+    table, parts = predictions.table, []
+    for name in keys:
+        if name in table.column_names:
+            column = table[name].cast(plain_type(table[name].type))
+            parts.append(column.cast(pa.large_string()).combine_chunks())
+        else:
+            parts.append(pa.repeat(pa.scalar("0", pa.large_string()), len(predictions)))
+    return pc.binary_join_element_wise(*parts, pa.scalar("\0", pa.large_string()))
+
+
+def find_kinds(predictions: Predictions) -> set[str] | None:
+    """Return what tells the labels of a table apart, of gold labels and answers; None for texts."""
+    return set(_list_labels(predictions)) if predictions.has_labels else None
+
+
+def _list_labels(predictions: Predictions) -> dict[str, str]:
+    """Return the labels of a table: those it names, or gold labels and answers, by their keys."""
+    if predictions.label_names is not None:
+        return {answer_key(name): name for name in predictions.label_names}
+    columns = ["gold", "predicted"] if predictions.has_labels else ["gold"]
+    found = [pc.unique(predictions.table[name].cast(pa.string())).drop_null() for name in columns]
+    return {answer_key(name): name for each in found for name in each.to_pylist()}
