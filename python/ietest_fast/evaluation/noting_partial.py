@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.paranlu import ABDUCTIVE, DEFEASIBLE
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.evaluation.shared_wordings import SharedWordings, name_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +26,9 @@ COLUMN = "partial_input"
 
 CORRECT = "partial_input_correct"
 """Column that says whether the model that saw a part of the input got a wording right."""
+
+TEXT_COLUMNS = ("premise", "hypothesis", "sentence1", "sentence2", "text", "sentence")
+"""What columns of texts are called, of which the model that saw a part may have one."""
 
 RIGHT, WRONG = "right", "wrong"
 
@@ -57,7 +62,8 @@ def note_partial_input(
     ------
     InputError
         If `partial` has several models, no originals or an original twice, the two have no item in
-        common, or one of these columns is there already.
+        common, an item has another gold label or text in `partial`, or one of these columns is
+        there already.
     """
     predictions = answers.predictions
     table = predictions.table
@@ -70,7 +76,8 @@ def note_partial_input(
             table = table.drop_columns([column])
     right, is_matched = find_partial_answers(predictions, partial)
     words = pa.array(np.where(right, RIGHT, WRONG), pa.string(), mask=~is_matched)
-    place = pc.index_in(_wordings_of(predictions), value_set=_wordings_of(partial))
+    notes = _check_facts(answers, partial)
+    place = pc.index_in(name_rows(predictions), value_set=name_rows(partial))
     is_asked = np.asarray(place.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
     correct = np.zeros(len(predictions), np.bool_)
     correct[is_asked] = partial.correct[np.asarray(place.drop_null(), dtype=np.int64)]
@@ -79,21 +86,30 @@ def note_partial_input(
     return replace(
         answers,
         predictions=replace(predictions, table=table),
-        run=replace(answers.run, partial_input=name),
+        run=replace(
+            answers.run,
+            partial_input=name,
+            warnings=tuple(dict.fromkeys((*answers.run.warnings, *notes))),
+        ),
     )
 
 
-def _wordings_of(predictions: Predictions) -> pa.Array:
-    """Return what tells the wordings of a classifier apart, as texts."""
-    table = predictions.table
-    parts = []
-    for name in ("item", "version", "copy"):
-        if name in table.column_names:
-            column = table[name].cast(plain_type(table[name].type))
-            parts.append(column.cast(pa.large_string()).combine_chunks())
-        else:
-            parts.append(pa.repeat(pa.scalar("0", pa.large_string()), len(predictions)))
-    return pc.binary_join_element_wise(*parts, pa.scalar("\0", pa.large_string()))
+def _check_facts(answers: ConsistencyAnswers, partial: Predictions) -> tuple[str, ...]:
+    """Compare gold labels and texts, so that answers to other items part nothing."""
+    predictions = answers.predictions
+    shared = SharedWordings.find(predictions, partial)
+    originals = SharedWordings.find(
+        predictions.select(version=ORIGINAL) if ORIGINAL in predictions.versions else predictions,
+        partial.select(version=ORIGINAL),
+        keys=("item",),
+    )
+    has_labels = [each.check_labels("gold", "the gold label") for each in (originals, shared)]
+    names = (*answers.run.text_columns, *ABDUCTIVE, *DEFEASIBLE, *TEXT_COLUMNS)
+    shared.check_texts(tuple(dict.fromkeys(names)))
+    if all(has_labels):
+        return ()
+    said = "has other names for labels than"
+    return (f"{partial.source} {said} {predictions.source}, so gold labels are not compared.",)
 
 
 def find_partial_answers(
