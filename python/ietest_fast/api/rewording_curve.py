@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.api.running import InvarianceResult
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.amounts import AMOUNT, Amounts, format_amount, parse_amounts
+from ietest_fast.evaluation.answered_texts import check_same_texts
 from ietest_fast.evaluation.consistency_amounts import check_curve, read_amount
 from ietest_fast.evaluation.consistency_curve_result import ConsistencyCurves
 from ietest_fast.evaluation.consistency_curves import curves_of_profiles
@@ -69,8 +71,8 @@ def consistency_curve(
     ------
     InputError
         If a value is no profile, an amount is none, two are the same or there is only one, the
-        profiles have intervals of different levels, an argument would be ignored, or no text of a
-        run is rephrased.
+        profiles have intervals of different levels or are of other texts, an argument would be
+        ignored, or no text of a run is rephrased.
     StoreError
         If the folder is no run, or what the run left is gone.
     """
@@ -100,6 +102,8 @@ def consistency_curve(
         if given is not None:
             raise InputError(f"{name} is for a run; the intervals of profiles are known")
     named, amounts = _find_amounts(profiles, amount_column, amounts_of)
+    for one, other in combinations(named, 2):
+        check_same_texts(one, other)
     check_curve(amounts)
     levels = {each.result.confidence_level for each in named}
     if len(levels) > 1:

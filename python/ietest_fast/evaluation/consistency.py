@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.evaluation.answered_texts import check_same_texts, find_answered_texts
 from ietest_fast.evaluation.consistency_diversity import part_by_diversity
 from ietest_fast.evaluation.consistency_file import (
     ConsistencyAnswers,
@@ -213,6 +214,7 @@ def _measure_one(
         n_wanted=run.n_wanted.get(name_group(group)),
         predictions=predictions,
         warnings=(*run.warnings, *wordings.remarks),
+        text_columns=find_answered_texts(predictions, run.text_columns),
     )
 
 
@@ -235,6 +237,11 @@ def compare_models(
         measure by measure.
     remarks : tuple of str
         Which pairs were not compared.
+
+    Raises
+    ------
+    InputError
+        If two classifiers have answered other texts as the same version of an item.
     """
     compared, apart = [], []
     for one, two in combinations(profiles, 2):
@@ -242,6 +249,7 @@ def compare_models(
         if n_common < 2:
             apart.append((one.name, two.name))
             continue
+        check_same_texts(one, two)
         compared.append(
             (one.name, two.name, compare_consistency(one.counts, two.counts, **options))
         )

@@ -57,6 +57,8 @@ class ConsistencyProfile(Result):
         Whole sentences about how the answers came about.
     n_wanted
         How many paraphrases of each item were asked for; None if they were not made here.
+    text_columns
+        Columns of `predictions` that hold the texts that were answered; empty if none are known.
     """
 
     group: dict[str, Any]
@@ -71,6 +73,7 @@ class ConsistencyProfile(Result):
     partial: ConsistencyPartial | None = None
     warnings: tuple[str, ...] = ()
     n_wanted: int | None = None
+    text_columns: tuple[str, ...] = ()
 
     @property
     def n_items(self) -> int:
@@ -148,12 +151,16 @@ class ConsistencyProfile(Result):
         Raises
         ------
         InputError
-            If `other` is no profile, or the two have no item in common.
+            If `other` is no profile, the two have no item in common, or they have answered other
+            texts as the same version of an item.
         """
         if not isinstance(other, ConsistencyProfile):
             raise InputError(
                 f"other must be what ie.consistency returns, not {type(other).__name__!r}"
             )
+        from ietest_fast.evaluation.answered_texts import check_same_texts
+
+        check_same_texts(self, other)
         return compare_consistency(self.counts, other.counts, **options)
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.evaluation.answered_texts import find_answered_texts
 from ietest_fast.evaluation.bucket_rows import find_mixed, name_items
 from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
@@ -109,8 +110,8 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
     Raises
     ------
     InputError
-        If an original is answered otherwise in another file, the tables do not go together, or a
-        file has a column ``source`` already.
+        If an original has another text, label or answer in another file, the tables do not go
+        together, or a file has a column ``source`` already.
     """
     found = list(parts.values())
     first = found[0].predictions
@@ -139,7 +140,10 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
         tables,
         {name: own.predictions.source for name, own in parts.items()},
         keys=["item", *groups],
-        same=[name for name in ("gold", "predicted", "correct") if name in first.columns],
+        same=[
+            *(name for name in ("gold", "predicted", "correct") if name in first.columns),
+            *_find_shared_texts(found),
+        ],
     )
     runs = [own.run for own in found]
     return ConsistencyAnswers(
@@ -172,6 +176,12 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
             ),
         ),
     )
+
+
+def _find_shared_texts(parts: Sequence[ConsistencyAnswers]) -> list[str]:
+    """Return the columns of texts that all have, for their originals to be compared."""
+    first, *others = (find_answered_texts(own.predictions, own.run.text_columns) for own in parts)
+    return [name for name in first if all(name in own for own in others)]
 
 
 def _say_lacking(source: str, run: ConsistencyRun) -> list[str]:
@@ -230,7 +240,8 @@ def _join(
         own = table.filter(pa.array(is_original)).select(list(dict.fromkeys([*keys, *same])))
         for row, record in zip(np.flatnonzero(is_original), own.to_pylist(), strict=True):
             key = tuple(record[column] for column in keys)
-            values = tuple(record[column] for column in same)
+            # A missing text is an empty one, as in a CSV file.
+            values = tuple("" if record[c] is None else record[c] for c in same)
             if key not in seen:
                 seen[key] = (name, values)
                 continue

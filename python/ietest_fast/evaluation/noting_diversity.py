@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.answered_texts import find_answered_texts
 from ietest_fast.evaluation.consistency_file import MOST_DIVERSITY_GROUPS
 from ietest_fast.evaluation.diversity import LEXICAL, SYNTACTIC, measure_pairs, pair_texts
-from ietest_fast.evaluation.paranlu import ABDUCTIVE, DEFEASIBLE
 from ietest_fast.evaluation.schema import GROUPS, plain_type
 from ietest_fast.evaluation.wordings import find_originals
 
@@ -141,16 +140,9 @@ def note_diversity(
 
 def _find_texts(answers: ConsistencyAnswers) -> tuple[str, ...]:
     """Return the columns of texts: as the file says, or by their names."""
-    predictions, told = answers.predictions, answers.run.text_columns
-    names = predictions.columns
-    for choice in (told, ABDUCTIVE, DEFEASIBLE):
-        if choice and set(choice) <= set(names):
-            return tuple(choice)
-    try:
-        found = find_text_columns(predictions.source, names)[0]
-    except InputError:
-        found = None
-    if found is None or not set(found) <= set(names):
+    predictions = answers.predictions
+    found = find_answered_texts(predictions, answers.run.text_columns)
+    if not found:
         raise InputError(
             "holds no texts under a known name (premise and hypothesis, sentence1 and sentence2, "
             "text), and the diversity of paraphrases is measured from their texts: name the "

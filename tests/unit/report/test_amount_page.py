@@ -51,12 +51,14 @@ N_ITEMS = 60
 def make_answers(models: dict[str, float], *, seed: int = 0, length: int = 1) -> ConsistencyAnswers:
     """Answers of models that are right with the given probability, on four paraphrases."""
     rng = np.random.default_rng(seed)
+    texts: dict[tuple[int, int], str] = {}  # all models answer the same
     rows = [
         {
             "item": f"item {item}",
             "version": ORIGINAL if place == 0 else f"p{place}",
-            "text": " ".join(
-                [f"wording {place} of {item}", *map(str, rng.integers(0, 9**9, length))]
+            "text": texts.setdefault(
+                (item, place),
+                " ".join([f"wording {place} of {item}", *map(str, rng.integers(0, 9**9, length))]),
             ),
             "gold": "yes",
             "predicted": "yes" if rng.random() < share else "no",

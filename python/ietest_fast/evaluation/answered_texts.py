@@ -1,0 +1,125 @@
+"""The texts beside answers to wordings: which columns hold them, and what they contradict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.corpus.columns import find_text_columns
+from ietest_fast.corpus.dataset import is_text
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.paranlu import ABDUCTIVE, DEFEASIBLE
+from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.values import as_texts, show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.evaluation.predictions import Predictions
+
+    Texts = tuple[str, ...]
+    Wordings = dict[tuple[str, str], set[Texts]]
+
+
+def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the columns of texts, as the file tells or by their names, so that all read the same.
+
+    Parameters
+    ----------
+    predictions
+        The long table.
+    told
+        What the file says of itself; empty if it says nothing.
+
+    Returns
+    -------
+    tuple of str
+        Empty if the table has no texts under a known name.
+    """
+    schema = predictions.table.schema
+    names = [field.name for field in schema if is_text(plain_type(field.type))]
+    for choice in (told, ABDUCTIVE, DEFEASIBLE):
+        if choice and set(choice) <= set(names):
+            return tuple(choice)
+    try:
+        found = find_text_columns(predictions.source, names)[0]
+    except InputError:
+        return ()
+    return found if set(found) <= set(names) else ()
+
+
+def check_same_texts(one: ConsistencyProfile, other: ConsistencyProfile) -> None:
+    """Refuse to compare answers to different texts that have the name of the same wording.
+
+    Where the two have other columns of texts, nothing is known.
+
+    Raises
+    ------
+    InputError
+        If texts of the same item and version differ.
+    """
+    columns = one.text_columns
+    if not columns or columns != other.text_columns:
+        return
+    if _have_equal_columns(one.predictions, other.predictions, columns):
+        return
+    mine, theirs = (_gather(each.predictions, columns) for each in (one, other))
+    common = [key for key in mine if key in theirs]
+    # Of a version in several copies, one may have more of them.
+    wrong = [key for key in common if not (mine[key] <= theirs[key] or theirs[key] <= mine[key])]
+    if not wrong:
+        return
+    item, version = key = wrong[0]
+    first, second = min(mine[key] - theirs[key]), min(theirs[key] - mine[key])
+    place = next(place for place, text in enumerate(first) if text != second[place])
+    for_one = ", for one," if len(wrong) > 1 else ""
+    raise InputError(
+        f"in {len(wrong):,} of {len(common):,} wordings that {one.name} and {other.name} have, the "
+        f"texts differ: version {version!r} of item {item!r}{for_one} is "
+        f"{show_value(second[place])} of {other.name}, and {show_value(first[place])} of "
+        f"{one.name}; let both models answer the same texts, or give other texts other names",
+        path=other.predictions.source,
+        column=columns[place],
+    )
+
+
+def _have_equal_columns(one: Predictions, other: Predictions, columns: Sequence[str]) -> bool:
+    """Whether two tables have the same wordings in the same order, which is quick to find out."""
+    if len(one) != len(other):
+        return False
+    return all(
+        _read_names(one, name).equals(_read_names(other, name)) for name in ("item", "version")
+    ) and all(
+        _as_strings(one.table[name]).equals(_as_strings(other.table[name])) for name in columns
+    )
+
+
+def _gather(predictions: Predictions, columns: Sequence[str]) -> Wordings:
+    """Return the texts of each item and version; a version may have several copies."""
+    items, versions = (_read_names(predictions, name).to_pylist() for name in ("item", "version"))
+    found: Wordings = {}
+    for item, version, texts in zip(
+        items, versions, _read_texts(predictions, columns), strict=True
+    ):
+        if any(texts):
+            found.setdefault((item, version), set()).add(texts)
+    return found
+
+
+def _read_names(predictions: Predictions, name: str) -> pa.Array:
+    """Return items or versions as texts, which are integers in some files."""
+    return as_texts(predictions.table[name], path=predictions.source, name=name)
+
+
+def _read_texts(predictions: Predictions, columns: Sequence[str]) -> list[Texts]:
+    """Return the texts of each row; a missing one is an empty one, as in a CSV file."""
+    listed = (_as_strings(predictions.table[name]).to_pylist() for name in columns)
+    return list(zip(*listed, strict=True))
+
+
+def _as_strings(column: pa.ChunkedArray) -> pa.Array:
+    whole = column.cast(plain_type(column.type)).cast(pa.large_string()).combine_chunks()
+    return pc.fill_null(whole, "")

@@ -1,0 +1,137 @@
+"""Texts beside answers to wordings: those of two models, of two sources, of an item."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+import ietest_fast as ie
+from ietest_fast.cli.main import main
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Rows = list[dict[str, Any]]
+
+FORMATS = ("csv", "jsonl", "parquet")
+QUICK: dict[str, Any] = {"n_resamples": 50, "n_threads": 1}
+
+
+def answers(start: str = "A", *, n_items: int = 6) -> Rows:
+    """Items with three paraphrases, half of whose answers are right."""
+    return [
+        {
+            "item": item,
+            "version": version,
+            "gold": "neutral",
+            "predicted": "neutral" if (item + place) % 2 else "entailment",
+            "premise": f"{start} man {item} sleeps.",
+            "hypothesis": f"He rests, {item}, {version}.",
+        }
+        for item in range(n_items)
+        for place, version in enumerate(["original", "p0", "p1", "p2"])
+    ]
+
+
+def write(path: Path, rows: Rows) -> Path:
+    frame = pd.DataFrame(rows)
+    if path.suffix == ".jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    elif path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: Any) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(["consistency", *map(str, arguments), "-S", "50"])
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, " ".join(captured.err.split())
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_originals_of_two_sources_have_the_same_texts(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = write(tmp_path / f"one.{form}", answers())
+    other = write(tmp_path / f"other.{form}", answers("Another"))
+    status, said, err = run(capsys, "--source", f"h={one}", "--source", f"a={other}")
+    assert (status, said) == (1, "")
+    assert f"other.{form}, column 'premise': the original of item " in err
+    assert "has another premise than in" in err
+    with pytest.raises(InputError, match="has another premise than in"):
+        ie.consistency(sources={"h": pd.DataFrame(answers()), "a": str(other)}, **QUICK)
+
+
+def test_sources_with_other_columns_of_texts_are_joined(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What only one file has cannot be compared; a missing text is an empty one."""
+    bare = [{name: row[name] for name in list(row)[:4]} for row in answers()]
+    one = write(tmp_path / "one.csv", answers())
+    other = write(tmp_path / "other.parquet", bare)
+    status, _, err = run(capsys, "--source", f"h={one}", "--source", f"a={other}")
+    assert (status, err) == (0, "")
+    empty = [row | {"premise": ""} for row in answers()]
+    missing = [row | {"premise": None} for row in answers()]
+    frames = {"h": pd.DataFrame(empty), "a": pd.DataFrame(missing)}
+    assert ie.consistency(sources=frames, **QUICK).n_items == 6
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_two_models_have_answered_the_same_texts(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = write(tmp_path / f"one.{form}", answers())
+    rows = answers()
+    for row in rows:
+        row["hypothesis"] += "!" if row["version"] == "p1" else ""
+    other = write(tmp_path / f"other.{form}", rows)
+    status, said, err = run(capsys, one, other)
+    assert (status, said) == (1, "")
+    assert (
+        f"other.{form}, column 'hypothesis': in 6 of 24 wordings that one and other have, the texts"
+        " differ: version 'p1' of item '0', for one, is 'He rests, 0, p1.!' of other, and 'He "
+        "rests, 0, p1.' of one; let both models answer the same texts, or give other texts other "
+        "names"
+    ) in err
+
+
+def test_two_profiles_are_of_the_same_texts() -> None:
+    one, other = (
+        ie.consistency(pd.DataFrame(answers(start)), **QUICK) for start in ("A", "Another")
+    )
+    for compare in (lambda: one.compare(other), lambda: ie.consistency_curve({1: one, 2: other})):
+        with pytest.raises(InputError, match=r"in 24 of 24 wordings .*'Another man 0 sleeps\.' of"):
+            compare()
+
+
+def test_rows_in_another_order_are_the_same_texts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So are copies of a version, of which one model has more."""
+    one = write(tmp_path / "one.csv", answers())
+    other = write(tmp_path / "other.csv", answers()[::-1][:20])
+    status, said, err = run(capsys, one, other, "--json")
+    assert (status, err) == (0, "")
+    (pair,) = json.loads(said)["pairs"]
+    assert pair["n_buckets"] == 5
+    copies: Rows = []
+    for row in answers():
+        version = row["version"]
+        copy = 0 if version == "original" else int(version[1:])
+        copies.append(row | {"version": version[:1].replace("o", "original"), "copy": copy})
+    swapped = [row | {"copy": {1: 2, 2: 1}.get(row["copy"], row["copy"])} for row in copies]
+    given = [
+        write(tmp_path / f"{name}.parquet", rows)
+        for name, rows in {"all": copies, "swapped": swapped, "few": copies[:-1]}.items()
+    ]
+    status, said, err = run(capsys, *given, "--json")
+    assert (status, err) == (0, "")
+    assert len(json.loads(said)["pairs"]) == 3
