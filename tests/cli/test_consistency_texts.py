@@ -135,3 +135,54 @@ def test_rows_in_another_order_are_the_same_texts(
     status, said, err = run(capsys, *given, "--json")
     assert (status, err) == (0, "")
     assert len(json.loads(said)["pairs"]) == 3
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_sources_that_share_no_item_are_refused(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [row | {"item": f"item {row['item']}"} for row in answers()]
+    one = write(tmp_path / f"one.{form}", answers())
+    other = write(tmp_path / f"other.{form}", rows)
+    status, said, err = run(capsys, "--source", f"h={one}", "--source", f"a={other}")
+    assert (status, said) == (1, "")
+    expected = (
+        "column 'item': a shares no item with h: a has 'item 0', h '0'; sources hold paraphrases of"
+        " the same items, so name them alike"
+    )
+    assert f"other.{form}, {expected}" in err
+    with pytest.raises(InputError, match="a shares no item with h and b"):
+        ie.consistency(
+            sources={"h": str(one), "b": str(one), "a": pd.DataFrame(rows)},
+            **QUICK,
+        )
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_sources_that_share_some_items_say_how_many(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = write(tmp_path / f"one.{form}", answers())
+    few = write(tmp_path / f"few.{form}", answers(n_items=4))
+    status, said, err = run(capsys, "--source", f"h={one}", "--source", f"a={few}")
+    assert (status, err) == (0, "")
+    expected = "h and a share 4 items (h has 6, a 4): the two are compared on these."
+    assert expected in " ".join(said.split())
+    assert expected in ie.consistency(sources={"h": str(one), "a": str(few)}, **QUICK).warnings
+    whole = ie.consistency(sources={"h": str(one), "a": str(one)}, **QUICK)
+    assert not any("share" in line for line in whole.warnings)
+
+
+def test_paraphrases_for_a_model_say_what_sources_share() -> None:
+    made = pd.DataFrame(answers()).rename(columns={"gold": "label"}).drop(columns="predicted")
+    few = made[made["item"] < 2]
+
+    def answer(texts: list[Any]) -> list[str]:
+        return ["neutral"] * len(texts)
+
+    asked: dict[str, Any] = {"labels": ("entailment", "neutral", "contradiction"), **QUICK}
+    profile = ie.consistency(answer, sources={"h": made, "a": few}, **asked)
+    expected = "h and a share 2 items (h has 6, a 2): the two are compared on these."
+    assert expected in profile.warnings
+    with pytest.raises(InputError, match="a shares no item with h"):
+        ie.consistency(answer, sources={"h": few, "a": made[made["item"] > 2]}, **asked)

@@ -47,6 +47,8 @@ class Buckets:
         Items of the source, as texts, that were left out because their rows have different labels.
     made
         How the wordings were made, one entry for each transformation; empty if they were read.
+    notes
+        Whole sentences about how the wordings came about.
     source
         Where the texts come from, for messages.
 
@@ -64,6 +66,7 @@ class Buckets:
     empty: tuple[str, ...] = ()
     mixed: tuple[str, ...] = ()
     made: tuple[Making, ...] = ()
+    notes: tuple[str, ...] = ()
     source: str = "<memory>"
 
     def __post_init__(self) -> None:

@@ -112,7 +112,7 @@ class ConsistencyRun:
             n_mixed={"": buckets.n_mixed},
             n_wanted={"": sum(making.n_wanted for making in buckets.made)} if buckets.made else {},
             text_columns=buckets.text_columns,
-            warnings=(*warned, *answers.warnings, *made),
+            warnings=(*warned, *answers.warnings, *made, *buckets.notes),
             backend=answers.backend,
             identity=answers.identity,
         )

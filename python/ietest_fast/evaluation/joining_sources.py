@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -50,10 +51,14 @@ def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> B
     ------
     InputError
         If the files have other text columns or labels, an original has another text or label in
-        another file, or a file has a column ``source`` already.
+        another file, a file shares no item with the others, or has a column ``source`` already.
     """
     found = list(parts.values())
     first = found[0]
+    shared = _say_shared(
+        {name: own.table for name, own in parts.items()},
+        {name: own.source for name, own in parts.items()},
+    )
     for own in found[1:]:
         for what, mine, theirs in (
             ("text columns", own.text_columns, first.text_columns),
@@ -89,6 +94,7 @@ def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> B
         made=tuple(each for own in found for each in own.made)
         if all(own.made for own in found)
         else (),
+        notes=shared,
     )
 
 
@@ -111,7 +117,7 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
     ------
     InputError
         If an original has another text, label or answer in another file, the tables do not go
-        together, or a file has a column ``source`` already.
+        together, a file shares no item with the others, or has a column ``source`` already.
     """
     found = list(parts.values())
     first = found[0].predictions
@@ -136,9 +142,11 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
         kinds = pa.schema([(field.name, plain_type(field.type)) for field in table.schema])
         tables[name] = table.cast(kinds)
     groups = [name for name in GROUPS if name in first.columns]
+    files = {name: own.predictions.source for name, own in parts.items()}
+    shared = _say_shared(tables, files)
     table = _join(
         tables,
-        {name: own.predictions.source for name, own in parts.items()},
+        files,
         keys=["item", *groups],
         same=[
             *(name for name in ("gold", "predicted", "correct") if name in first.columns),
@@ -173,9 +181,44 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
                     for name, own in parts.items()
                     for line in (*own.run.warnings, *_say_lacking(name, own.run))
                 )
-            ),
+            )
+            + shared,
         ),
     )
+
+
+def _say_shared(tables: Mapping[str, pa.Table], sources: Mapping[str, str]) -> tuple[str, ...]:
+    """Say how many items sources share, because sources are compared on these alone.
+
+    Raises
+    ------
+    InputError
+        If one shares none with the others.
+    """
+    listed = {name: name_items(table["item"]) for name, table in tables.items()}
+    items = {name: set(own) for name, own in listed.items()}
+    for name, own in reversed(items.items()):
+        others = [other for other in items if other != name]
+        if not any(own & items[other] for other in others):
+            mine, theirs = listed[name][0], listed[others[0]][0]
+            raise InputError(
+                f"{name} shares no item with {' and '.join(others)}: {name} has {mine!r}, "
+                f"{others[0]} {theirs!r}; sources hold paraphrases of the same items, so name "
+                "them alike",
+                path=sources[name],
+                column="item",
+            )
+    said = []
+    for one, two in combinations(items, 2):
+        n = len(items[one] & items[two])
+        if items[one] == items[two]:
+            continue
+        said.append(
+            f"{one} and {two} share {say_count(n, 'item') if n else 'no item'} ({one} has "
+            f"{len(items[one]):,}, {two} {len(items[two]):,}): the two are compared on "
+            f"{'none' if n == 0 else 'this one' if n == 1 else 'these'}."
+        )
+    return tuple(said)
 
 
 def _find_shared_texts(parts: Sequence[ConsistencyAnswers]) -> list[str]:
