@@ -13,8 +13,10 @@ import pytest
 
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
+import ietest_fast as ie
 from command_line import run_here
 from ietest_fast.cli.main import main
+from ietest_fast.errors import InputError
 from ietest_fast.evaluation import Predictions
 from tiny_models import make_onnx_folder
 
@@ -70,7 +72,7 @@ def answers() -> Rows:
             "version": f"p{place}" if place else "original",
             "gold": "yes",
             "predicted": answer,
-            "confidence": 0.75,
+            "confidence": 0.75 if answer == "yes" else 0.25,
         }
         for item, given in ANSWERS.items()
         for place, answer in enumerate(given)
@@ -198,6 +200,33 @@ def test_paraphrases_that_are_counted(
             ),
         ),
         (
+            lambda rows: [row.update(confidence=0.75) for row in rows],
+            (
+                "column 'confidence': in 5 of 9 rows the confidence does not go with the answer: "
+                "version 'p2' of item '1', for one, has 0.75, and its answer is wrong; the "
+                "confidence in the gold label is a number from 0 to 1, more than 0 beside a right "
+                "answer, 0.5 or less beside a wrong one; is it that of the answer? mend the column,"
+                " or rename it if it is something else"
+            ),
+        ),
+        (
+            lambda rows: rows[0].update(confidence=0),
+            (
+                "in 1 of 9 rows the confidence does not go with the answer: version 'original' of "
+                "item '1' has 0, and its answer is right"
+            ),
+        ),
+        (
+            lambda rows: [
+                row.update(gold="neutral", predicted="neutral", confidence=0.3) for row in rows
+            ],
+            (
+                "in 9 of 9 rows the confidence does not go with the answer: version 'original' of "
+                "item '1', for one, has 0.3, and its answer is right; the confidence in the gold "
+                "label is a number from 0 to 1, 0.333 or more (3 labels) beside a right answer"
+            ),
+        ),
+        (
             lambda rows: [row.update(confidence="high") for row in rows],
             "version 'original' of item '1' has 'high'",
         ),
@@ -212,7 +241,21 @@ def test_paraphrases_that_are_counted(
             "has no version but 'original': there is no paraphrase",
         ),
     ],
-    ids=["mixed", "no gold", "twice", "no item", "null", "NaN", "1.5", "words", "truth", "alone"],
+    ids=[
+        *(
+            "mixed",
+            "no gold",
+            "twice",
+            "no item",
+            "null",
+            "NaN",
+            "1.5",
+            "of the answer",
+            "0",
+            "0.3",
+        ),
+        *("words", "truth", "alone"),
+    ],
 )
 def test_answers_that_cannot_be_measured(
     *,
@@ -246,6 +289,36 @@ def test_answers_that_are_counted(
     status, said, err = run(capsys, path, "--drop-mixed")
     assert (status, err) == (0, "")
     assert "1 item left out: its wordings have different gold labels." in said
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_confidences_that_may_be_those_of_the_gold_label(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels may tie, and an answer that could not be parsed is wrong beside any confidence."""
+    rows = answers()
+    for row in rows:
+        row["confidence"] = 0.5
+    rows[0]["confidence"] = 0.4  # there may be more labels than were seen
+    rows[2] |= {"predicted": None, "confidence": 0.9}
+    status, _, err = run(capsys, write(tmp_path / f"log.{form}", rows))
+    assert (status, err) == (0, "")
+
+
+def test_confidences_of_a_table_and_of_a_full_test_set() -> None:
+    known = Predictions(table=pa.Table.from_pylist(answers()), label_names=("no", "yes"))
+    assert ie.consistency(known, n_resamples=50).n_items == 4
+    rows = [row | {"confidence": 0.75} for row in answers()]
+    with pytest.raises(InputError, match="in 5 of 9 rows the confidence does not go with"):
+        ie.consistency(pa.Table.from_pylist(rows), n_resamples=50)
+    originals = pa.Table.from_pylist(rows[:1] + rows[3:4])
+    with pytest.raises(InputError, match="in 1 of 2 rows the confidence does not go with"):
+        ie.consistency(known, test_set=originals, n_resamples=50)
+    low = [row | {"confidence": 0.4} for row in answers()]
+    with pytest.raises(InputError, match=r"0\.5 or more \(2 labels\) beside a right answer"):
+        ie.consistency(
+            Predictions(table=pa.Table.from_pylist(low), label_names=("no", "yes")), n_resamples=50
+        )
 
 
 def test_every_item_mixed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

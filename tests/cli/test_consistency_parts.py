@@ -334,7 +334,7 @@ def test_parts_of_the_full_test_set(tmp_path: Path, capsys: pytest.CaptureFixtur
     made = rows()
     for row in made:
         place, repeat = map(int, row["item"].split(","))
-        row["confidence"] = 0.9 if place < 2 or repeat == 0 else 0.2
+        row["confidence"] = 0.5 if place < 2 or repeat == 0 else 0.2
     log = write(tmp_path / "log.csv", made)
     full = [
         {"item": n, "version": "original", "gold": "yes", "predicted": "yes", "confidence": sure}

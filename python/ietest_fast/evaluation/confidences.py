@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.paranlu import CONFIDENCE
 from ietest_fast.evaluation.schema import plain_type
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.predictions import Predictions
 
 _SUM_TOLERANCE = 1e-3
+_TIE = 1e-6
 _WANTED = "the confidence in the gold label is a number from 0 to 1"
 
 
@@ -47,7 +49,8 @@ def read_confidence(
     Raises
     ------
     InputError
-        If a confidence is missing or no number from 0 to 1, or scores are no probabilities.
+        If a confidence is missing or no number from 0 to 1, or cannot be that of the gold label
+        beside the answer, or scores are no probabilities.
     """
     names = predictions.table.column_names
     if CONFIDENCE in names:
@@ -110,21 +113,54 @@ def _own_column(predictions: Predictions, rows: NDArray[np.int64]) -> NDArray[np
             row=f"row {rows[first]}",
             column=CONFIDENCE,
         )
-    right = predictions.correct[rows]
-    wrong = np.flatnonzero(np.where(right, values == 0, values == 1))
-    if wrong.size:
-        first = int(wrong[0])
-        is_right = "right" if right[first] else "wrong"
-        more = f", as do {wrong.size:,} wordings" if wrong.size > 1 else ""
-        raise InputError(
-            f"{_name_wording(predictions, rows[first])} has {values[first]:g}, and its answer is "
-            f"{is_right}{more}; {_WANTED}, so a right answer has more than 0, and a wrong one less "
-            "than 1; mend the column, or rename it if it is something else",
-            path=predictions.source,
-            row=f"row {rows[first]}",
-            column=CONFIDENCE,
-        )
+    _check_answers(predictions, rows, values)
     return values
+
+
+def _check_answers(
+    predictions: Predictions, rows: NDArray[np.int64], values: NDArray[np.float64]
+) -> None:
+    """Refuse confidences that no answer goes with: they are those of the answers, or others'."""
+    right = predictions.correct[rows]
+    n_labels = _count_labels(predictions)
+    least = 0.0 if n_labels is None else 1 / n_labels
+    most = np.full(rows.size, 0.5)
+    if "predicted" in predictions.columns:
+        # An answer that could not be parsed is wrong, however likely the gold label was.
+        most[predictions.codes("predicted")[rows] < 0] = 1
+    too_low = (values < least - _TIE) | (values == 0)
+    too_high = (values > most + _TIE) | (values == 1)
+    wrong = np.flatnonzero(np.where(right, too_low, too_high))
+    if not wrong.size:
+        return
+    first = int(wrong[0])
+    for_one = ", for one," if wrong.size > 1 else ""
+    right_has = "more than 0" if n_labels is None else f"{least:.3g} or more ({n_labels} labels)"
+    raise InputError(
+        f"in {wrong.size:,} of {say_count(rows.size, 'row')} the confidence does not go with the "
+        f"answer: {_name_wording(predictions, rows[first])}{for_one} has {values[first]:.6g}, and "
+        f"its answer is {'right' if right[first] else 'wrong'}; {_WANTED}, {right_has} beside a "
+        "right answer, 0.5 or less beside a wrong one; is it that of the answer? mend the column, "
+        "or rename it if it is something else",
+        path=predictions.source,
+        row=f"row {rows[first]}",
+        column=CONFIDENCE,
+    )
+
+
+def _count_labels(predictions: Predictions) -> int | None:
+    """Return how many labels there are at most, so that no bound is too narrow; None: unknown."""
+    columns, names = predictions.columns, predictions.label_names
+    # Beside marks, labels may be those that were seen.
+    if names is not None and ("probabilities" in columns or "correct" not in columns):
+        return len(names)
+    seen = {
+        label_key(name)
+        for column in ("gold", "predicted")
+        if column in columns
+        for name in predictions.table[column].combine_chunks().dictionary.to_pylist()
+    }
+    return len(NLI_LABELS) if seen and seen <= set(NLI_LABELS) else None
 
 
 def _is_number(text: Any) -> bool:
