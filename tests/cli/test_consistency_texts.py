@@ -186,3 +186,50 @@ def test_paraphrases_for_a_model_say_what_sources_share() -> None:
     assert expected in profile.warnings
     with pytest.raises(InputError, match="a shares no item with h"):
         ie.consistency(answer, sources={"h": few, "a": made[made["item"] > 2]}, **asked)
+
+
+EQUAL = (
+    "Warning: 7 of 18 paraphrases have the texts (premise, hypothesis) of the original, or of "
+    "another paraphrase of the item: version 'p0' of item '0', for one. Equal wordings make P_C too"
+    " high; leave them out."
+)
+
+
+def equal_answers() -> Rows:
+    """All paraphrases of two items are their originals, and two of a third item are one."""
+    rows = answers()
+    for row in rows[:8]:
+        row["hypothesis"] = f"He rests, {row['item']}."
+    rows[10]["hypothesis"] = rows[9]["hypothesis"]
+    return rows
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_paraphrases_that_reword_nothing_are_counted(
+    tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = write(tmp_path / f"log.{form}", equal_answers()[::-1][:-4] + equal_answers()[:4])
+    status, said, err = run(capsys, log)
+    assert (status, err) == (0, "")
+    assert "Warning: 7 of 18 paraphrases have the texts (premise, hypothesis) of" in said
+    status, said, err = run(capsys, write(tmp_path / f"sound.{form}", answers()))
+    assert (status, err) == (0, "")
+    assert "paraphrases have the texts" not in said
+
+
+def test_paraphrases_for_a_model_that_reword_nothing_are_counted(tmp_path: Path) -> None:
+    rows = [row | {"item": str(row["item"])} for row in equal_answers()]
+    assert EQUAL in ie.consistency(pd.DataFrame(rows), **QUICK).warnings
+    made = pd.DataFrame(rows).rename(columns={"gold": "label"}).drop(columns="predicted")
+
+    def answer(texts: list[Any]) -> list[str]:
+        return ["neutral"] * len(texts)
+
+    asked: dict[str, Any] = {"labels": ("entailment", "neutral", "contradiction"), **QUICK}
+    out = tmp_path / "out.parquet"
+    profile = ie.consistency(answer, made, out=out, **asked)
+    assert profile.warnings.count(EQUAL) == 1
+    assert ie.consistency(out, **QUICK).warnings == profile.warnings
+    # A model that sees the same words of two different wordings is consistent.
+    seen = ie.consistency(answer, made.iloc[12:], input_columns="premise", **asked)
+    assert not any("paraphrases have the texts" in line for line in seen.warnings)

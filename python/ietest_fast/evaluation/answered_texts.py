@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -12,6 +13,8 @@ from ietest_fast.corpus.dataset import is_text
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.paranlu import ABDUCTIVE, DEFEASIBLE
 from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.evaluation.wordings import find_originals
+from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
@@ -49,6 +52,49 @@ def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> t
     except InputError:
         return ()
     return found if set(found) <= set(names) else ()
+
+
+def say_equal_texts(predictions: Predictions, columns: Sequence[str]) -> tuple[str, ...]:
+    """Count paraphrases that reword nothing, because they agree with themselves in P_C.
+
+    Parameters
+    ----------
+    predictions
+        Of one classifier.
+    columns
+        Of texts; nothing is said if there are none, or if items are answered repeatedly.
+
+    Returns
+    -------
+    tuple of str
+        A sentence, or nothing.
+    """
+    if not columns or predictions.repeats is not None:
+        return ()
+    is_original = find_originals(predictions)
+    items = predictions.table["item"].to_pylist()
+    texts = _read_texts(predictions, columns)
+    seen: set[tuple[object, Texts]] = set()
+    first: int | None = None
+    n_equal = 0
+    for row in np.argsort(~is_original, kind="stable").tolist():  # originals come first
+        key = (items[row], texts[row])
+        if key in seen and not is_original[row]:
+            n_equal += 1
+            first = row if first is None else first
+        if any(texts[row]):
+            seen.add(key)
+    if first is None:
+        return ()
+    version = predictions.table["version"][first].as_py()
+    counted = f"{n_equal:,} of {say_count(int((~is_original).sum()), 'paraphrase')}"
+    have, them = ("has", "it") if n_equal == 1 else ("have", "them")
+    said = (
+        f"Warning: {counted} {have} the texts ({', '.join(columns)}) of the original, or of "
+        f"another paraphrase of the item: version {version!r} of item {items[first]!r}, for one. "
+        f"Equal wordings make P_C too high; leave {them} out."
+    )
+    return (said,)
 
 
 def check_same_texts(one: ConsistencyProfile, other: ConsistencyProfile) -> None:

@@ -8,7 +8,11 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.answered_texts import check_same_texts, find_answered_texts
+from ietest_fast.evaluation.answered_texts import (
+    check_same_texts,
+    find_answered_texts,
+    say_equal_texts,
+)
 from ietest_fast.evaluation.consistency_diversity import part_by_diversity
 from ietest_fast.evaluation.consistency_file import (
     ConsistencyAnswers,
@@ -167,6 +171,7 @@ def _measure_one(
 ) -> ConsistencyProfile:
     predictions, run = answers.predictions, answers.run
     wordings = find_wordings(predictions, cluster=clusters)
+    texts = find_answered_texts(predictions, run.text_columns)
     try:
         counts = wordings.count()
         result = wordings.measure(confidence_level=confidence_level, **options)
@@ -213,8 +218,8 @@ def _measure_one(
         n_empty=run.n_empty.get(name_group(group), 0),
         n_wanted=run.n_wanted.get(name_group(group)),
         predictions=predictions,
-        warnings=(*run.warnings, *wordings.remarks),
-        text_columns=find_answered_texts(predictions, run.text_columns),
+        warnings=(*run.warnings, *wordings.remarks, *say_equal_texts(predictions, texts)),
+        text_columns=texts,
     )
 
 

@@ -274,6 +274,8 @@ def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any
         own_label = other.get("modeling_label" if is_abductive else "label")
         if own_label != label:
             raise DamageError(f"has the label {own_label!r}, but its item has {label}", where)
+        _check_original(other, own | {"premise_hypothesis_id": pair}, where)
+        _check_reworded(each, parts, where)
         texts = {
             part: own[part]
             if each.get(f"{part}_paraphrase") is None
@@ -290,6 +292,28 @@ def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any
             }
         )
     return rows
+
+
+def _check_original(original: dict[str, Any], of_item: dict[str, Any], place: str) -> None:
+    """Refuse another original than that of the item, which is answered once for all."""
+    for name, known in of_item.items():
+        if original.get(name) != known:
+            raise DamageError(
+                f"its original_example has the {name} {show_value(original.get(name))}, but that "
+                f"of its item is {show_value(known)}; correct one of them",
+                place,
+            )
+
+
+def _check_reworded(record: dict[str, Any], parts: tuple[str, ...], place: str) -> None:
+    """Refuse a paraphrase without a text of its own, which would be its original once more."""
+    names = [f"{part}_paraphrase" for part in parts]
+    if all(record.get(name) is None for name in names):
+        raise DamageError(
+            f"has no text: {', '.join(names)} are all missing or null; fill in what is reworded, "
+            "or leave the paraphrase out",
+            place,
+        )
 
 
 def _text_of(record: dict[str, Any], name: str, place: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import ietest_fast as ie
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import (
     find_confidence,
@@ -233,6 +234,42 @@ _FIRST = ("a1", "bucket_confidences", 1)
         ),
         (_set(*_FIRST, "paraphrased_example", "paraphrase_id", value="a1.0"), "occurs twice"),
         (
+            _set(*_FIRST, "paraphrased_example", "update_paraphrase", value=None),
+            (
+                "a1, paraphrase 1: has no text: premise_paraphrase, hypothesis_paraphrase, "
+                "update_paraphrase are all missing or null"
+            ),
+        ),
+        (
+            _drop(*_FIRST, "paraphrased_example", "update_paraphrase"),
+            "a1, paraphrase 1: has no text: .*; fill in what is reworded, or leave the paraphrase",
+        ),
+        (
+            _set(*_FIRST, "paraphrased_example", "original_example", "update", value="Other."),
+            (
+                "a1, paraphrase 1: its original_example has the update 'Other.', but that of its "
+                "item is 'It is a1.'; correct one of them"
+            ),
+        ),
+        (
+            _drop(*_FIRST, "paraphrased_example", "original_example", "premise"),
+            "paraphrase 1: its original_example has the premise null, but that of its item is 'A",
+        ),
+        (
+            _set(*_FIRST, "paraphrased_example", "original_example", "hypothesis", value="x"),
+            "paraphrase 1: its original_example has the hypothesis 'x', but",
+        ),
+        (
+            _set(
+                *_FIRST,
+                "paraphrased_example",
+                "original_example",
+                "premise_hypothesis_id",
+                value="x",
+            ),
+            "paraphrase 1: its original_example has the premise_hypothesis_id 'x', but",
+        ),
+        (
             _drop(
                 "a1", "bucket_confidences", 0, "paraphrased_example", "original_example", "update"
             ),
@@ -342,3 +379,32 @@ def test_workers_have_names_of_any_type(tmp_path: Path, worker: Any, known: str)
     answered["a1"]["bucket_confidences"][0]["paraphrased_example"]["worker_id"] = worker
     predictions = read_paranlu(write(tmp_path / "results.json", answered))
     assert predictions.table["worker_id"].to_pylist()[:3] == [None, known, "W"]
+
+
+def test_paraphrases_for_a_model_have_texts_and_one_original(tmp_path: Path) -> None:
+    listed = make_paraphrases()
+    listed["a1"][1]["update_paraphrase"] = None
+    path = write(tmp_path / "texts.json", listed)
+    with pytest.raises(InputError, match=r"texts\.json, a1, paraphrase 1: has no text"):
+        read_paranlu_texts(path)
+    listed["a1"][1]["premise_paraphrase"] = "One man sleeps."  # reworded, too
+    table = read_paranlu_texts(write(path, listed))
+    assert table["premise"].to_pylist()[:3] == ["A man sleeps.", "A man sleeps.", "One man sleeps."]
+    listed["a1"][1]["original_example"]["update"] = "It is not."
+    with pytest.raises(InputError, match="its original_example has the update 'It is not"):
+        read_paranlu_texts(write(path, listed))
+
+
+def test_equal_paraphrases_are_counted_and_stay(tmp_path: Path) -> None:
+    """One of the published ones is another's equal, so the published numbers have it."""
+    content = make_results()
+    first, second = (
+        each["paraphrased_example"] for each in content["a1"]["bucket_confidences"][:2]
+    )
+    second["update_paraphrase"] = first["update_paraphrase"]
+    path = write(tmp_path / "human.json", content)
+    profile = ie.consistency(str(path), n_resamples=50)
+    assert profile.result.n_paraphrases == 4
+    (said,) = (line for line in profile.warnings if line.startswith("Warning"))
+    assert said.startswith("Warning: 1 of 4 paraphrases has the texts (premise, hypothesis, update")
+    assert "version 'paraphrase' of item 'a1', for one" in said
