@@ -55,7 +55,7 @@ FORMS = ("csv", "jsonl", "parquet", None)
 
 def opposite(frame: pd.DataFrame) -> pd.DataFrame:
     swap = {"entailment": "contradiction", "contradiction": "entailment", "neutral": "neutral"}
-    return frame.assign(gold=frame["gold"].map(swap))
+    return frame.assign(gold=frame["gold"].map(swap), predicted=frame["predicted"].map(swap))
 
 
 def answered_otherwise(frame: pd.DataFrame) -> pd.DataFrame:
