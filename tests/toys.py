@@ -8,6 +8,7 @@ import os
 import pickle
 import signal
 import time
+import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus import Corpus
+from ietest_fast.errors import IetestWarning
 from ietest_fast.experiment.cells import match, read_predictions
 from ietest_fast.experiment.data import Splits
 from ietest_fast.models import Capabilities
@@ -54,6 +56,8 @@ def toy_corpus(n: int, seed: int) -> Corpus:
 
 
 def toy_splits(n_train: int = 300, n_valid: int = 90, n_test: int = 240) -> Splits:
+    # There are few different pairs, which all three parts share; processes of tests need it here.
+    warnings.filterwarnings("ignore", ".* in the (training|validation) set too", IetestWarning)
     return Splits(
         train=toy_corpus(n_train, 1), valid=toy_corpus(n_valid, 2), test=toy_corpus(n_test, 3)
     )

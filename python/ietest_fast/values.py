@@ -46,6 +46,16 @@ _FALSE = frozenset({"false", "f", "no", "wrong", "incorrect", "fail", "failed"})
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
+def trim_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Leave out the blanks around texts that name groups of rows, which nobody sees."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+        column = column.cast(kind)
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return pc.utf8_trim_whitespace(column) if is_text else column
+
+
 def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
     """Whether no value is missing or there twice."""
     if pa.types.is_nested(column.type) or column.null_count:

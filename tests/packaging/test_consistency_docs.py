@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,10 @@ def by_length(pairs: list[tuple[str, str]]) -> list[str]:
     return [("yes", "no")[len(text) % 2] for _, text in pairs]
 
 
+def by_end(pairs: list[tuple[str, str]]) -> list[str]:
+    return [("yes", "no")[text < "N"] for _, text in pairs]
+
+
 def paraphrases(ending: str) -> pd.DataFrame:
     """Eight items with three paraphrases each, all of different lengths."""
     texts = ["The dog runs home.", "A dog runs home now.", "The big dog runs.", "Home runs a dog."]
@@ -141,10 +146,14 @@ def paraphrases(ending: str) -> pd.DataFrame:
     )
 
 
-def answered(frame: pd.DataFrame) -> pd.DataFrame:
+def answered(
+    frame: pd.DataFrame, by: Callable[[list[tuple[str, str]]], list[str]] = by_length
+) -> pd.DataFrame:
     pairs = list(zip(frame["premise"], frame["hypothesis"], strict=True))
-    shares = [0.2 + 0.6 * (len(text) % 3) / 2 for text in frame["hypothesis"]]
-    found = frame.assign(predicted=by_length(pairs), confidence=shares)
+    found = frame.assign(predicted=by(pairs))
+    # In the gold label: above a half where the answer is right, below where it is wrong.
+    rests = 0.2 * (found["hypothesis"].str.len() % 3)
+    found["confidence"] = 0.05 + rests + 0.5 * (found["predicted"] == found["label"])
     return found.rename(columns={"label": "gold"})
 
 
@@ -170,14 +179,14 @@ def test_the_lines_in_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     first, second = paraphrases(""), paraphrases(" So.")
     answers = answered(first)
     profiles = [
-        ie.consistency(answered(paraphrases(ending)), n_resamples=50)
-        for ending in ("", " x", " so it is")
+        ie.consistency(answered(first, by), n_resamples=50)
+        for by in (by_length, by_end, lambda pairs: ["no"] * len(pairs))
     ]
     names: dict[str, Any] = {
         "classifier": by_length,
         "paraphrases": first,
         "data": data,
-        "other": profiles[0],
+        "other": ie.consistency(by_end, data, phi="syn.careful", draws=5, n_resamples=50),
         "predictions": answers,
         "hypothesis_only": answered(first.assign(premise="")),
         "all_originals": answers[answers["version"] == "original"],

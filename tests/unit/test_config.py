@@ -139,7 +139,7 @@ def test_mistakes_about_the_data(tmp_path, data, complaint):
     ("text", "values"),
     [
         ("0:1:0.1", [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1]),
-        ("0:1:0.3", [0, 0.3, 0.6, 0.9]),
+        ("0:0.9:0.3", [0, 0.3, 0.6, 0.9]),
         ("0.5", [0.5]),
         ("1, 0,0.25", [1, 0, 0.25]),
     ],
@@ -166,6 +166,9 @@ def test_rho_must_be_finite(text):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
+        ("0:1:0.3", r"rho: '0:1:0.3' ends at 0.9, for its steps do not lead to 1; choose another"),
+        ("0.1:0.5:0.3", "rho: '0.1:0.5:0.3' ends at 0.4, for its steps do not lead to 0.5"),
+        ("0:1:2", "rho: '0:1:2' ends at 0, for its steps do not lead to 1"),
         ("0:1:0.000099", "rho: more than 10,001 values"),
         ("0:1:1e-999999", "rho: more than 10,001 values"),
         ("0:1:1e-999999999999", "rho: more than 10,001 values"),

@@ -337,6 +337,7 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
     from ietest_fast.errors import InputError
     from ietest_fast.report.annotation.agreement import find_sound
+    from ietest_fast.report.annotation.drawing import check_run
     from ietest_fast.report.annotation.marks import Marks, find_marks, read_all_marks
     from ietest_fast.report.annotation.sample import read_sample
     from ietest_fast.report.result_tables import brief_tables
@@ -346,7 +347,7 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.report.verdict import say_verdict
 
     drawn, finished = read_sample(sample), read_run(run)
-    drawn.check_run(finished)
+    check_run(drawn, finished)
     # Another's file may be damaged: it does not matter here.
     marks = (
         {by: Marks(drawn, by).as_dict()} if by in find_marks(drawn.path) else read_all_marks(drawn)

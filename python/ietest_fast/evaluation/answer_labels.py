@@ -121,11 +121,28 @@ def find_names(
         return NLI_LABELS if known & set(NLI_LABELS) and not known & set(TWO_LABELS) else names
     if len(set(map(int, known))) < len(known):
         return names  # 1 and 01
+    _check_first_number(known, predicted, answers)
     if seen == {"0", "1", "2"} or numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
         return NLI_LABELS
     highest = max(map(int, known), default=0)
     within = {name for name in numbers if int(name) <= highest}
     return tuple(sorted({str(int(name)) for name in within}, key=int))
+
+
+def _check_first_number(known: set[str], predicted: set[str], answers: Sequence[Answers]) -> None:
+    """Refuse answers that are the right answers' numbers, each one higher or each one lower."""
+    if not predicted or not _are_numbers(known | predicted) or len(known) < 2:
+        return
+    wanted, given = (sorted(map(int, names)) for names in (known, predicted))
+    step = given[0] - wanted[0]
+    if abs(step) == 1 and given == [number + step for number in wanted]:
+        shown = [", ".join(map(str, numbers[:5])) for numbers in (wanted, given)]
+        raise InputError(
+            f"answers are {shown[1]}, and right answers {shown[0]}: is one of both counted from "
+            f"another number? If so, number both alike; if not, name all labels (--labels)",
+            path=answers[0].path,
+            column=answers[0].predicted_column,
+        )
 
 
 def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str]) -> None:

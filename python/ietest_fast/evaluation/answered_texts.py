@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,6 @@ from ietest_fast.values import as_texts, show_value
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
     from ietest_fast.evaluation.predictions import Predictions
 
     Texts = tuple[str, ...]
@@ -97,7 +96,26 @@ def say_equal_texts(predictions: Predictions, columns: Sequence[str]) -> tuple[s
     return (said,)
 
 
-def check_same_texts(one: ConsistencyProfile, other: ConsistencyProfile) -> None:
+class Answered(Protocol):
+    """Answers of a classifier, and the columns of the texts that it answered."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def predictions(self) -> Predictions:
+        """All answers."""
+        ...
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Names of columns; none where the answers do not say."""
+        ...
+
+
+def check_same_texts(one: Answered, other: Answered) -> None:
     """Refuse to compare answers to different texts that have the name of the same wording.
 
     Where the two have other columns of texts, nothing is known.

@@ -189,9 +189,10 @@ def read_logs(
         if any(log.filters and log.filters[0] != common for log in found):
             by_path[place] = read_one(place, common)
     logs = [log for found in by_path for log in found]
+    judges = _check_judges(logs)
     if threshold is not None:
         _check_scores(logs)
-    judges = _check_judges(logs)
+        judges += _say_threshold(logs, threshold)
     if threshold is None:  # a score may be too low for an answer that is the target
         judges += say_wrong_targets(logs)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
@@ -240,6 +241,18 @@ def _check_scores(logs: Sequence[Answers]) -> None:
                 "answers; --correct-columns names a column of scores",
                 path=log.path,
             )
+
+
+def _say_threshold(logs: Sequence[Answers], threshold: float) -> list[str]:
+    """Say that a threshold tells no answers apart, which a slip such as 50 for 0.5 does."""
+    outcomes = [log.correct.unique().to_pylist() for log in logs if log.correct is not None]
+    known = {outcome for each in outcomes for outcome in each} - {None}
+    if len(known) != 1:
+        return []
+    which, what = (
+        ("every score reaches", "right") if known == {True} else ("no score reaches", "wrong")
+    )
+    return [f"Warning: {which} the threshold {threshold:g}, so all answers count as {what}."]
 
 
 def _choose_filter(logs: Sequence[Answers], wanted: str | None) -> tuple[str | None, list[str]]:

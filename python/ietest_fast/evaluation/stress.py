@@ -19,7 +19,7 @@ from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, find_outcomes, show_value
+from ietest_fast.values import as_texts, find_outcomes, show_value, trim_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -430,7 +430,8 @@ def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray
     items = table["item"].cast("string").combine_chunks().dictionary_encode()
     units = items.indices.cast("int64")
     if clusters is not None:
-        labels = as_texts(table[clusters], path=source, name=clusters).dictionary_encode()
+        labels = as_texts(table[clusters], path=source, name=clusters)
+        labels = trim_texts(labels).dictionary_encode()
         own = pc.add(labels.indices.cast("int64"), len(items.dictionary))
         units = pc.coalesce(own, units)
     found: NDArray[np.int64] = units.to_numpy()

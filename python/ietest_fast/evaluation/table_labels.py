@@ -16,7 +16,7 @@ from ietest_fast.evaluation.answer_labels import encode_answers, encode_gold, fi
 from ietest_fast.evaluation.readers import Answers
 from ietest_fast.evaluation.schema import MOST_KINDS
 from ietest_fast.plurals import say_count
-from ietest_fast.values import show_value
+from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,8 +64,12 @@ def with_known_answers(predictions: Predictions) -> Predictions:
 
 def _kinds(predictions: Predictions, name: str) -> set[str]:
     """Return what tells the labels of a column apart."""
-    found = pc.unique(predictions.table[name].cast(pa.string())).drop_null().to_pylist()
+    found = pc.unique(_texts(predictions, name)).drop_null().to_pylist()
     return {answer_key(value) for value in found}
+
+
+def _texts(predictions: Predictions, name: str) -> pa.Array:
+    return as_texts(predictions.table[name], path=predictions.source, name=name)
 
 
 def _is_sound(gold: set[str], predicted: set[str]) -> bool:
@@ -89,8 +93,8 @@ def _encode(predictions: Predictions) -> Predictions:
         path=Path(predictions.source),
         name=predictions.source,
         items=None,
-        gold=pa.chunked_array([table["gold"].cast(pa.string()).combine_chunks()]),
-        predicted=pa.chunked_array([table["predicted"].cast(pa.string()).combine_chunks()]),
+        gold=pa.chunked_array([_texts(predictions, "gold")]),
+        predicted=pa.chunked_array([_texts(predictions, "predicted")]),
         gold_column="gold",
         predicted_column="predicted",
     )

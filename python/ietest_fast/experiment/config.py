@@ -90,6 +90,12 @@ def parse_rho(text: str) -> list[float]:
     if too_many:
         raise ValueError(f"more than {_MOST_RHO:,} values of rho are too many, as in {text!r}")
     n_steps = int((last - first) / step)
+    if first + n_steps * step != last:
+        end = f"{first + n_steps * step:f}".rstrip("0").rstrip(".")
+        raise ValueError(
+            f"{text!r} ends at {end or 0}, for its steps do not lead to {last}; choose another "
+            "step, or write the values with commas"
+        )
     return [float(first + i * step) for i in range(n_steps + 1)]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.models.columns import read_columns
 from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
-from ietest_fast.values import as_numbers, as_words, find_outcomes, show_value
+from ietest_fast.values import as_numbers, as_words, find_outcomes, show_value, trim_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -242,7 +242,7 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
         )
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0, column.type))  # -0 is 0
-    encoded = column.combine_chunks().dictionary_encode()
+    encoded = trim_texts(column).combine_chunks().dictionary_encode()
     if len(encoded.dictionary) < 2:
         raise InputError(
             "all rows belong to one cluster; at least two are needed", path=path, column=name

@@ -58,7 +58,7 @@ def read_counts(
                 "a model has no name", path=path, row=f"row {row['_row']}", column="model"
             )
         dataset = row.get("dataset")
-        key = ("" if dataset is None else str(dataset), str(row["model"]))
+        key = ("" if dataset is None else str(dataset).strip(), str(row["model"]).strip())
         by_model.setdefault(key, []).append(row)
     return [
         _make_run(path, dataset, model, own, alpha=alpha, margin=margin)

@@ -13,6 +13,7 @@ from ietest_fast.report.annotation.agreement import (
     summary_table,
     take_majority,
 )
+from ietest_fast.report.annotation.drawing import check_run
 from ietest_fast.report.annotation.marks import MAJORITY, read_all_marks
 from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.result_tables import brief_tables
@@ -165,7 +166,7 @@ def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
         If the sample was not drawn from the run's test set.
     """
     sample = marked.sample
-    sample.check_run(run)
+    check_run(sample, run)
     tables = [summary_table(sample, marked.marks)]
     rows = marked.sound_rows
     if rows:

@@ -132,8 +132,32 @@ def test_samples_of_lm_eval_that_were_not_scored_are_counted(
     first.write_text("".join(json.dumps(each) + "\n" for each in samples))
     assert counts(read_logs([first, logs[1]])) == [1, 0, 0, 1]
     nothing = harness_log(tmp_path / "samples_c.jsonl", {"none": [missing] * 4})
-    with pytest.raises(InputError, match="none of its metrics says right or wrong"):
+    with pytest.raises(
+        InputError, match=r"none of its metrics says right or wrong \(exact_match\);"
+    ):
         read_logs([logs[0], nothing])
+
+
+@pytest.mark.parametrize(("value", "shown"), [("1.0", "'1.0'"), (100, "100"), (0.5, "0.5")])
+def test_a_value_that_says_neither_right_nor_wrong_is_shown(
+    value: object, shown: str, tmp_path: Path
+) -> None:
+    logs = [
+        harness_log(tmp_path / "samples_a.jsonl", {"none": [1, 0, 0, 1]}),
+        harness_log(tmp_path / "samples_b.jsonl", {"none": [0, 1, value, 1]}, words="Other"),
+    ]
+    with pytest.raises(InputError, match=rf"exact_match is {shown} in sample 2; name a field"):
+        read_logs(logs)
+
+
+def test_a_log_whose_documents_have_no_numbers_is_no_table(tmp_path: Path) -> None:
+    logs = [harness_log(tmp_path / f"samples_{n}.jsonl", {"none": [1, 0]}) for n in "ab"]
+    samples = [json.loads(line) for line in logs[1].read_text().splitlines()]
+    for each in samples:
+        del each["doc_id"]
+    logs[1].write_text("".join(json.dumps(each) + "\n" for each in samples))
+    with pytest.raises(InputError, match="line 1: has no 'doc_id', which every sample of lm-eval"):
+        read_logs(logs)
 
 
 def test_packed_logs_and_arrays_are_read(tmp_path: Path) -> None:

@@ -109,6 +109,16 @@ def test_rows_of_a_test_that_contradict_the_originals_are_refused() -> None:
         measure_stress(Predictions.from_table(genre), group_by="genre")
 
 
+def test_blanks_around_clusters_make_no_other_stress_test() -> None:
+    blank = answers_of(genre=["a", "a ", "b", " b", "c"] * 4)
+    plain = answers_of(genre=["a", "a", "b", "b", "c"] * 4)
+    found = [
+        measure_stress(Predictions.from_table(each), clusters="genre") for each in (blank, plain)
+    ]
+    first, second = (profile.original.accuracy for (profile,) in found)
+    assert first == second
+
+
 def test_answers_that_are_missing_in_a_file_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "answers.parquet"
     model = ie.stress(no_means_no, frame(PAIRS * 3), suite={"neg": "negation"})

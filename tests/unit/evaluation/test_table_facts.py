@@ -218,6 +218,41 @@ def test_ids_of_two_names_show_another_order(tmp_path: Path, one: str, two: str)
         read_logs(paths)
 
 
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("n_labels", [2, 4])
+def test_labels_and_answers_that_are_counted_from_other_numbers_are_refused(
+    tmp_path: Path, step: int, n_labels: int
+) -> None:
+    gold = [2 + i % n_labels for i in range(24)]
+    wide = pd.DataFrame({"label": gold, "original": gold, "transformed": [*gold[1:], gold[0]]})
+    path = write(wide, tmp_path / "t.csv")
+    assert compare_versions(read_logs([path]).predictions).tests[0].result.delta == 1.0
+    wide[["original", "transformed"]] += step
+    write(wide, path)
+    with pytest.raises(
+        InputError, match=r"is one of both counted from another number|unknown label"
+    ):
+        read_logs([path])
+    # A classifier may never give one answer, and all labels may be named.
+    wide["original"] = wide["transformed"] = gold[1]
+    assert read_logs([write(wide, path)]).predictions.label_names is not None
+
+
+def test_a_threshold_that_tells_no_answers_apart_is_told(tmp_path: Path) -> None:
+    scores = [i / 12 for i in range(N)]
+    table = pd.DataFrame({"original_correct": scores, "transformed_correct": scores[::-1]})
+    path = write(table, tmp_path / "t.csv")
+    for threshold, said in (
+        (50, "no score reaches the threshold 50, so all answers count as wrong"),
+        (0, "every score reaches the threshold 0, so all answers count as right"),
+        (0.5, None),
+    ):
+        notes = [
+            note for note in read_logs([path], threshold=threshold).notes if "threshold" in note
+        ]
+        assert notes == ([] if said is None else [f"Warning: {said}."])
+
+
 def test_other_values_do_not_name_rows(tmp_path: Path) -> None:
     frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
     paths = [

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.drawing import draw_sample
+from ietest_fast.report.annotation.drawing import check_run, draw_sample
 from ietest_fast.report.annotation.marks import Marks
 from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.contents import gather
@@ -147,21 +147,21 @@ def _lack(found):
 @pytest.mark.parametrize("change", [_shift, _reword, _relabel, _lack])
 def test_a_sample_is_held_against_the_run(tmp_path, run, unit, change):
     sample = draw_sample(run, tmp_path / "sample.json", n=5, seed=3, unit=unit)
-    read_sample(sample.path).check_run(run)
+    check_run(read_sample(sample.path), run)
     _edit(sample, change)
     message = r"(are not those of|two items of row \d+ have different labels or originals).*anew"
     with pytest.raises(InputError, match=message):
-        read_sample(sample.path).check_run(run)
+        check_run(read_sample(sample.path), run)
 
 
 def test_how_much_was_reworded_is_held_against_the_run(run, sample):
     _edit(sample, lambda found: found.update(n_reworded=found["n_reworded"] + 1))
     message = r"n_reworded is \d+, and .* has \d+ reworded observations; draw the sample anew"
     with pytest.raises(InputError, match=message):
-        read_sample(sample.path).check_run(run)
+        check_run(read_sample(sample.path), run)
     _edit(sample, lambda found: found.update(columns=found["columns"][:1]))
     with pytest.raises(InputError, match=r"the columns of .* are 'premise', 'hypothesis'"):
-        read_sample(sample.path).check_run(run)
+        check_run(read_sample(sample.path), run)
 
 
 def test_without_marks_the_report_has_what_it_would_take(run):

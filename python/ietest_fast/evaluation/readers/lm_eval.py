@@ -78,7 +78,8 @@ class LmEvalReader:
 
     def recognises(self, start: FileStart) -> bool:
         """Look for the keys of a sample."""
-        return {"doc_id", "doc", "filtered_resps"} <= set(start.first_object)
+        own = {"doc_id", "doc", "filtered_resps"} & set(start.first_object)
+        return "filtered_resps" in own and len(own) > 1
 
     def name_task(self, start: FileStart) -> str:
         """Return the task, which stands between ``samples_`` and the time."""
@@ -413,9 +414,10 @@ def _choose_metric(
             note = f"{path}: an answer is right if it is the target that stands beside it in "
             return pairs[0], (), [f"{note}{pairs[0]}, which is a measure of all samples."]
         raise InputError(
-            f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'}); "
-            "name a field that does with --correct-columns, the least score that is right with "
-            "--threshold, or the answers with --gold-column and --prediction-columns",
+            f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'})"
+            f"{_say_value(samples, metrics)}; name a field that does with --correct-columns, the "
+            "least score that is right with --threshold, or the answers with --gold-column and "
+            "--prediction-columns",
             path=path,
         )
     judged_by = (fitting[0], *fitting)
@@ -424,6 +426,16 @@ def _choose_metric(
     others = ", ".join(fitting[1:])
     note = f"{path}: right or wrong by {fitting[0]}; --correct-columns chooses another ({others})."
     return fitting[0], judged_by, [note]
+
+
+def _say_value(samples: list[dict[str, Any]], metrics: list[str]) -> str:
+    """Show the first value that keeps the best metric from saying it."""
+    for metric in metrics[:1]:
+        for number, record in enumerate(samples):
+            value = lookup(record, metric)
+            if judge_score(unwrap(value), None) is None and not _is_missing(value):
+                return f": {metric} is {show_value(value)} in sample {number}"
+    return ""
 
 
 def _are_outcomes(samples: list[dict[str, Any]], metric: str, threshold: float | None) -> bool:

@@ -223,7 +223,7 @@ def _say_copies(
     path: Path,
 ) -> tuple[str, ...]:
     """Count the rows that say the same of the same texts again, where no id tells them apart."""
-    if inputs is None or any(are_ids(values) for values in ids.values()):
+    if inputs is None or are_ids(inputs) or any(are_ids(values) for values in ids.values()):
         return ()
     columns = (inputs.to_pylist(), *(values.to_pylist() for values in said))
     n = len(inputs) - len(set(zip(*columns, strict=True)))

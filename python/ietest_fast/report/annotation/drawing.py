@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.columns import list_names
 from ietest_fast.errors import InputError
 from ietest_fast.report.annotation.marks import find_marks
-from ietest_fast.report.annotation.sample import Criterion, Sample, Unit, write_sample
+from ietest_fast.report.annotation.sample import Criterion, Sample, Unit, join_pieces, write_sample
 from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES
 
 if TYPE_CHECKING:
@@ -80,6 +81,42 @@ def draw_sample(
     )
     write_sample(sample)
     return sample
+
+
+def check_run(sample: Sample, run: FinishedRun) -> None:
+    """Refuse a run that a sample was not drawn from, or whose texts it contradicts.
+
+    Raises
+    ------
+    InputError
+        If it was drawn from another one, or from a labelled file, or rows, labels or texts are
+        not those of the run: marks would count for others.
+    StoreError
+        If the run's texts are damaged.
+    """
+    sample.check_is_of_run()
+    if run.test_set != sample.test_set:
+        raise InputError(f"was not drawn from the test set of {run.name}", path=sample.path)
+    versions = run.read_versions()
+    if sample.columns != versions.columns:
+        sample.refuse(f"the columns of {run.name} are {list_names(versions.columns)}")
+    drawn, n_reworded = pairs_of_run(versions, {pair["row"] for pair in sample.pairs}, sample.unit)
+    if sample.n_reworded != n_reworded:
+        said = f"n_reworded is {sample.n_reworded:,}, and {run.name} has {n_reworded:,}"
+        sample.refuse(f"{said} reworded observations")
+    for pair in sample.pairs:
+        expected = drawn.get(pair["item"])
+        if expected is None or _facts_of(pair) != _facts_of(expected):
+            sample.refuse(
+                f"item {pair['item']}, row {pair['row']}: row, label or texts are not those of "
+                f"{run.name}"
+            )
+
+
+def _facts_of(pair: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Give what the run says of a pair, however its texts are cut."""
+    texts = [join_pieces(pair, without=kind) for kind in ("new", "old")]
+    return pair["row"], pair["label"], *texts
 
 
 def pairs_of_run(

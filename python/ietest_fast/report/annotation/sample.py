@@ -6,7 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
-from ietest_fast.corpus.columns import list_names
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.artefacts import write_text
 from ietest_fast.files import read_json
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from ietest_fast.report.runs import FinishedRun
 
 Unit = Literal["texts", "edits"]
 """What is marked: an observation with all its edits, or one edit by itself."""
@@ -114,37 +112,6 @@ class Sample:
                 path=self.path,
             )
 
-    def check_run(self, run: FinishedRun) -> None:
-        """Refuse a run that the sample was not drawn from, or whose texts it contradicts.
-
-        Raises
-        ------
-        InputError
-            If it was drawn from another one, or from a labelled file, or rows, labels or texts are
-            not those of the run: marks would count for others.
-        StoreError
-            If the run's texts are damaged.
-        """
-        from ietest_fast.report.annotation.drawing import pairs_of_run
-
-        self.check_is_of_run()
-        if run.test_set != self.test_set:
-            raise InputError(f"was not drawn from the test set of {run.name}", path=self.path)
-        versions = run.read_versions()
-        if self.columns != versions.columns:
-            self._refuse(f"the columns of {run.name} are {list_names(versions.columns)}")
-        drawn, n_reworded = pairs_of_run(versions, {pair["row"] for pair in self.pairs}, self.unit)
-        if self.n_reworded != n_reworded:
-            said = f"n_reworded is {self.n_reworded:,}, and {run.name} has {n_reworded:,}"
-            self._refuse(f"{said} reworded observations")
-        for pair in self.pairs:
-            expected = drawn.get(pair["item"])
-            if expected is None or _facts_of(pair) != _facts_of(expected):
-                self._refuse(
-                    f"item {pair['item']}, row {pair['row']}: row, label or texts are not those of "
-                    f"{run.name}"
-                )
-
     def check_coherent(self) -> None:
         """Refuse a sample that contradicts itself, as after an edit by hand.
 
@@ -154,32 +121,28 @@ class Sample:
             Saying which of its parts do.
         """
         if self.criterion == "new-label" and self.test_set is not None:
-            self._refuse("has a run's test_set, and the criterion new-label is of labelled files")
+            self.refuse("has a run's test_set, and the criterion new-label is of labelled files")
         if len(set(self.items)) < len(self.pairs):
-            self._refuse("an item is there twice")
+            self.refuse("an item is there twice")
         rows: dict[int, Any] = {}
         for pair in self.pairs:
             item, row = pair["item"], pair["row"]
             if self.unit == "texts" and item != row:
-                self._refuse(f"item {item} has the row {row}, and of texts both are equal")
-            own = pair["label"], _join_pieces(pair, without="new")
+                self.refuse(f"item {item} has the row {row}, and of texts both are equal")
+            own = pair["label"], join_pieces(pair, without="new")
             if rows.setdefault(row, own) != own:
-                self._refuse(f"two items of row {row} have different labels or originals")
+                self.refuse(f"two items of row {row} have different labels or originals")
         if self.n_reworded < len(rows):
             said = f"n_reworded is {self.n_reworded:,}, and {len(rows):,}"
-            self._refuse(f"{said} different rows are drawn")
+            self.refuse(f"{said} different rows are drawn")
 
-    def _refuse(self, complaint: str) -> NoReturn:
+    def refuse(self, complaint: str) -> NoReturn:
+        """Say what is wrong with the sample."""
         raise InputError(f"{complaint}; draw the sample anew", path=self.path)
 
 
-def _facts_of(pair: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Give what the run says of a pair, however its texts are cut."""
-    texts = [_join_pieces(pair, without=kind) for kind in ("new", "old")]
-    return pair["row"], pair["label"], *texts
-
-
-def _join_pieces(pair: Mapping[str, Any], *, without: str) -> dict[str, str]:
+def join_pieces(pair: Mapping[str, Any], *, without: str) -> dict[str, str]:
+    """Return the texts of a pair, without the pieces of one kind."""
     return {
         name: "".join(text for kind, text in pieces if kind != without)
         for name, pieces in pair["pieces"].items()
