@@ -602,6 +602,18 @@ def test_a_text_too_long_to_tag_is_named(tmp_path, capsys, suffix):
     assert len(pq.read_table(target)["hypothesis"][3].as_py()) == 6 * 125_000 - 1
 
 
+def test_a_text_of_too_many_words_to_tag_is_named(tmp_path, capsys):
+    """Memory follows the words and marks, not the characters."""
+    long = dict(ROWS[0], hypothesis="a-" * 125_001)
+    source, target = write(tmp_path / "in.csv", [*ROWS, long]), tmp_path / "out.parquet"
+    status, out, err = run(capsys, source, target, "--phi", "syn.careful")
+    assert (status, out) == (1, "")
+    assert err.startswith(
+        f"Error: {source}, row 3, column 'hypothesis': the text has about 250,002 "
+    )
+    assert "of which at most 250,000 can be tagged; cut it into several rows" in err
+
+
 @pytest.mark.slow
 def test_a_text_longer_than_what_is_read_at_a_time(tmp_path, capsys):
     long = dict(ROWS[0], hypothesis="A dog. " * 5_000_000)

@@ -240,6 +240,27 @@ def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] |
     return tuple(str(name) for name in names) or None
 
 
+def name_in_metadata(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return a table with the names of labels where the ``datasets`` library notes their numbers.
+
+    Parameters
+    ----------
+    table
+        Columns of a file.
+    schema
+        Of the whole file. A number without a name, such as -1, stays as it is.
+    """
+    for place, column in enumerate(table.column_names):
+        names = names_in_metadata(schema, column)
+        if names is None or not pa.types.is_integer(table.column(place).type):
+            continue
+        numbers = table.column(place).cast(pa.int64())
+        known = pc.and_(pc.greater_equal(numbers, 0), pc.less(numbers, len(names)))
+        named = pc.take(pa.array(names), pc.if_else(known, numbers, None))
+        table = table.set_column(place, column, pc.coalesce(named, numbers.cast(pa.string())))
+    return table
+
+
 def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_dictionary(kind):

@@ -230,6 +230,7 @@ def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predic
     not_parsed = _items_of(parts, failed)
     notes, dropped = _say_unparsed(not_parsed, len(parts[0].log), unparsed)
     for part in parts:
+        notes += _say_right_without_answer(part.log)
         for reason, n in part.log.dropped.items():
             dropped[reason] = max(n, dropped.get(reason, 0))
     absent = _items_of(parts, unscored)
@@ -294,6 +295,24 @@ def _keeps_answers(log: Answers) -> bool:
     return log.marks_unparsed or log.predicted.null_count < len(log.predicted)
 
 
+def _tells_unparsed(log: Answers) -> bool:
+    """Whether a log keeps answers, and marks those that could not be parsed."""
+    return (
+        log.marks_unparsed
+        and log.predicted is not None
+        and log.predicted.null_count < len(log.predicted)
+    )
+
+
+def _say_right_without_answer(log: Answers) -> list[str]:
+    """Count the answers that could not be parsed, and are marked as right."""
+    if not _tells_unparsed(log) or log.correct is None or log.predicted is None:
+        return []
+    n = int((_nulls(log.predicted) & np.asarray(pc.fill_null(log.correct, False))).sum())
+    said = say_count(n, "answer", "answers")
+    return [f"Warning: {log.path}: {said} could not be parsed, and marked as right."] if n else []
+
+
 def _unparsed(log: Answers) -> NDArray[np.bool_]:
     """Say which answers of a log could not be parsed: there is none, and it is wrong.
 
@@ -303,7 +322,7 @@ def _unparsed(log: Answers) -> NDArray[np.bool_]:
         return np.zeros(len(log), dtype=bool)
     absent = _nulls(log.predicted.combine_chunks())
     right = pc.fill_null(log.correct, False).to_numpy(zero_copy_only=False)
-    if (absent & right).any():
+    if (absent & right).any() and not _tells_unparsed(log):
         return np.zeros(len(log), dtype=bool)
     unscored = _nulls(log.correct)
     return np.asarray(absent & ~right & ~unscored)

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
     from ietest_fast.lexicon.tag_cache import TagCache
 
+# About what a tagger makes a token of.
+_WORD_OR_MARK = r"\w+|[^\w\s]"
+
+MOST_TOKENS = 250_000
+"""Words and marks of the longest text that is tagged."""
+
 MOST_CHARACTERS = 1_000_000
 """Characters of the longest text that is tagged: spaCy's own limit. It takes 2 GiB of memory."""
 
@@ -122,7 +128,8 @@ class Annotator(Generic[T]):
         Raises
         ------
         InputError
-            If a text has more than :data:`MOST_CHARACTERS` characters.
+            If a text has more than :data:`MOST_CHARACTERS` characters, or more than
+            :data:`MOST_TOKENS` words and marks.
         """
         cache = self._cache if cache is None else cache
         if isinstance(texts, str):
@@ -136,11 +143,10 @@ class Annotator(Generic[T]):
         if isinstance(texts, pa.ChunkedArray):
             texts = texts.combine_chunks()
         encoded = pc.dictionary_encode(texts)
-        lengths = pc.utf8_length(encoded.dictionary)
-        longest = pc.max(lengths).as_py() or 0
-        if longest > MOST_CHARACTERS:
-            text = encoded.dictionary[pc.index(lengths, longest).as_py()].as_py()
-            raise InputError(f"{too_long(longest)}; it begins {text[:40]!r}")
+        too_long = find_too_long(encoded.dictionary)
+        if too_long is not None:
+            text = encoded.dictionary[too_long[0]].as_py()
+            raise InputError(f"{too_long[1]}; it begins {text[:40]!r}")
         distinct: list[str] = encoded.dictionary.to_pylist()
         indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
 
@@ -235,9 +241,24 @@ class Annotator(Generic[T]):
         return max(1, min(n_cores(), _MOST_PROCESSES, n_texts // self.texts_per_process))
 
 
-def too_long(n_characters: int) -> str:
-    """Say that a text is too long to be tagged."""
-    return (
-        f"the text has {n_characters:,} characters, of which at most {MOST_CHARACTERS:,} can be "
-        "tagged; cut it into several rows"
-    )
+def find_too_long(texts: pa.Array | pa.ChunkedArray) -> tuple[int, str] | None:
+    """Return the first text that takes too much memory to be tagged, and what is to be said of it.
+
+    Memory follows the tokens, all of which are processed at once.
+    """
+    if texts.nbytes <= MOST_TOKENS or not len(texts):
+        return None
+    lengths = pc.utf8_length(texts)
+    long = pc.indices_nonzero(pc.fill_null(pc.greater(lengths, MOST_TOKENS), False)).to_pylist()
+    for index in long:
+        n = lengths[index].as_py()
+        if n > MOST_CHARACTERS:
+            return index, _say_too_long(f"{n:,} characters", f"{MOST_CHARACTERS:,}")
+        n_tokens = pc.count_substring_regex(texts[index], _WORD_OR_MARK).as_py()
+        if n_tokens > MOST_TOKENS:
+            return index, _say_too_long(f"about {n_tokens:,} words and marks", f"{MOST_TOKENS:,}")
+    return None
+
+
+def _say_too_long(size: str, most: str) -> str:
+    return f"the text has {size}, of which at most {most} can be tagged; cut it into several rows"

@@ -363,15 +363,13 @@ def _put_changed(table: pa.Table, made: Transformed, source: Path) -> pa.Table:
 
 def _check_lengths(path: Path, column: pa.Array, name: str, first_row: int) -> None:
     """Name a text that is too long for the tagger, which does not know where it stands."""
-    from ietest_fast.lexicon.annotator import MOST_CHARACTERS, too_long
+    from ietest_fast.lexicon.annotator import find_too_long
 
-    if column.nbytes <= MOST_CHARACTERS or pa.types.is_null(column.type):
+    if pa.types.is_null(column.type):
         return
-    lengths = pc.utf8_length(as_strings(column))
-    longest = pc.max(lengths).as_py() or 0
-    if longest > MOST_CHARACTERS:
-        row = first_row + pc.index(lengths, longest).as_py()
-        raise InputError(too_long(longest), path=path, row=f"row {row}", column=name)
+    found = find_too_long(as_strings(column))
+    if found is not None:
+        raise InputError(found[1], path=path, row=f"row {first_row + found[0]}", column=name)
 
 
 def check_distinct(source: Path, *targets: Path) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ietest_fast.runtime import load_core
 from ietest_fast.transform.base import BaseTransformation, RowError, Transformed
@@ -150,15 +149,12 @@ class TaggedSubstitution(BaseTransformation):
 
 def check_lengths(columns: pa.Table) -> None:
     """Name a text that is too long for the tagger, which does not know where it stands."""
-    from ietest_fast.lexicon.annotator import MOST_CHARACTERS, too_long
+    from ietest_fast.lexicon.annotator import find_too_long
 
     for name in columns.column_names:
-        if columns[name].nbytes <= MOST_CHARACTERS:
-            continue
-        lengths = pc.utf8_length(columns[name])
-        longest = pc.max(lengths).as_py() or 0
-        if longest > MOST_CHARACTERS:
-            raise RowError(too_long(longest), index=pc.index(lengths, longest).as_py(), column=name)
+        found = find_too_long(columns[name])
+        if found is not None:
+            raise RowError(found[1], index=found[0], column=name)
 
 
 def _without_spaces(tags: TokenTags) -> TokenTags:

@@ -292,6 +292,12 @@ def test_contradictory_marks_do_not_hide_other_right_answers(
         read(tmp_path, {"o": choices(), "r": choices(**options)})
 
 
+def test_targets_that_are_no_choice_are_counted(tmp_path: Path) -> None:
+    found = read(tmp_path, {"o": choices(), "r": choices(targets={4: 7, 5: 9})})
+    (note,) = [note for note in found.notes if "no choice" in note]
+    assert "in 2 of 30 samples of" in note
+
+
 @pytest.mark.parametrize("flipped", [(), (3,)])
 @pytest.mark.parametrize("shift", [0, 1])
 def test_numbers_of_right_answers_in_a_table_are_those_of_the_choices(

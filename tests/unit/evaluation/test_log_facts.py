@@ -138,6 +138,20 @@ def test_samples_of_lm_eval_that_were_not_scored_are_counted(
         read_logs([logs[0], nothing])
 
 
+def test_an_answer_that_was_not_parsed_and_is_right_hides_no_others(tmp_path: Path) -> None:
+    logs = [
+        harness_log(tmp_path / "samples_a.jsonl", {"none": [1, 0, 1, 1]}),
+        harness_log(tmp_path / "samples_b.jsonl", {"none": [1, 0, 0, 1]}, words="Other"),
+    ]
+    samples = [json.loads(line) for line in logs[1].read_text().splitlines()]
+    for place in (0, 1, 2):
+        samples[place]["filtered_resps"] = ["[invalid]"]
+    logs[1].write_text("".join(json.dumps(each) + "\n" for each in samples))
+    notes = read_logs(logs).notes
+    assert any("Answers to 2 of 4 items could not be parsed" in note for note in notes)
+    assert any("b.jsonl: 1 answer could not be parsed, and marked as right" in x for x in notes)
+
+
 @pytest.mark.parametrize(("value", "shown"), [("1.0", "'1.0'"), (100, "100"), (0.5, "0.5")])
 def test_a_value_that_says_neither_right_nor_wrong_is_shown(
     value: object, shown: str, tmp_path: Path

@@ -95,6 +95,55 @@ def test_samples_that_are_marked_as_invalid_are_counted(n: int, tmp_path: Path) 
     assert f"b.json has {n} sample{'s' * (n > 1)} marked as invalid, whose answers count." in said
 
 
+CHOICES = ["entailment", "neutral", "contradiction"]
+
+
+def multiple_choice(name: int, said: str, choices: list[str], *, asked: str) -> dict[str, Any]:
+    """A sample that the scorer `choice` judged: letters stand for choices."""
+    letters = {choice: "ABC"[place] for place, choice in enumerate(choices)}
+    target, answer = letters[CHOICES[name % 3]], letters[said]
+    value = "C" if target == answer else "I"
+    return {
+        "id": name,
+        "epoch": 1,
+        "input": f"{asked} {name}?",
+        "choices": choices,
+        "target": target,
+        "scores": {"choice": {"value": value, "answer": answer}},
+    }
+
+
+@pytest.mark.parametrize(
+    "shuffle", [lambda i: CHOICES[::-1], lambda i: CHOICES[i % 3 :] + CHOICES[: i % 3]]
+)
+def test_letters_are_told_by_the_choices_that_they_stand_for(
+    shuffle: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    said = [CHOICES[(i + (i % 4 == 0)) % 3] for i in range(12)]
+    a = [multiple_choice(i, CHOICES[i % 3], CHOICES, asked="Question") for i in range(12)]
+    b = [multiple_choice(i, said[i], shuffle(i), asked="Query") for i in range(12)]
+    logs = [inspect_log(tmp_path / f"{name}.json", each) for name, each in (("a", a), ("b", b))]
+    read = read_logs(logs)
+    assert counts(read) == [9, 3, 0, 0]
+    assert set(read.predictions.table["predicted"].to_pylist()) == set(CHOICES)
+    # The same letters for other choices.
+    for each in b:
+        each["choices"] = CHOICES[1:] + CHOICES[:1]
+        each["target"] = "ABC"[each["id"] % 3]
+    logs[1] = inspect_log(tmp_path / "b.json", b)
+    with pytest.raises(InputError, match="has the right answer 'neutral', and 'entailment' in"):
+        read_logs(logs)
+
+
+def test_choices_of_their_own_keep_their_letters(tmp_path: Path) -> None:
+    a = [multiple_choice(i, CHOICES[i % 3], CHOICES, asked="Question") for i in range(6)]
+    for each in a:
+        each["choices"] = [f"{choice} {each['id']}" for choice in CHOICES]
+    b = [each | {"input": f"Query {each['id']}?"} for each in a]
+    logs = [inspect_log(tmp_path / f"{name}.json", each) for name, each in (("a", a), ("b", b))]
+    assert set(read_logs(logs).predictions.table["predicted"].to_pylist()) == {"A", "B", "C"}
+
+
 def test_a_text_is_what_a_user_says(tmp_path: Path) -> None:
     a = [sample(i, "C", asked=f"Question {i}?") for i in range(3)]
     b = [sample(i, "I", asked=[{"role": "user", "content": f"Question {i}?"}]) for i in range(3)]

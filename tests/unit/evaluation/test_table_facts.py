@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.errors import InputError
@@ -236,6 +238,40 @@ def test_labels_and_answers_that_are_counted_from_other_numbers_are_refused(
     # A classifier may never give one answer, and all labels may be named.
     wide["original"] = wide["transformed"] = gold[1]
     assert read_logs([write(wide, path)]).predictions.label_names is not None
+
+
+@pytest.mark.parametrize("kind", ["wide", "long", "gold"])
+def test_the_names_of_labels_in_a_parquet_file_count(tmp_path: Path, kind: str) -> None:
+    """As the datasets library writes them; 0 was taken for entailment."""
+    names = ["contradiction", "neutral", "entailment"]
+    features = {"label": {"names": names, "_type": "ClassLabel"}}
+    features["gold"] = features["label"]
+    about = {"huggingface": json.dumps({"info": {"features": features}})}
+    numbers = [i % 3 for i in range(N)]
+    said = [names[i % 3] for i in range(N)]
+    wrong = [names[(i + (i == 5)) % 3] for i in range(N)]
+    wide = {"label": numbers, "original": said, "transformed": wrong}
+    if kind == "long":
+        table = pa.table(
+            {
+                "item": [*range(N)] * 2,
+                "version": ["original"] * N + ["t"] * N,
+                "gold": numbers * 2,
+                "predicted": said + wrong,
+            }
+        )
+    else:
+        table = pa.table(wide)
+    pq.write_table(table.replace_schema_metadata(about), tmp_path / "t.parquet")
+    options = {}
+    paths = [tmp_path / "t.parquet"]
+    if kind == "gold":
+        options["gold_path"] = paths[0]
+        frame = pd.DataFrame(wide).drop(columns="label")
+        paths = [write(frame, tmp_path / "wide.csv")]
+    pairs = read_logs(paths, **options).predictions
+    found = pairs.pairs(pairs.versions[1]).sample.counts
+    assert [found.n11, found.n10, found.n01, found.n00] == [N - 1, 1, 0, 0]
 
 
 def test_a_threshold_that_tells_no_answers_apart_is_told(tmp_path: Path) -> None:

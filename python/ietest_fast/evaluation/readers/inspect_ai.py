@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import string
 import struct
 import zipfile
 import zlib
@@ -124,14 +125,15 @@ class InspectReader:
                 _read_answer(sample, judged.scorer, value)
                 for sample, value in zip(samples, judged.values, strict=True)
             ]
+        gold = [as_text(lookup(sample, fields.gold or "target")) for sample in samples]
+        if fields.gold is None and fields.predicted is None:
+            gold, predicted = _name_choices(samples, gold, predicted)
         return [
             Answers(
                 path=path,
                 name=str(about.get("task") or path.stem),
                 items=plain_array([lookup(sample, fields.item or "id") for sample in samples]),
-                gold=text_array(
-                    as_text(lookup(sample, fields.gold or "target")) for sample in samples
-                ),
+                gold=text_array(gold),
                 predicted=text_array(predicted),
                 correct=pa.array(judged.outcomes, pa.bool_()),
                 inputs=pa.array(
@@ -312,6 +314,38 @@ def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:
     )
     answer = as_text(found.get("answer")) if isinstance(found, dict) else None
     return None if answer is None or not answer.strip() else answer
+
+
+def _name_choices(
+    samples: list[dict[str, Any]], gold: list[str | None], predicted: list[str | None]
+) -> tuple[list[str | None], list[str | None]]:
+    """Return texts of choices instead of their letters, where all samples have the same choices.
+
+    Their order may differ from sample to sample and from log to log, as after a shuffle.
+    """
+    listed: list[Any] = [sample.get("choices") for sample in samples]
+    if not all(isinstance(own, list) and own and all(map(_is_text, own)) for own in listed):
+        return gold, predicted
+    if len({frozenset(own) for own in listed}) > 1 or len(set(listed[0])) < len(listed[0]):
+        return gold, predicted
+    named = [
+        [_choice_of(letter, own) for letter, own in zip(letters, listed, strict=True)]
+        for letters in (gold, predicted)
+    ]
+    if any(name is None for name in named[0]):  # targets are no letters
+        return gold, predicted
+    answers = zip(named[1], predicted, strict=True)
+    return named[0], [letter if name is None else name for name, letter in answers]
+
+
+def _choice_of(letter: str | None, choices: list[str]) -> str | None:
+    place = -1 if letter is None else string.ascii_uppercase.find(letter.strip())
+    is_letter = letter is not None and len(letter.strip()) == 1
+    return choices[place] if is_letter and 0 <= place < len(choices) else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _kept(sample: dict[str, Any], name: str) -> Any:

@@ -227,12 +227,23 @@ def _read_choices(
         named = gold if any(gold) else texts
         return _Said(gold=named, predicted=None), [note]
     predicted = [names[place] for place in judged.answers]
+    notes = _say_no_choices(samples, judged.targets, targets)
     if samples.fields.gold is not None and None in gold:  # the user's labels are other ones
-        return _Said(gold=texts, predicted=predicted), []
+        return _Said(gold=texts, predicted=predicted), notes
     probabilities = None
     if judged.is_raw and len(requests.sizes) == 1:
         probabilities = [_softmax(scores) for scores in requests.scores]
-    return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), []
+    return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), notes
+
+
+def _say_no_choices(samples: _Samples, read: Sequence[Any], targets: list[Any]) -> list[str]:
+    """Count the targets that are numbers of choices which are not there."""
+    n = sum(
+        target is None and not isinstance(value, bool) and str(value).isdecimal()
+        for target, value in zip(read, targets, strict=True)
+    )
+    where = f"in {n:,} of {len(targets):,} samples of {samples.path}"
+    return [f"Warning: {where} the target is the number of no choice."] if n else []
 
 
 def _say_contradicted(samples: _Samples, n: int) -> str:
