@@ -240,7 +240,7 @@ def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] |
     return tuple(str(name) for name in names) or None
 
 
-def name_in_metadata(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def name_numbers(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return a table with the names of labels where the ``datasets`` library notes their numbers.
 
     Parameters

@@ -139,7 +139,7 @@ def _check_first_number(known: set[str], predicted: set[str], answers: Sequence[
         shown = [", ".join(map(str, numbers[:5])) for numbers in (wanted, given)]
         raise InputError(
             f"answers are {shown[1]}, and right answers {shown[0]}: is one of both counted from "
-            f"another number? If so, number both alike; if not, name all labels (--labels)",
+            "another number? If so, number both alike; if not, name all labels (--labels)",
             path=answers[0].path,
             column=answers[0].predicted_column,
         )

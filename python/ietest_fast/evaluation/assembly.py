@@ -280,7 +280,8 @@ def _find_unparsed(parts: list[Part]) -> dict[int, NDArray[np.bool_]]:
     A judge that keeps no answer to anything does not say what it has parsed, unless its format
     does; one that keeps answers in one log keeps them in all.
     """
-    keeping = {part.log.judged_by[:1] for part in parts if _keeps_answers(part.log)}
+    logs = [part.log for part in parts if part.log.predicted is not None]
+    keeping = {log.judged_by[:1] for log in logs if log.marks_unparsed or _has_answers(log)}
     return {
         id(part): _unparsed(part.log)
         if part.log.judged_by[:1] in keeping
@@ -289,19 +290,13 @@ def _find_unparsed(parts: list[Part]) -> dict[int, NDArray[np.bool_]]:
     }
 
 
-def _keeps_answers(log: Answers) -> bool:
-    if log.predicted is None:
-        return False
-    return log.marks_unparsed or log.predicted.null_count < len(log.predicted)
+def _has_answers(log: Answers) -> bool:
+    return log.predicted is not None and log.predicted.null_count < len(log.predicted)
 
 
 def _tells_unparsed(log: Answers) -> bool:
     """Whether a log keeps answers, and marks those that could not be parsed."""
-    return (
-        log.marks_unparsed
-        and log.predicted is not None
-        and log.predicted.null_count < len(log.predicted)
-    )
+    return log.marks_unparsed and _has_answers(log)
 
 
 def _say_right_without_answer(log: Answers) -> list[str]:
@@ -309,8 +304,10 @@ def _say_right_without_answer(log: Answers) -> list[str]:
     if not _tells_unparsed(log) or log.correct is None or log.predicted is None:
         return []
     n = int((_nulls(log.predicted) & np.asarray(pc.fill_null(log.correct, False))).sum())
-    said = say_count(n, "answer", "answers")
-    return [f"Warning: {log.path}: {said} could not be parsed, and marked as right."] if n else []
+    if not n:
+        return []
+    said = say_count(n, "answer")
+    return [f"Warning: {log.path}: {said} could not be parsed, and the log says right."]
 
 
 def _unparsed(log: Answers) -> NDArray[np.bool_]:

@@ -23,7 +23,7 @@ from ietest_fast.evaluation.consistency_pairs import ComparedPair, adjust_pairs
 from ietest_fast.evaluation.consistency_partial import part_by_partial_input
 from ietest_fast.evaluation.consistency_profile import ConsistencyProfile, name_group
 from ietest_fast.evaluation.consistency_subsets import part_by_column
-from ietest_fast.evaluation.test_set_facts import compare_with_test_set
+from ietest_fast.evaluation.shared_wordings import compare_with_test_set
 from ietest_fast.evaluation.wordings import find_confidence, find_wordings
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.consistency_comparison import compare_consistency

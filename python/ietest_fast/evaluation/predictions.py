@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import check_repeats, check_utf8, open_parquet
-from ietest_fast.corpus.labels import name_in_metadata
+from ietest_fast.corpus.labels import name_numbers
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.schema import (
     CHANGED,
@@ -459,7 +459,7 @@ class Predictions:
                 check_utf8(Path(source), column, name)
         metadata = table.schema.metadata or {}
         if KEY not in metadata:
-            table = name_in_metadata(table, table.schema)
+            table = name_numbers(table, table.schema)
         try:
             known = json.loads(metadata.get(KEY, b"{}"))
             labels = None if known.get("labels") is None else tuple(map(str, known["labels"]))

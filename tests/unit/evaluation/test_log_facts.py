@@ -149,7 +149,7 @@ def test_an_answer_that_was_not_parsed_and_is_right_hides_no_others(tmp_path: Pa
     logs[1].write_text("".join(json.dumps(each) + "\n" for each in samples))
     notes = read_logs(logs).notes
     assert any("Answers to 2 of 4 items could not be parsed" in note for note in notes)
-    assert any("b.jsonl: 1 answer could not be parsed, and marked as right" in x for x in notes)
+    assert any("b.jsonl: 1 answer could not be parsed, and the log says right" in x for x in notes)
 
 
 @pytest.mark.parametrize(("value", "shown"), [("1.0", "'1.0'"), (100, "100"), (0.5, "0.5")])

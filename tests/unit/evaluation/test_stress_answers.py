@@ -14,7 +14,7 @@ import ietest_fast as ie
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import Predictions, read_predictions
 from ietest_fast.evaluation.stress import measure_answers, measure_stress
-from ietest_fast.evaluation.stress_file import read_answers, read_run
+from ietest_fast.evaluation.stress_file import StressRun, read_answers, read_run, write_answers
 from ietest_fast.evaluation.stress_origins import StressOrigin, say_made_of
 from ietest_fast.evaluation.suite import StressTest
 from ietest_fast.evaluation.versions import Version
@@ -122,9 +122,6 @@ def test_blanks_around_clusters_make_no_other_stress_test() -> None:
 def test_answers_that_are_missing_in_a_file_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "answers.parquet"
     model = ie.stress(no_means_no, frame(PAIRS * 3), suite={"neg": "negation"})
-
-    from ietest_fast.evaluation.stress_file import StressRun, write_answers
-
     write_answers(model.predictions, path, StressRun(text_columns=("premise", "hypothesis")))
     table = pq.read_table(path)
     place = table.schema.get_field_index("predicted")

@@ -20,7 +20,7 @@ from ietest_fast.corpus.formats import (
     json_records,
     open_parquet,
 )
-from ietest_fast.corpus.labels import label_key, name_in_metadata
+from ietest_fast.corpus.labels import label_key, name_numbers
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
@@ -431,7 +431,7 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     if form.kind == "parquet":
         with open_parquet(path) as file:
             schema = file.schema_arrow
-        return name_in_metadata(read_columns(path, wanted), schema)
+        return name_numbers(read_columns(path, wanted), schema)
     if form.kind != "jsonl":
         return read_columns(path, wanted)
     try:
