@@ -12,7 +12,13 @@ import pyarrow as pa
 from ietest_fast.corpus import Corpus, corpus_from_table, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
 from ietest_fast.corpus.dataset import LABEL
-from ietest_fast.corpus.labels import UnknownLabelError, encode_labels, label_key
+from ietest_fast.corpus.labels import (
+    UnknownLabelError,
+    encode_labels,
+    label_key,
+    name_as_noted,
+    names_in_metadata,
+)
 from ietest_fast.errors import InputError
 from ietest_fast.frames import check_order, to_arrow
 from ietest_fast.values import are_ids, is_id_name, match_ids
@@ -186,7 +192,7 @@ def version_from_table(
         rows = matched.to_numpy(zero_copy_only=False)[rows]
     other = other.take(pa.array(rows))
     if data.label_column is not None and data.label_column in other.column_names:
-        labels = _encode(other.column(data.label_column), data, rows)
+        labels = _encode(other, data, rows)
         check_labels(corpus, labels, rows, source=source, by_id=id_column)
     names = pa.array(corpus.label_names).take(pa.array(corpus.labels))
     texts = other.select(list(data.text_columns)).rename_columns(list(corpus.text_columns))
@@ -229,13 +235,16 @@ def _is_bytes(kind: pa.DataType) -> bool:
     )
 
 
-def _encode(column: pa.ChunkedArray, data: LabelledTable, rows: NDArray[np.int64]) -> Any:
+def _encode(other: pa.Table, data: LabelledTable, rows: NDArray[np.int64]) -> Any:
     """Return labels of some rows of a transformed table as indices into the corpus' labels."""
     corpus = data.corpus
+    name = str(data.label_column)
+    noted = names_in_metadata(other.schema, name)
+    column, names = name_as_noted(other.column(name), noted, corpus.label_names)
     try:
-        found = encode_labels(column, label_names=corpus.label_names, is_pair=corpus.is_pair)
+        found = encode_labels(column, label_names=names, is_pair=corpus.is_pair)
     except UnknownLabelError as error:
         raise InputError(
-            str(error), path="transformed", row=f"row {rows[error.row]}", column=data.label_column
+            str(error), path="transformed", row=f"row {rows[error.row]}", column=name
         ) from None
     return found.codes

@@ -222,20 +222,23 @@ def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> 
         console.print()
     for overlap in overlaps:
         console.print(
-            f"{overlap.second} shares {overlap.n_same_words:,} rows with {overlap.first}, and "
-            f"{overlap.n_shared_texts:,} first texts (case and final period aside)"
+            f"{overlap.second} shares {overlap.n_same_words:,} rows with {overlap.first}"
+            f"{_of_other_labels(overlap.n_conflicts)}, and {overlap.n_shared_texts:,} first texts "
+            "(case and final period aside)"
         )
 
 
 def _duplicates(description: Description) -> str:
     if description.n_same_words == 0:
         return "none"
-    conflicts = description.n_conflicts
     return (
         f"{description.n_duplicates:,} exact; {description.n_same_words:,} with the same words "
-        "(case and final period aside)"
-        + (f", {conflicts:,} of them with another label" if conflicts > 0 else "")
+        f"(case and final period aside){_of_other_labels(description.n_conflicts)}"
     )
+
+
+def _of_other_labels(n: int) -> str:
+    return f", {n:,} of them with another label" if n > 0 else ""
 
 
 def _counts(dropped: dict[str, int]) -> str:

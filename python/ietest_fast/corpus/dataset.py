@@ -17,6 +17,7 @@ from ietest_fast.corpus.labels import (
     TEXT_MISSING,
     UnknownLabelError,
     encode_labels,
+    name_as_noted,
     names_in_metadata,
 )
 from ietest_fast.errors import InputError
@@ -236,8 +237,7 @@ def corpus_from_table(
     label_column
         Integers or names; becomes ``label``. None to find ``label`` or ``gold_label``.
     label_names
-        Names of the labels 0, 1, ... None for those of a ``datasets.Dataset``, or as
-        :func:`ietest_fast.corpus.read_corpus` finds them.
+        As for :func:`ietest_fast.corpus.read_corpus`.
     keep_columns
         Further columns to keep as they are.
     missing_text
@@ -260,8 +260,6 @@ def corpus_from_table(
     texts = (text_columns,) if isinstance(text_columns, str) else tuple(text_columns)
     if label_column is None:
         label_column = find_label_column(source, table.column_names)
-    if label_names is None:
-        label_names = names_in_metadata(table.schema, label_column)
     check_columns(
         source, table.column_names, [*dict.fromkeys((*texts, label_column, *keep_columns))]
     )
@@ -288,6 +286,8 @@ def corpus_from_table(
         dropped[TEXT_MISSING] = int((~keep).sum())
 
     labels = table.column(label_column)
+    noted = names_in_metadata(table.schema, label_column)
+    labels, label_names = name_as_noted(labels, noted, label_names)
     rows = np.flatnonzero(keep)
     if TEXT_MISSING in dropped:
         # A row that goes because of its text does not count a second time by its label.

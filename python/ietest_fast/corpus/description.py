@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.corpus.readability import reading_ease
 from ietest_fast.corpus.words import (
     CHUNK_ROWS,
@@ -158,6 +159,8 @@ class Overlap:
         Their sources.
     n_same_words
         Rows of the second whose texts stand in the first, case and final period aside.
+    n_conflicts
+        Those of them whose label none of these rows of the first has.
     n_shared_texts
         Rows of the second whose first text stands in the first corpus, case and final period
         aside: the same premise with other hypotheses, for example.
@@ -166,6 +169,7 @@ class Overlap:
     first: str
     second: str
     n_same_words: int
+    n_conflicts: int
     n_shared_texts: int
 
 
@@ -205,15 +209,34 @@ def find_overlap(first: Corpus, second: Corpus) -> Overlap:
         _Texts.of(first.texts(index), second.texts(index)).plain_codes()
         for index in range(n_columns)
     ]
-    counts = []
-    for columns in (both, both[:1]):
-        codes = _row_codes(columns)
-        seen = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
-        seen[codes[: len(first)]] = True
-        counts.append(int(seen[codes[len(first) :]].sum()))
+    rows = _row_codes(both)
+    is_shared = _stand_in(rows, len(first))
+    labels = np.concatenate([first.labels, _labels_as_in(first, second)])
+    has_label = _stand_in(_row_codes([rows, labels.astype(np.int64)]), len(first))
     return Overlap(
-        first=first.source, second=second.source, n_same_words=counts[0], n_shared_texts=counts[1]
+        first=first.source,
+        second=second.source,
+        n_same_words=int(is_shared.sum()),
+        n_conflicts=int((is_shared & ~has_label).sum()),
+        n_shared_texts=int(_stand_in(_row_codes(both[:1]), len(first)).sum()),
     )
+
+
+def _stand_in(codes: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+    """Say which of the codes from the n-th on are among those before."""
+    seen = np.zeros(int(codes.max(initial=-1)) + 1, np.bool_)
+    seen[codes[:n]] = True
+    return seen[codes[n:]]
+
+
+def _labels_as_in(first: Corpus, second: Corpus) -> NDArray[np.int64]:
+    """Return labels by another corpus's numbers; those that it lacks have higher ones."""
+    keys = [label_key(name) for name in first.label_names]
+    numbers = [
+        keys.index(key) if (key := label_key(name)) in keys else len(keys) + place
+        for place, name in enumerate(second.label_names)
+    ]
+    return np.array(numbers, np.int64)[second.labels]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,7 @@ _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
 _DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
 _FRACTION = re.compile(r"^([-+]?\d+)\.0*$")
+_NUMBERED = re.compile(r"(?i)^(label|class)?[ _-]?\d+$")
 _PLUS = re.compile(r"^\+(?=\d)")
 
 NO_GOLD_LABEL = "no gold label"
@@ -252,13 +253,52 @@ def name_numbers(table: pa.Table, schema: pa.Schema) -> pa.Table:
     """
     for place, column in enumerate(table.column_names):
         names = names_in_metadata(schema, column)
-        if names is None or not pa.types.is_integer(table.column(place).type):
-            continue
-        numbers = table.column(place).cast(pa.int64())
-        known = pc.and_(pc.greater_equal(numbers, 0), pc.less(numbers, len(names)))
-        named = pc.take(pa.array(names), pc.if_else(known, numbers, None))
-        table = table.set_column(place, column, pc.coalesce(named, numbers.cast(pa.string())))
+        if names is not None:
+            table = table.set_column(place, column, _name(table.column(place), names))
     return table
+
+
+def name_as_noted(
+    labels: pa.ChunkedArray, noted: Sequence[str] | None, wanted: Sequence[str] | None
+) -> tuple[pa.ChunkedArray, Sequence[str] | None]:
+    """Return the labels of one table of several by name, where it notes names of its own.
+
+    Two tables of one dataset may number the same names differently: the names count.
+
+    Parameters
+    ----------
+    labels
+        A column of any type.
+    noted
+        From :func:`names_in_metadata`.
+    wanted
+        The names of the dataset; None: those that are noted. If these, or those that are noted,
+        are no more than numbers, such as ``LABEL_0``, the numbers count.
+
+    Returns
+    -------
+    tuple
+        The labels, and the names among which :func:`encode_labels` is to look them up.
+    """
+    if noted is None or wanted is None:
+        return labels, noted if wanted is None else wanted
+    are_numbers = any(all(map(_NUMBERED.match, names)) for names in (noted, wanted))
+    return labels if are_numbers else _name(labels, noted), wanted
+
+
+def _name(labels: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:
+    """Return the names of numbers; labels that are no numbers as they are."""
+    if pa.types.is_floating(labels.type):  # as pandas has integers of which one is missing
+        labels = pc.if_else(pc.is_nan(labels), pa.scalar(None, labels.type), labels)
+    elif not pa.types.is_integer(labels.type):
+        return labels
+    try:
+        numbers = labels.cast(pa.int64())
+    except pa.ArrowInvalid:  # fractions, which whoever reads labels refuses
+        return labels
+    known = pc.and_(pc.greater_equal(numbers, 0), pc.less(numbers, len(names)))
+    named = pc.take(pa.array(names), pc.if_else(known, numbers, None))
+    return pc.coalesce(named, numbers.cast(pa.string()))
 
 
 def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:

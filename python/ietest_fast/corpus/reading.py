@@ -36,7 +36,7 @@ from ietest_fast.corpus.formats import (
     open_parquet,
     warn_of_bad_rows,
 )
-from ietest_fast.corpus.labels import NLI_LABELS, names_in_metadata
+from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.corpus.reasoning_files import find_task, read_task
 from ietest_fast.corpus.streams import csv_options, open_batches
 from ietest_fast.errors import InputError
@@ -76,10 +76,11 @@ def read_corpus(
     label_column
         None to find ``label`` or ``gold_label``.
     label_names
-        Names of the labels 0, 1, ... None to take them from a Parquet file of the ``datasets``
-        library, else those of natural language inference (0 entailment, 1 neutral,
-        2 contradiction) for pairs that are labelled by these names or by 0, 1 and 2, all of which
-        occur, else the distinct labels in sorted order.
+        Names of the labels 0, 1, ...; where a Parquet file of the ``datasets`` library notes names
+        for its numbers, these are looked up among them. None to take them from such a file, else
+        those of natural language inference (0 entailment, 1 neutral, 2 contradiction) for pairs
+        that are labelled by these names or by 0, 1 and 2, all of which occur, else the distinct
+        labels in sorted order.
     keep_columns
         Further columns to keep.
     missing_text
@@ -142,8 +143,6 @@ def read_corpus(
         if file is not None:
             check_repeats(path, file, wanted)
             table = file.read(columns=wanted).select(wanted)
-            if label_names is None:
-                label_names = names_in_metadata(file.schema_arrow, label_column)
         elif form.kind == "jsonl":
             table = _read_jsonl(path, form, texts, wanted)
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -9,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.schema import MOST_KINDS
+from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS
 from ietest_fast.evaluation.strata import look_closer
 from ietest_fast.plurals import say_count
 from ietest_fast.stats import (
@@ -332,6 +333,9 @@ def compare_versions(
                 for test in family
             ]
             family = _adjust_labels(family)
+        if isinstance(reworded, str):
+            for test in family:
+                _warn_of_other_marks(test.pairs, reworded)
         family = [
             replace(
                 test,
@@ -443,6 +447,22 @@ def _find_collapsed(pairs: Pairs) -> bool | None:
     if kinds == 1 or kinds > MOST_KINDS or gold.size < _ROWS_OF_A_KIND * kinds:
         return None
     return float(pairs.sample.original_correct.mean()) <= chance_limit(gold)
+
+
+def _warn_of_other_marks(pairs: Pairs, name: str) -> None:
+    """Tell a column that says other texts are reworded than the texts, or ``changed``, do."""
+    known, named = pairs.reworded(), pairs.reworded(name)
+    if known is None or named is None:
+        return
+    n = int((known != named).sum())
+    if n:
+        warnings.warn(
+            f"{pairs.predictions.source}: in {say_count(n, 'row')} of {pairs.version} the column "
+            f"{name} disagrees with the texts, or the column {CHANGED}, about what was reworded; "
+            f"{name} counts",
+            IetestWarning,
+            stacklevel=3,
+        )
 
 
 def _judge(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from ietest_fast.corpus.columns import usual_label_column
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import Unparsed, check_names
 from ietest_fast.evaluation.assembly import assemble
@@ -197,7 +198,7 @@ def read_logs(
         judges += say_wrong_targets(logs)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
-        logs = _with_gold(logs, Path(gold_path), gold_column or "label", id_column)
+        logs = _with_gold(logs, Path(gold_path), gold_column, id_column)
     parts, roles = name_parts(logs, logs_are=logs_are)
     n_left_out = 0
     if common_items:
@@ -344,12 +345,14 @@ def _of_log(
 
 
 def _with_gold(
-    logs: Sequence[Answers], path: Path, column: str, id_column: str | None
+    logs: Sequence[Answers], path: Path, column: str | None, id_column: str | None
 ) -> list[Answers]:
     """Return the logs with the gold labels of a table."""
     from ietest_fast.evaluation.readers.tables import list_columns, read_values
 
     there = list_columns(path)
+    if column is None:
+        column = usual_label_column(path, there, how="gold_column, --gold-column") or "label"
     table = read_values(path, [column] if id_column is None else [column, id_column])
     ids = {}
     for name in there:

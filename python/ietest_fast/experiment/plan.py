@@ -268,12 +268,15 @@ def _check_labels(config: RunConfig, splits: Splits) -> None:
 def _warn_of_overlap(splits: Splits) -> None:
     """Tell test rows that a classifier has learnt, or that its hyperparameters were chosen by."""
     for corpus, what in ((splits.train, "training"), (splits.valid, "validation")):
-        n = find_overlap(corpus, splits.test).n_same_words
+        overlap = find_overlap(corpus, splits.test)
+        n, others = overlap.n_same_words, overlap.n_conflicts
         if n:
             verb = "stands" if n == 1 else "stand"
+            conflicts = f", {others:,} of them with another label" if others else ""
             warnings.warn(
                 f"{splits.test.source}: {n:,} of {say_count(len(splits.test), 'test row')} {verb} "
-                f"in the {what} set too, case and final period aside; take them out of one of both",
+                f"in the {what} set too, case and final period aside{conflicts}; take them out of "
+                "one of both",
                 IetestWarning,
                 stacklevel=3,
             )

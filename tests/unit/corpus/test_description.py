@@ -4,7 +4,7 @@ import json
 import re
 import statistics
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -126,6 +126,27 @@ def test_finds_what_two_corpora_share() -> None:
     second = corpus([("a man", "X.", 2), ("A dog", "z", 1), ("A cat", "y", 1)])
     overlap = find_overlap(first, second)
     assert (overlap.n_same_words, overlap.n_shared_texts) == (1, 2)
+    assert overlap.n_conflicts == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "n"),
+    [
+        ([("A", 0), ("B", 1)], [("a.", 0), ("b", 1)], 0),
+        ([("A", 0), ("B", 1)], [("a.", 1), ("b", 1), ("c", 0)], 1),
+        ([("A", 0), ("A", 1), ("B", 1)], [("a", 1), ("a", 0), ("b", 0)], 1),
+        ([("A", "no"), ("B", "yes")], [("a", "YES"), ("b", "yes"), ("c", "maybe")], 1),
+        ([("A", "no"), ("B", "yes")], [("a", "no"), ("b", "maybe")], 1),
+    ],
+)
+def test_shared_rows_with_another_label_are_counted(
+    first: list[tuple[str, Any]], second: list[tuple[str, Any]], n: int
+) -> None:
+    def read(rows: list[tuple[str, Any]]) -> Corpus:
+        texts, labels = zip(*rows, strict=True)
+        return corpus_from_table(pa.table({"text": texts, "label": labels}))
+
+    assert find_overlap(read(first), read(second)).n_conflicts == n
 
 
 def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,6 +162,7 @@ def test_the_command_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert train["dropped"] == {"no gold label": 1}
     assert test["is_one_class"] is True
     assert [(o["n_same_words"], o["n_shared_texts"]) for o in found["overlaps"]] == [(1, 1)]
+    assert found["overlaps"][0]["n_conflicts"] == 0
 
 
 def test_the_command_prints_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -173,6 +173,43 @@ def test_parquet_may_hold_dictionaries_floats_and_names_of_labels(tmp_path: Path
         InputError, match=r"a.parquet, column 'label': label names: 'no' is there 2"
     ):
         read_corpus(path)
+
+
+def noted(path: Path, names: list[str], labels: list[Any]) -> Path:
+    """Write a file whose numbers have the names that the datasets library notes."""
+    table = pa.table({"text": [f"text {n}" for n in range(len(labels))], "label": labels})
+    about = {"info": {"features": {"label": {"names": names, "_type": "ClassLabel"}}}}
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps(about)}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "labels", "codes"),
+    [
+        (["no", "yes"], ["yes", "no"], [0, 0, 1], [1, 1, 0]),
+        (["no", "yes"], ["Yes", "NO "], [0, None, 1], [1, 0]),
+        (["no", "yes"], ["yes", "no"], [0.0, float("nan"), 1.0], [1, 0]),
+        (["no", "yes", "so"], ["so", "yes"], [0, 1, -1], [2, 1]),
+        (["no", "yes"], ["LABEL_0", "LABEL_1"], [0, 1, 1], [0, 1, 1]),
+        (["0", "1"], ["bad", "good"], [0, 1, 1], [0, 1, 1]),
+        (["no", "yes"], ["bad", "good"], [0, 1], "unknown label 'bad'"),
+        (["no", "yes"], ["no", "so", "yes"], [0, 1], "unknown label 'so'"),
+    ],
+)
+def test_names_of_labels_count_where_files_number_them_differently(
+    first: list[str], second: list[str], labels: list[Any], codes: Any, tmp_path: Path
+) -> None:
+    paths = [noted(tmp_path / "a.parquet", first, [0, 1] if len(first) == 2 else [0, 1, 2])]
+    paths.append(noted(tmp_path / "b.parquet", second, labels))
+    if isinstance(codes, str):
+        with pytest.raises(InputError, match=codes):
+            read_corpora(paths)
+        return
+    corpora = read_corpora(paths)
+    assert corpora[1].label_names == tuple(first)
+    assert corpora[1].labels.tolist() == codes
+    # What the user names is one of these, too.
+    assert read_corpus(paths[1], label_names=first).labels.tolist() == codes
 
 
 @pytest.mark.parametrize(

@@ -449,7 +449,7 @@ def named(version: str) -> Rows:
         row["doc"] |= {
             "premise": f"p{number // 3}",
             "length": number,
-            "was_reworded": number % 2,
+            "was_reworded": int(version != "o"),
             "number": f"q{number}",
             "answer": "yes" if number % 3 else "no",
             "about": {"genre": "fiction" if number % 2 else "news"},
@@ -472,7 +472,7 @@ def test_plain_names_find_the_fields_of_documents(tmp_path: Path) -> None:
     (test,) = compared.tests
     assert test.result.to_dict()["n_clusters"] == 10
     assert test.invariance is not None
-    assert test.invariance.n_reworded == 15
+    assert test.invariance.n_reworded == 30
     by_answer = read(tmp_path, logs, gold_column="answer", columns=["filtered_resps"])
     assert by_answer.predictions.table["gold"].to_pylist()[:3] == ["no", "yes", "yes"]
 
@@ -561,6 +561,9 @@ def test_damaged_samples_are_named_by_line(
         ({"n-samples": {"o": {"original": 9, "effective": 9}}}, "has 6 samples, and results_"),
         ({"results": {"o": {"acc,none": 0.25}}}, r"acc is 0\.5000 in the samples .* and 0\.2500"),
         ({"results": {"o": {"acc,none": 0.5}}, "n-samples": {"o": {"effective": 6}}}, None),
+        ({"results": {"o": {"acc,none": float("nan")}}}, r"acc is 0\.5000 .* and nan in results"),
+        ({"results": {"o": {"acc,none": "N/A"}}}, r"acc is 0\.5000 .* and 'N/A' in results"),
+        ({"results": {"o": {"f1,none": float("nan")}}}, None),
         ({"results": 5, "n-samples": [3]}, None),
     ],
 )

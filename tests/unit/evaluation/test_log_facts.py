@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -249,6 +250,10 @@ def test_documents_are_what_they_are_and_not_their_hash(tmp_path: Path) -> None:
             ["the accuracy of 'own' is 0.6667 in the samples of", "and 0.9000 in its header"],
         ),
         (
+            {"results": {"scores": [{"name": "own", "metrics": {"mean": {"value": math.nan}}}]}},
+            ["the mean of 'own' is 0.6667 in the samples of", "and nan in its header"],
+        ),
+        (
             {"results": {"scores": [{"name": "else", "metrics": {"accuracy": {"value": 0.9}}}]}},
             [],
         ),
@@ -264,6 +269,21 @@ def test_the_header_of_inspect_is_compared_with_its_samples(
     warned = [note for note in read_logs(logs).notes if note.startswith("Warning")]
     assert len(warned) == bool(expected)
     assert all(part in warned[0] for part in expected)
+
+
+@pytest.mark.parametrize(("place", "n"), [(None, 0), (0, 0), (1, 1)])
+def test_scores_of_samples_that_ended_with_an_error_are_told(
+    place: int | None, n: int, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCCII", "CICICI")
+    log = json.loads(logs[0].read_text())
+    if place is not None:
+        log["samples"][2]["error"] = {"message": "timed out"}
+        log["samples"][2]["scores"] = {} if place == 0 else log["samples"][2]["scores"]
+    logs[0].write_text(json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "ended with an error" in note]
+    assert len(told) == n
+    assert all("has 1 sample that ended with an error, whose scores count" in each for each in told)
 
 
 @pytest.mark.parametrize(
@@ -431,6 +451,32 @@ def test_a_table_of_gold_labels_agrees_with_the_logs(
         logs[0].write_text(f"item,version,gold,predicted\n{rows}")
     path = tmp_path / "g.csv"
     path.write_text(gold)
+    if message is None:
+        assert counts(read_logs(logs, gold_path=path, **options)) == [3, 1, 0, 0]
+        return
+    with pytest.raises(InputError, match=message):
+        read_logs(logs, gold_path=path, **options)
+
+
+@pytest.mark.parametrize(
+    ("header", "options", "message"),
+    [
+        ("gold_label", {}, None),
+        ("label,gold_label", {}, "two columns of labels, label and gold_label.*--gold-column"),
+        ("gold_label,label", {}, "two columns of labels, label and gold_label.*--gold-column"),
+        ("gold_label,label", {"gold_column": "label"}, None),
+        ("answer", {}, "column 'label'"),
+    ],
+)
+def test_a_file_of_right_answers_has_one_column_of_them_or_says_which(
+    header: str, options: dict[str, str], message: str | None, tmp_path: Path
+) -> None:
+    logs = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for log, said in zip(logs, ("xyxy", "xyxx"), strict=True):
+        log.write_text("prediction\n" + "".join(f"{each}\n" for each in said))
+    path = tmp_path / "g.csv"
+    n = header.count(",")
+    path.write_text(header + "\n" + "".join(each + f",{each}" * n + "\n" for each in "xyxy"))
     if message is None:
         assert counts(read_logs(logs, gold_path=path, **options)) == [3, 1, 0, 0]
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -504,6 +505,28 @@ def test_one_of_two_tables_may_have_what_is_asked_for(tmp_path: Path, place: int
     assert len(tests[0].strata) == 1
     with pytest.raises(InputError, match="there is no such column"):
         read_logs(paths, keep_columns=["touched", "nothing"])
+
+
+@pytest.mark.parametrize(
+    ("n", "told"), [(0, None), (1, "in 1 row of transformed"), (N, f"in {N} rows of transformed")]
+)
+def test_a_named_column_of_reworded_rows_is_compared_with_the_texts(
+    n: int, told: str | None, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y"] * 6})
+    first = frame.assign(text=[f"text {i}" for i in range(N)])
+    second = frame.assign(
+        text=[f"{'other' if mark else 'text'} {i}" for i, mark in enumerate(MARKS)]
+    )
+    second["touched"] = [mark != (i < n) for i, mark in enumerate(MARKS)]
+    paths = [write(first, tmp_path / "a.csv"), write(second, tmp_path / "b.csv")]
+    found = read_logs(paths, keep_columns=["touched"]).predictions
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare_versions(found, reworded="touched")
+    said = [str(each.message) for each in caught if "was reworded" in str(each.message)]
+    assert len(said) == (told is not None)
+    assert told is None or (told in said[0] and said[0].endswith("touched counts"))
 
 
 @pytest.mark.parametrize("options", [{"clusters": "genre"}, {"strata": ["genre"]}])

@@ -255,6 +255,13 @@ def _compare_header(
     if n_invalid or header.get("invalidated") is True:
         which = say_count(n_invalid, "sample", "samples") if n_invalid else "samples"
         said.append(f"Warning: {path} has {which} marked as invalid, whose answers count.")
+    n_failed = sum(
+        bool(sample.get("error")) and outcome is not None
+        for sample, outcome in zip(samples, judged.outcomes, strict=True)
+    )
+    if n_failed:
+        failed = say_count(n_failed, "sample", "samples")
+        said.append(f"Warning: {path} has {failed} that ended with an error, whose scores count.")
     n = next((n for n, known in _count_samples(header, samples) if n not in known), None)
     if n is not None:
         said.append(

@@ -182,11 +182,13 @@ def compare_means(
         metrics = entry.get("metrics")
         for name in ("accuracy", "mean"):
             metric = metrics.get(name) if isinstance(metrics, dict) else None
-            mean = as_finite(metric.get("value")) if isinstance(metric, dict) else None
-            if mean is not None and abs(mean - own) > _SAME:
+            value = metric.get("value") if isinstance(metric, dict) else None
+            mean = as_finite(value)
+            if value is not None and (mean is None or abs(mean - own) > _SAME):
+                there = show_value(value) if mean is None else f"{mean:.4f}"
                 said.append(
                     f"Warning: the {name} of {judged.scorer!r} is {own:.4f} in the samples of "
-                    f"{path}, and {mean:.4f} in its header."
+                    f"{path}, and {there} in its header."
                 )
     return said
 

@@ -548,10 +548,12 @@ def _compare_results(
         )
     known = [outcome for outcome in correct if outcome is not None]
     own = sum(known) / max(len(known), 1)
-    mean = as_finite(mean)
-    if mean is not None and not math.isclose(mean, own, abs_tol=1e-6):
+    finite = as_finite(mean)
+    # Results without this metric say nothing; a mean that is no number says that something failed.
+    if mean is not None and (finite is None or not math.isclose(finite, own, abs_tol=1e-6)):
+        there = show_value(mean) if finite is None else f"{finite:.4f}"
         said.append(
-            f"Warning: {metric} is {own:.4f} in the samples of {path}, and {mean:.4f} in "
+            f"Warning: {metric} is {own:.4f} in the samples of {path}, and {there} in "
             f"{beside.name} beside it."
         )
     return said
