@@ -89,3 +89,10 @@ def test_a_locale_without_unicode_is_told_what_to_set(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert b"set PYTHONUTF8=1, or LC_ALL=C.UTF-8" in done.stderr
+
+
+def test_the_package_is_the_command_too() -> None:
+    command = [sys.executable, "-m", "ietest_fast", "describe", "nothing.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: nothing.csv: ")
