@@ -11,7 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
+from ietest_fast.corpus.columns import (
+    LABELS_BESIDE,
+    check_columns,
+    find_label_column,
+    find_text_columns,
+)
 from ietest_fast.corpus.labels import (
     MAX_LABELS,
     TEXT_MISSING,
@@ -27,7 +32,7 @@ from ietest_fast.plurals import list_dropped, say_count
 from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -286,6 +291,7 @@ def corpus_from_table(
         dropped[TEXT_MISSING] = int((~keep).sum())
 
     labels = table.column(label_column)
+    are_own_names = label_names is None
     noted = names_in_metadata(table.schema, label_column)
     labels, label_names = name_as_noted(labels, noted, label_names)
     rows = np.flatnonzero(keep)
@@ -304,6 +310,8 @@ def corpus_from_table(
         raise InputError(str(error), path=source, row=row, column=label_column) from None
     codes = np.full(table.num_rows, -1, np.int8)
     codes[rows] = encoded.codes
+    if are_own_names:
+        _compare_labels(table, codes, encoded.names, label_column, source=source, where=where)
     keep &= codes >= 0
     dropped.update(encoded.dropped)
 
@@ -330,6 +338,40 @@ def corpus_from_table(
         source=source,
         rows=None if keep.all() else np.flatnonzero(keep),
     )
+
+
+def _compare_labels(
+    table: pa.Table,
+    codes: NDArray[np.int8],
+    names: Sequence[str],
+    label_column: str,
+    *,
+    source: str,
+    where: Callable[[int], str],
+) -> None:
+    """Refuse labels to which another column gives other names; other kinds of labels say nothing.
+
+    Numbers may be named in another order than that of natural language inference.
+    """
+    for name in LABELS_BESIDE:
+        if name == label_column or table.column_names.count(name) != 1:
+            continue
+        try:
+            beside = encode_labels(table.column(name), label_names=names, is_pair=False).codes
+        except (UnknownLabelError, InputError):
+            continue
+        differs = (beside != codes) & (beside >= 0) & (codes >= 0)
+        if not differs.any():
+            continue
+        row = int(np.argmax(differs))
+        raise InputError(
+            f"the label is {names[codes[row]]!r}, and {names[beside[row]]!r} by the column {name}, "
+            f"and so in {say_count(int(differs.sum()), 'row')}; leave out the column that is "
+            "wrong, or give the names of 0, 1, ... in their order (label_names, --label-names)",
+            path=source,
+            row=where(row),
+            column=label_column,
+        )
 
 
 def rename_texts(

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
+from ietest_fast.corpus.columns import (
+    LABELS_BESIDE,
+    check_columns,
+    find_label_column,
+    find_text_columns,
+)
 from ietest_fast.corpus.dataset import (
     Corpus,
     OnMissingText,
@@ -136,7 +141,8 @@ def read_corpus(
         label_column = find_label_column(path, names)
     # A text goes by its name in the file and by its name in the corpus.
     kept = [name for name in keep_columns if name in names or name not in canonical]
-    wanted = [*dict.fromkeys((*texts, label_column, *kept))]
+    beside = [name for name in LABELS_BESIDE if names.count(name) == 1]
+    wanted = [*dict.fromkeys((*texts, label_column, *kept, *beside))]
     check_columns(path, names, wanted)
 
     try:

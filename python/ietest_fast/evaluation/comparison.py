@@ -333,7 +333,7 @@ def compare_versions(
                 for test in family
             ]
             family = _adjust_labels(family)
-        if isinstance(reworded, str):
+        if reworded is not None and compared == "versions":
             for test in family:
                 _warn_of_other_marks(test.pairs, reworded)
         family = [
@@ -449,17 +449,17 @@ def _find_collapsed(pairs: Pairs) -> bool | None:
     return float(pairs.sample.original_correct.mean()) <= chance_limit(gold)
 
 
-def _warn_of_other_marks(pairs: Pairs, name: str) -> None:
-    """Tell a column that says other texts are reworded than the texts, or ``changed``, do."""
-    known, named = pairs.reworded(), pairs.reworded(name)
-    if known is None or named is None:
-        return
-    n = int((known != named).sum())
+def _warn_of_other_marks(pairs: Pairs, name: str | Literal[True]) -> None:
+    """Tell where the texts, or ``changed``, say otherwise than the user which ones are reworded."""
+    known = pairs.reworded()
+    named = np.ones(len(pairs), np.bool_) if name is True else pairs.reworded(name)
+    n = 0 if known is None or named is None else int((known != named).sum())
     if n:
+        what = "--all-reworded" if name is True else f"the column {name}"
         warnings.warn(
-            f"{pairs.predictions.source}: in {say_count(n, 'row')} of {pairs.version} the column "
-            f"{name} disagrees with the texts, or the column {CHANGED}, about what was reworded; "
-            f"{name} counts",
+            f"{pairs.predictions.source}: in {say_count(n, 'row')} of {pairs.version} {what} "
+            f"disagrees with the texts, or the column {CHANGED}, about what was reworded; "
+            f"{'all rows count' if name is True else f'{name} counts'}",
             IetestWarning,
             stacklevel=3,
         )

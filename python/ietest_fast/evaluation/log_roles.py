@@ -64,10 +64,39 @@ def name_parts(
             Part(log=log, version=version, model=None)
             for log, version in zip(logs, [ORIGINAL, *names], strict=True)
         ]
+    notes = _compare_said(parts)
     if all(log.is_scored for log in logs) or len(logs) > 2:
         which = ", ".join(_say(part) for part in parts)
-        return parts, [f"The logs are versions of the same items: {which}."]
-    return parts, []
+        return parts, [f"The logs are versions of the same items: {which}.", *notes]
+    return parts, notes
+
+
+def _compare_said(parts: Sequence[Part]) -> list[str]:
+    """Refuse an original that another table says it is, and tell versions with one name.
+
+    The order of the files says which is the original; a column ``version`` may say otherwise.
+    """
+    said = [
+        (part, part.log.said_version.casefold())
+        for part in parts
+        if part.log.said_version is not None
+    ]
+    notes = []
+    for place, (part, name) in enumerate(said):
+        if name == ORIGINAL and part.version != ORIGINAL and said[0][1] != ORIGINAL:
+            first = parts[0].log
+            raise InputError(
+                f"holds the originals by its column version, and {first.path}, which is given "
+                "first, another version; give the file of the originals first",
+                path=part.log.path,
+            )
+        same = next((other for other, known in said[:place] if known == name), None)
+        if same is not None and same.model == part.model:
+            notes.append(
+                f"Warning: {part.log.path} and {same.log.path} are both of version "
+                f"{part.log.said_version} by their columns version, and they are compared as two."
+            )
+    return notes
 
 
 def _name_tables(

@@ -348,7 +348,12 @@ def _with_gold(
     logs: Sequence[Answers], path: Path, column: str | None, id_column: str | None
 ) -> list[Answers]:
     """Return the logs with the gold labels of a table."""
-    from ietest_fast.evaluation.readers.tables import list_columns, read_values
+    from ietest_fast.evaluation.readers.tables import (
+        list_beside,
+        list_columns,
+        read_values,
+        say_other_facts,
+    )
 
     there = list_columns(path)
     if column is None:
@@ -367,12 +372,21 @@ def _with_gold(
         ids=ids,
         gold_column=column,
     )
-    found = []
+    beside = {name: ids[name] for name in list_beside(there, {column}) if name in ids}
+    notes = say_other_facts(beside, table[column], column, {}, path=path)
+    found: list[Answers] = []
     for log in logs:
         own = replace(log, ids=name_order(log, gold) | dict(log.ids))
         _, aligned = align_pair(own, gold, has_ids=id_column is not None)
         check_gold(log, aligned)
         found.append(
-            replace(log, gold=aligned.gold, own_gold=log.gold, gold_column=column, gold_path=path)
+            replace(
+                log,
+                gold=aligned.gold,
+                own_gold=log.gold,
+                gold_column=column,
+                gold_path=path,
+                notes=log.notes if found else (*log.notes, *notes),
+            )
         )
     return found

@@ -213,6 +213,42 @@ def test_names_of_labels_count_where_files_number_them_differently(
 
 
 @pytest.mark.parametrize(
+    ("labels", "name", "beside", "told"),
+    [
+        ("012012", "label_text", "enc", None),
+        ("012012", "label_text", "nce", "'entailment', and 'neutral' by the column label_text.*6"),
+        ("encenc", "gold", "cen", "column 'label': the label is 'entailment', and 'contradiction'"),
+        ("012012", "gold", "120", "'entailment', and 'neutral' by the column gold"),
+        ("010101", "label_name", "en", None),
+        ("012012", "label_name", "xyz", None),
+        ("012012", "label_str", "-nc", None),
+    ],
+)
+def test_columns_that_name_labels_otherwise_are_refused(
+    labels: str, name: str, beside: str, told: str | None, tmp_path: Path
+) -> None:
+    words = {"e": "entailment", "n": "neutral", "c": "contradiction"}
+    columns = {
+        "premise": [f"A {n}" for n in range(6)],
+        "hypothesis": [f"B {n}" for n in range(6)],
+        "label": [words.get(each, each) for each in labels],
+        name: [words.get(beside[n % len(beside)], beside[n % len(beside)]) for n in range(6)],
+    }
+    path = tmp_path / "a.csv"
+    lines = [",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n")
+
+    for read, data in ((read_corpus, path), (corpus_from_table, pa.table(columns))):
+        if told is None:
+            assert len(read(data)) == 6
+            continue
+        with pytest.raises(InputError, match=told):
+            read(data)
+        # Whoever names the labels says what the numbers mean.
+        assert len(read(data, label_names=tuple(words.values()))) == 6
+
+
+@pytest.mark.parametrize(
     ("labels", "names", "codes"),
     [
         (["pos", "neg", "Pos "], ("neg", "pos"), [1, 0, 1]),

@@ -100,7 +100,7 @@ def test_labels_that_nobody_knows_are_refused(corpus, labels, message: str) -> N
 
 @pytest.mark.parametrize("name", ["item", "version", "gold", "correct", "model", "changed"])
 def test_kept_columns_cannot_take_the_place_of_the_schemas(name: str) -> None:
-    table = pa.table({"text": TEXTS, "label": ["pos", "neg"] * 2, name: [1, 1, 0, 0]})
+    table = pa.table({"text": TEXTS, "label": ["pos", "neg"] * 2, name: [1, 0, 1, 0]})
     corpus = corpus_from_table(table, keep_columns=[name])
     with pytest.raises(InputError, match=f"column '{name}': cannot be kept or tell clusters apart"):
         evaluate(Words(), corpus, Phi("keeps"), keep_columns=[name])

@@ -6,9 +6,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
+from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.log_alignment import check_gold
+from ietest_fast.evaluation.readers import Answers
 from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.stats import invariance_test
 
@@ -105,6 +109,12 @@ def test_texts_left_alone_are_told_where_no_text_was_reworded() -> None:
          "correct says of the answers of none of original, transformed"),
         ("item,version,gold,label,predicted", "{i},{v},{a},{b},{a}",
          "label is another label than gold in 20 rows"),
+        ("label,target,original,transformed", "{a},{b},{a},{a}",
+         "target is another label than label in 20 rows"),
+        ("label,label_name,original,transformed", "{n},{wrong},{right},{right}",
+         "label_name is another label than label in 20 rows"),
+        ("label,label_name,original,transformed", "{n},{right},{right},{right}", ""),
+        ("label,label_text,original,transformed", "{n},{a},{n},{n}", ""),
         ("label,gold_label,original,transformed", "{a},{a},{a},{a}", ""),
         ("label,gold_label,original,transformed", "{a},entailment,{a},{a}", ""),
         ("label,gold_label,original,transformed", "{a},,{a},{a}", ""),
@@ -117,7 +127,81 @@ def test_columns_that_contradict_the_labels_are_told(
     lines = [header]
     for i in range(20):
         a, b = ("pn", "np")[i % 2]
-        lines.append(row.format(i=i // 2, v=("original", "new")[i % 2], a=a, b=b))
+        right, wrong = NLI_LABELS[i % 3], NLI_LABELS[(i + 1) % 3]
+        names = {"n": i % 3, "right": right, "wrong": wrong}
+        lines.append(row.format(i=i // 2, v=("original", "new")[i % 2], a=a, b=b, **names))
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     warned = [note for note in read_logs([tmp_path / "t.csv"]).notes if "Warning" in note]
     assert any(said in note for note in warned) if said else not warned
+
+
+def test_names_beside_the_numbers_of_right_answers_are_compared(tmp_path: Path) -> None:
+    lines = [f"{i},{i % 3},{NLI_LABELS[(i + 1) % 3]}\n" for i in range(30)]
+    (tmp_path / "g.csv").write_text("id,label,label_name\n" + "".join(lines))
+    logs = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for log in logs:
+        rows = [f"{i},t{i},{NLI_LABELS[(i + 1) % 3]}\n" for i in range(30)]
+        log.write_text("id,text,prediction\n" + "".join(rows))
+    notes = read_logs(logs, gold_path=tmp_path / "g.csv").notes
+    told = [note for note in notes if "label_name is another label than label in 30 rows" in note]
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "texts", "said"),
+    [
+        ("version=original", "version=new", "other", None),
+        ("version=new", "", "other", None),
+        ("version=new", "version=Original ", "other", "error: holds the originals by its column"),
+        ("version=original", "version=original", "other", "are both of version original"),
+        ("version=original", "version=original", "same", None),
+        ("model=bert", "model=roberta", "other", "error: are of two models (bert and roberta)"),
+        ("model=bert", "model=roberta", "same", "classifiers on the same items: bert"),
+        ("model=bert", "model=bert", "other", None),
+    ],
+)
+def test_what_tables_of_one_version_say_of_themselves_is_heeded(
+    first: str, second: str, texts: str, said: str | None, tmp_path: Path
+) -> None:
+    logs = [tmp_path / name for name in ("a.csv", "b.csv")]
+    for place, (log, about) in enumerate(zip(logs, (first, second), strict=True)):
+        name, _, value = about.partition("=")
+        word = "other" if place and texts == "other" else "text"
+        rows = [f"{word} {i},{'pn'[i % 2]},{'pn'[i % 3 % 2]},{value}\n" for i in range(20)]
+        log.write_text(f"text,label,prediction,{name or 'more'}\n" + "".join(rows))
+    if said is not None and said.startswith("error: "):
+        with pytest.raises(InputError, match=re.escape(said.removeprefix("error: "))):
+            read_logs(logs)
+        return
+    notes = " ".join(read_logs(logs).notes)
+    if said is None:
+        assert "are both of version" not in notes
+    else:
+        assert said in notes
+
+
+@pytest.mark.parametrize(
+    ("targets", "is_refused"),
+    [
+        (["x"] * 36, True),
+        ([f"{'lmn'[i % 3]}" for i in range(36)], False),
+        ([f"{'lmn'[(i + i // 30) % 3]}" for i in range(36)], True),
+        ([f"{'ABCD'[i % 4]}" for i in range(36)], False),
+        ([f"answer {i}" for i in range(36)], False),
+        (["yes" if i % 3 else "no" for i in range(36)], True),
+    ],
+)
+def test_right_answers_in_other_words_rename_those_of_the_first(
+    targets: list[str], is_refused: bool, tmp_path: Path
+) -> None:
+    """Letters of choices, and free texts, may differ in each item."""
+    own = [NLI_LABELS[i % 3] for i in range(36)]
+    first, other = (
+        Answers(path=tmp_path / name, name=name, gold=pa.chunked_array([gold]))
+        for name, gold in (("a", own), ("b", targets))
+    )
+    if is_refused:
+        with pytest.raises(InputError, match="the right answer is"):
+            check_gold(first, other)
+    else:
+        check_gold(first, other)

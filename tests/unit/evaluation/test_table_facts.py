@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.confidences import read_confidence
 from ietest_fast.evaluation.predictions import Predictions
@@ -527,6 +527,8 @@ def test_a_named_column_of_reworded_rows_is_compared_with_the_texts(
     said = [str(each.message) for each in caught if "was reworded" in str(each.message)]
     assert len(said) == (told is not None)
     assert told is None or (told in said[0] and said[0].endswith("touched counts"))
+    with pytest.warns(IetestWarning, match=f"in {N - sum(MARKS)} rows of transformed --all-rewo"):
+        compare_versions(found, reworded=True)
 
 
 @pytest.mark.parametrize("options", [{"clusters": "genre"}, {"strata": ["genre"]}])

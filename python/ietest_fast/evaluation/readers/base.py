@@ -143,6 +143,8 @@ class Answers:
         do; empty if there was no choice.
     version, model
         If the log names them.
+    said_version
+        Of a table of one version: what its column ``version`` says of all rows.
     keys
         Of a table of predictions: ``m``, ``rho`` and ``copy``, which tell rows of an item apart.
     columns
@@ -183,6 +185,7 @@ class Answers:
     filters: tuple[str, ...] = ()
     judged_by: tuple[str, ...] = ()
     version: str | None = None
+    said_version: str | None = None
     model: str | None = None
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
     columns: Mapping[str, pa.Array] = field(default_factory=dict)

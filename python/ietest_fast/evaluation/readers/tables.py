@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.corpus.columns import find_text_columns
+from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, find_text_columns
 from ietest_fast.corpus.formats import (
     Format,
     check_readable,
@@ -20,7 +20,7 @@ from ietest_fast.corpus.formats import (
     json_records,
     open_parquet,
 )
-from ietest_fast.corpus.labels import label_key, name_numbers
+from ietest_fast.corpus.labels import NLI_LABELS, label_key, name_numbers
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
@@ -38,7 +38,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -49,7 +49,9 @@ _LONG = ("item", "version")
 _PREDICTION = "prediction"
 _VERSIONS = ("original", "transformed")
 _OUTCOMES = ("original_correct", "transformed_correct")
-_GOLD = ("label", "gold_label", "gold")
+_ABOUT = ("version", "model")
+_GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id")
+"""Names of columns that say what is right, if they have values in common."""
 
 
 class TableReader:
@@ -100,12 +102,11 @@ class TableReader:
             for column in columns.values()
         }
         ids = _read_ids(path, names, taken={gold, *columns.values()}, fields=fields)
+        about = _read_about(path, names, {gold, *columns.values()}) if len(columns) == 1 else {}
         if has_gold:
             answers = {column: table[column] for column in columns.values()}
-            wanted = [*_GOLD, *(["correct"] if len(answers) > 1 else [])]
-            taken = {gold, *answers}
-            beside = [name for name in wanted if name not in taken and names.count(name) == 1]
-            notes += _say_other_facts(
+            beside = list_beside(names, {gold, *answers}, with_outcomes=len(answers) > 1)
+            notes += say_other_facts(
                 _read_columns(path, beside), table[gold], gold, answers, path=path
             )
             notes += _say_copies(inputs, [table[gold], *answers.values()], ids, path)
@@ -124,6 +125,8 @@ class TableReader:
                 marks=marks[column][1],
                 marks_column=marks[column][0],
                 version=version if len(columns) > 1 else None,
+                said_version=about.get("version"),
+                model=about.get("model"),
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
                 changed=changed,
@@ -135,6 +138,18 @@ class TableReader:
             )
             for place, (version, column) in enumerate(columns.items())
         ]
+
+
+def _read_about(path: Path, names: Sequence[str], taken: Collection[str]) -> dict[str, str]:
+    """Return what columns say of all rows of a table alike: its version, and its model."""
+    wanted = [name for name in _ABOUT if name not in taken and names.count(name) == 1]
+    found = {}
+    for name, values in _read_columns(path, wanted).items():
+        with contextlib.suppress(InputError):
+            kinds = as_texts(values, path=path).unique().to_pylist()
+            if len(kinds) == 1 and kinds[0] is not None:
+                found[name] = kinds[0].strip()
+    return found
 
 
 def _is_there(name: str, names: Sequence[str]) -> bool:
@@ -287,7 +302,15 @@ def _read_marks(
     return name, pa.array(right)
 
 
-def _say_other_facts(
+def list_beside(
+    names: Sequence[str], taken: Collection[str], *, with_outcomes: bool = False
+) -> list[str]:
+    """Return the columns of a table that may say what is right, besides those that are read."""
+    wanted = [*_GOLD, *(["correct"] if with_outcomes else [])]
+    return [name for name in wanted if name not in taken and names.count(name) == 1]
+
+
+def say_other_facts(
     beside: Mapping[str, pa.Array | pa.ChunkedArray],
     gold: pa.ChunkedArray,
     gold_column: str,
@@ -305,13 +328,22 @@ def _say_other_facts(
             continue
         with contextlib.suppress(InputError):  # lists, which are no labels
             own = _label_keys(values, path)
-            n = int(((own != right) & (own != "") & (right != "")).sum())
-            if n and set(own) & set(right) - {""}:  # else they are other words for the same labels
+            mine = _as_nli(right) if set(own) - {""} <= set(NLI_LABELS) else right
+            n = int(((own != mine) & (own != "") & (mine != "")).sum())
+            if n and set(own) & set(mine) - {""}:  # else they are other words for the same labels
                 said.append(
                     f"Warning: {path}: {name} is another label than {gold_column} in "
                     f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
                 )
     return tuple(said)
+
+
+def _as_nli(keys: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers by the names that they have where 0, 1 and 2 are all there are."""
+    numbers = {str(number): name for number, name in enumerate(NLI_LABELS)}
+    if set(keys) - {""} != set(numbers):
+        return keys
+    return np.array([numbers.get(key, "") for key in keys], dtype=object)
 
 
 def _say_other_outcomes(
@@ -492,7 +524,7 @@ def _read_long(
     others: tuple[str, ...] = ()
     if "gold" in whole.columns and not is_own:
         beside = {name: whole.table[name] for name in _GOLD if name in whole.extra_columns}
-        others = _say_other_facts(beside, whole.table["gold"], "gold", {}, path=path)
+        others = say_other_facts(beside, whole.table["gold"], "gold", {}, path=path)
     for group in whole.groups:
         part = whole.select(**group) if group else whole
         for version in part.versions:
