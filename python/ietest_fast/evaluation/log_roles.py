@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.log_texts import Part, have_same_inputs, have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
@@ -77,7 +78,7 @@ def _compare_said(parts: Sequence[Part]) -> list[str]:
     The order of the files says which is the original; a column ``version`` may say otherwise.
     """
     said = [
-        (part, part.log.said_version.casefold())
+        (part, label_key(part.log.said_version))
         for part in parts
         if part.log.said_version is not None
     ]
