@@ -658,3 +658,26 @@ def test_what_rewords_whole_texts_is_shown_shortened(tmp_path, capsys):
     assert "false is not true" in shown
     assert "…" in shown
     assert len(shown) < 80
+
+
+@pytest.mark.parametrize(
+    ("values", "written"),
+    [
+        ([2**53 + 1, 1.5], [str(2**53 + 1), "1.5"]),
+        ([1.5, 7, -(2**53) - 1], ["1.5", "7", str(-(2**53) - 1)]),
+        ([2**70, 2**70 + 1], [str(2**70), str(2**70 + 1)]),
+        ([2**53, 1.5], [2**53, 1.5]),
+        ([1e300, 1.5], [1e300, 1.5]),
+        ([2**53 + 1, None], [2**53 + 1, None]),
+    ],
+)
+def test_no_integer_is_rounded_beside_decimals(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    values: list[float | None],
+    written: list[object],
+) -> None:
+    source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text("".join(json.dumps({**ROWS[0], "id": each}) + "\n" for each in values))
+    assert run(capsys, source, target)[0] == 0
+    assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == written

@@ -68,6 +68,9 @@ _HEAD_BYTES = 1 << 20
 _WATCHED_BYTES = 1 << 20
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 
+LARGEST_EXACT = 2**53
+"""Up to here a float holds every integer."""
+
 SKIP_HINT = "--csv skip-bad-rows leaves such rows out, and counts them"
 """What can be done about rows with another number of fields."""
 
@@ -586,7 +589,7 @@ def _json_kind(value: Any) -> str:
     if isinstance(value, float):
         return "a number"
     if isinstance(value, int):
-        if abs(value) <= 2**53:  # what a float can hold
+        if abs(value) <= LARGEST_EXACT:
             return "an integer"
         return "a large integer" if -(2**63) <= value < 2**63 else "a huge integer"
     return "a list" if isinstance(value, list) else "an object"

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import (
+    LARGEST_EXACT,
     Format,
     QuoteWatch,
     check_nesting,
@@ -337,9 +339,13 @@ def _open_uniform_json(
         )
 
     def batches() -> Iterator[pa.RecordBatch]:
+        is_known = False
         for batch in reader:
             part = batch.select(chosen)
             part.validate(full=True)  # Arrow's JSON reader lets wrong UTF-8 through
+            if not is_known and _has_large_floats(part):
+                _check_floats(path, form, schema, texts)
+                is_known = True
             yield part
 
     return BatchReader(
@@ -351,6 +357,27 @@ def _open_uniform_json(
         opened=reader,
         explain=partial(_explain_json, path, form, columns, texts),
     )
+
+
+def _has_large_floats(batch: pa.RecordBatch) -> bool:
+    """Say whether a number may have been an integer that a float cannot hold."""
+    columns = [column for column in batch.columns if pa.types.is_floating(column.type)]
+    return any(
+        pc.any(pc.greater_equal(pc.abs(column), float(LARGEST_EXACT))).as_py() for column in columns
+    )
+
+
+def _check_floats(path: Path, form: Format, schema: pa.Schema, texts: Collection[str]) -> None:
+    """Stop if Arrow has made floats of integers that they cannot hold, as beside decimals."""
+    names = [field.name for field in schema if pa.types.is_floating(field.type)]
+    found = scan_json(path, form, names, texts)
+    for name, kind in found.types.items():
+        if not pa.types.is_floating(kind):
+            raise TypesChangeError(
+                "holds integers that a number with decimals cannot hold; write them as strings",
+                path=path,
+                column=name,
+            )
 
 
 def _explain_json(
