@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.report.runs import FinishedRun
 from ietest_fast.stats import PairedCounts
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _COUNTS = ("n11", "n10", "n01", "n00")
 _NUMBERS = ("rho", *_COUNTS)
+_STATED = ("n", "accuracy_original", "accuracy_transformed", "delta")  # follow from the counts
 
 
 def read_counts(
@@ -47,8 +50,9 @@ def read_counts(
     Raises
     ------
     InputError
-        If a column is missing, a value is none of its kind, no row is left, or a model has not
-        equally many rows at every rho (then some of them are of another run: leave them out).
+        If a column is missing, a value is none of its kind or not what the counts of its row
+        give, no row is left, or a model has not equally many rows at every rho (then some of them
+        are of another run: leave them out).
     """
     rows = _read_rows(path, where or {})
     by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -145,7 +149,7 @@ def _make_cell(
         counts = PairedCounts(*(int(number) for number in numbers))
     except InputError as error:
         raise InputError(str(error), path=path, row=f"row {row['_row']}") from error
-    return CellResult.from_counts(
+    cell = CellResult.from_counts(
         counts,
         rho=rho,
         m=m,
@@ -153,6 +157,34 @@ def _make_cell(
         alpha=alpha,
         margin=margin,
     )
+    _check_stated(path, row, cell)
+    return cell
+
+
+def _check_stated(path: Path, row: Mapping[str, Any], cell: CellResult) -> None:
+    """Stop if a row says of its counts what they do not give, to the digits that it has."""
+    for name in _STATED:
+        said = str("" if row.get(name) is None else row[name]).strip().removesuffix("%").strip()
+        if said.casefold() in {"", "nan"}:
+            continue
+        number, found = _number(path, {**row, name: said}, name), float(getattr(cell, name))
+        # Half of the last digit, and what a float of 32 bits loses.
+        slack = 0.0 if name == "n" else 0.5 * 10.0 ** _exponent(said) + 1e-6
+        scales = (1,) if name == "n" else (1, 100)
+        if all(abs(number - scale * found) > slack for scale in scales):
+            raise InputError(
+                f"is {show_value(row[name])}, but the counts of this row give {found:.6g}; correct "
+                "one of them, or leave the column out",
+                path=path,
+                row=f"row {row['_row']}",
+                column=name,
+            )
+
+
+def _exponent(number: str) -> int:
+    """Return the power of ten of the last digit that is written."""
+    exponent = Decimal(number).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
 
 
 def _collapsed(path: Path, row: Mapping[str, Any]) -> bool:
@@ -177,6 +209,7 @@ def _number(path: Path, row: Mapping[str, Any], name: str) -> float:
         number = np.nan
     if not np.isfinite(number) or (name == "rho" and not 0 <= number <= 1):
         expected = "a number from 0 to 1" if name == "rho" else "a whole number"
+        expected = "a number" if name in _STATED else expected
         raise InputError(
             f"is {value!r}, {expected} expected", path=path, row=f"row {row['_row']}", column=name
         )

@@ -62,6 +62,31 @@ def test_mistakes_are_named(tmp_path, rows, message):
     assert str(path) in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("n", "999", "row 0, column 'n': is '999', but the counts of this row give 50"),
+        ("n", "x", "column 'n': is 'x', a number expected"),
+        ("accuracy_original", "0.1", "column 'accuracy_original': is '0.1', .* give 0.7"),
+        ("accuracy_transformed", "66.1%", "'accuracy_transformed': is '66.1%', .* give 0.66"),
+        ("delta", "-0.04", "column 'delta': is '-0.04', .* give 0.04"),
+        *(("n", value, None) for value in ("50", "50.0", "")),
+        *(("accuracy_original", value, None) for value in ("0.7", "70", "70.0%", "0.70")),
+        *(("accuracy_transformed", value, None) for value in ("0.7", "0.66", "66", "0.66000001")),
+        *(("delta", value, None) for value in ("0.04", "4", "0.040000000000000036")),
+        ("t", "anything", None),
+    ],
+)
+def test_a_row_that_contradicts_its_counts_is_named(tmp_path, column, value, message):
+    path = tmp_path / "runs.csv"
+    path.write_text(f"model,rho,n11,n10,n01,n00,{column}\na,0,30,5,3,12,{value}\n")
+    if message is None:
+        assert read_counts(path)[0].n == 50
+        return
+    with pytest.raises(InputError, match=message):
+        read_counts(path)
+
+
 def test_rows_are_chosen_by_their_values(tmp_path):
     path = write(tmp_path / "runs.csv", "a,0,1,2,3,4,False", "a,0,4,3,2,1,True")
     (run,) = read_counts(path, where={"collapsed": "true"})
