@@ -17,6 +17,7 @@ from ietest_fast.philox import philox_key
 from reference.aflite_oracle import filter_slowly
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 #: Of AFLite, for few items.
@@ -484,3 +485,32 @@ def test_vectors_whose_ids_are_in_another_order_are_refused(
     assert "bring both into one order" in err
     pq.write_table(pa.table({"item": ids, "vector": vectors}), path)
     assert run(capsys, "difficulty", source, "--embeddings", path, *FEW)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "status"),
+    [
+        ("label", lambda labels: labels[::-1], 1),
+        ("gold_label", lambda labels: [*labels[:-1], labels[0]], 1),
+        ("label", lambda labels: [each.upper() for each in labels], 0),
+        ("gold_label", lambda labels: [None, "-", *labels[2:]], 0),
+        ("label", lambda labels: [f"topic {i}" for i in range(len(labels))], 0),
+        ("other", lambda labels: labels[::-1], 0),
+    ],
+)
+def test_vectors_whose_labels_are_others_are_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    change: Callable[[list[str]], list[str | None]],
+    status: int,
+) -> None:
+    source = write(tmp_path / "texts.csv", rows())
+    labels = change([row["label"] for row in rows()])
+    vectors = pa.array(np.random.default_rng(0).normal(size=(60, 3)).tolist())
+    pq.write_table(pa.table({name: labels, "vector": vectors}), tmp_path / "v.parquet")
+    found, _, err = run(capsys, "difficulty", source, "--embeddings", tmp_path / "v.parquet", *FEW)
+    assert found == status, err
+    if status:
+        assert f"column '{name}': is '" in err
+        assert "bring both into one order" in err

@@ -13,8 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus import corpus_from_table, open_batches, read_corpus
-from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
+from ietest_fast.corpus.columns import (
+    LABEL_COLUMNS,
+    check_columns,
+    find_label_column,
+    find_text_columns,
+    usual_label_column,
+)
 from ietest_fast.corpus.formats import format_of, open_parquet
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.corpus.reasoning_files import find_task
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.aflite import filter_adversarially
@@ -23,7 +30,7 @@ from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.vector_file import read_vectors
 from ietest_fast.evaluation.word_features import count_word_features
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, is_id_name, name_versions, pair_columns
+from ietest_fast.values import as_texts, is_id_name, name_versions, pair_columns, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +48,9 @@ MOST_TRAINED_ON = 10_000
 
 MOST_SLICED = 500
 """Items that a round removes unless told, at most."""
+
+
+_NO_LABEL = {"", "nan", "-", "-1"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +203,9 @@ def mark_difficulty(
     items = corpus.take(first)
     names = corpus.text_columns if input_column is None else (input_column,)
     matrix = _make_features(items, names, chosen, n_rows=table.num_rows, n_threads=n_threads)
+    if chosen.vectors is not None and Path(chosen.vectors).suffix == ".parquet":
+        own = label_column or usual_label_column(path, table.column_names)
+        _check_labels(table, own, chosen.vectors, path)
     n = len(first)
     used_train = n_train if n_train is not None else min(MOST_TRAINED_ON, n // 2)
     used_slice = slice_size if slice_size is not None else min(MOST_SLICED, max(1, n // 40))
@@ -341,3 +354,30 @@ def _check_order(texts: str, vectors: str | Path) -> None:
             one = read_columns(texts, [own])[own]
             two = read_columns(vectors, [name])[name]
             check_row_order(name, one, two, sources=(texts, str(vectors)), can_match=False)
+
+
+def _check_labels(table: pa.Table, own: str | None, vectors: Path, path: Path) -> None:
+    """Stop if labels beside the vectors are not those of the rows; others, as of topics, may be."""
+    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.models.columns import read_columns
+
+    there = list_columns(vectors)
+    for name in dict.fromkeys(each for each in (own, *LABEL_COLUMNS) if each in there):
+        if own is None or name is None:
+            continue
+        before = as_texts(table[own], path=path, name=own).to_pylist()
+        here = as_texts(read_columns(vectors, [name])[name], path=vectors, name=name).to_pylist()
+        keys = {each: label_key(each) for each in {*before, *here} - {None}}
+        known = {keys[each] for each in before if each is not None} - _NO_LABEL
+        pairs = [(keys.get(one), keys.get(two)) for one, two in zip(before, here, strict=True)]
+        differs = [i for i, (a, b) in enumerate(pairs) if a != b and a in known and b in known]
+        if differs:
+            row = differs[0]
+            raise InputError(
+                f"is {show_value(here[row])}, and {show_value(before[row])} in {path}, and so in "
+                f"{say_count(len(differs), 'row')} of {len(here):,}; bring both into one order, "
+                "or leave this column out of one of the tables",
+                path=vectors,
+                row=f"row {row}",
+                column=name,
+            )
