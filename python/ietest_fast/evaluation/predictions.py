@@ -639,7 +639,7 @@ class Pairs:
             values = values.cast(values.type.value_type)
         before = values.take(pa.array(self.reference_rows))
         own = values.take(pa.array(self.version_rows))
-        if name in self.predictions.extra_columns and not (of_version and _are_numbers(values)):
+        if name in self.predictions.extra_columns and not (of_version and are_numbers(values)):
             self._check_column(name, before, own)
         if not of_version:
             return pc.coalesce(before, own)
@@ -673,8 +673,11 @@ class Pairs:
             )
 
 
-def _are_numbers(values: pa.Array) -> bool:
-    return bool(np.isfinite(as_numbers(pa.chunked_array([values.drop_null()]))).all())
+def are_numbers(values: pa.Array | pa.ChunkedArray) -> bool:
+    """Say whether all values there are, are numbers."""
+    known = values.drop_null()
+    chunks = known.chunks if isinstance(known, pa.ChunkedArray) else [known]
+    return bool(np.isfinite(as_numbers(pa.chunked_array(chunks, known.type))).all())
 
 
 def find_contradicted(pairs: Pairs) -> tuple[int, int]:

@@ -109,6 +109,31 @@ def test_rows_of_a_test_that_contradict_the_originals_are_refused() -> None:
         measure_stress(Predictions.from_table(genre), group_by="genre")
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "is_refused"),
+    [
+        (["a", "b"], ["b", "a"], True),
+        (["a", "b"], ["b", "c"], True),
+        (["a", "b"], ["b", "b"], True),
+        (["a", "b"], ["A2", "B2"], False),
+        (["a", "a"], ["b", "b"], False),
+        ([0, 1], [1, 2], False),
+        (["0", "1"], ["1", "2"], False),
+        (["a", None], [None, "b"], False),
+    ],
+)
+def test_a_group_that_is_of_the_item_is_the_same_in_all_versions(
+    before: list[Any], after: list[Any], is_refused: bool
+) -> None:
+    predictions = Predictions.from_table(answers_of(genre=[*before * 5, *after * 5]))
+    if is_refused:
+        with pytest.raises(InputError, match=r"column 'genre': is .* give each item one value"):
+            measure_stress(predictions, group_by="genre")
+    else:
+        (profile,) = measure_stress(predictions, group_by="genre")
+        assert profile["neg"].by_group
+
+
 def test_blanks_around_clusters_make_no_other_stress_test() -> None:
     blank = answers_of(genre=["a", "a ", "b", " b", "c"] * 4)
     plain = answers_of(genre=["a", "a", "b", "b", "c"] * 4)
