@@ -14,6 +14,8 @@ import pyarrow as pa
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.row_notes import WORD_PAIR, split_words
 from ietest_fast.evaluation.shares import Share
+from ietest_fast.plurals import say_count
+from ietest_fast.values import as_numbers, find_missing, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -125,6 +127,35 @@ def note_training(predictions: Predictions, train: Corpus) -> Predictions:
     if TIMES_IN_TRAINING in table.column_names:
         table = table.drop_columns([TIMES_IN_TRAINING])
     return replace(predictions, table=table.append_column(TIMES_IN_TRAINING, times))
+
+
+def read_times(predictions: Predictions) -> Predictions:
+    """Return predictions whose column :data:`TIMES_IN_TRAINING`, if there, is one of int64.
+
+    Raises
+    ------
+    InputError
+        If a value is no whole number from 0 on.
+    """
+    table = predictions.table
+    if TIMES_IN_TRAINING not in table.column_names:
+        return predictions
+    column = table[TIMES_IN_TRAINING]
+    numbers, missing = as_numbers(column), find_missing(column)
+    wrong = ~missing & ~((numbers >= 0) & (numbers < 2**63) & (np.floor(numbers) == numbers))
+    if wrong.any():
+        row = int(wrong.argmax())
+        said = say_count(int(wrong.sum()), "row has", "rows have")
+        raise InputError(
+            f"is {show_value(column[row].as_py())}; {said} no number of contradictions; "
+            "whole numbers from 0 on expected, or nothing",
+            path=predictions.source,
+            row=f"row {row}",
+            column=TIMES_IN_TRAINING,
+        )
+    times = pa.array(np.where(missing, 0, numbers).astype(np.int64), mask=missing)
+    place = table.column_names.index(TIMES_IN_TRAINING)
+    return replace(predictions, table=table.set_column(place, TIMES_IN_TRAINING, times))
 
 
 def note_training_of_any(

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.antonym_pairs import TIMES_IN_TRAINING, compare_pairs
+from ietest_fast.evaluation.antonym_pairs import TIMES_IN_TRAINING, compare_pairs, read_times
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import ORIGINAL, are_numbers
 from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR
@@ -89,13 +89,15 @@ def measure_stress(
     Raises
     ------
     InputError
-        If there is no version ``original``, only this one, or no such column, or a column to part
-        accuracies by or of clusters has no plain values.
+        If there is no version ``original``, only this one, or no such column, a column to part
+        accuracies by or of clusters has no plain values, or one of numbers of contradictions has
+        something else.
     """
     if group_by is not None:
         _check_column(predictions, group_by, "to part accuracies by")
     if clusters is not None:
         _check_column(predictions, clusters, "to tell clusters apart")
+    predictions = read_times(predictions)
     profiles = []
     for group in predictions.groups:
         mine = predictions.select(**group) if group else predictions

@@ -158,6 +158,32 @@ def test_predictions_say_how_often_and_profiles_show_it(predictions: Predictions
     assert without.tests[0].antonyms is None
 
 
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ([None, None, -3, 0], "row 2, column 'times_in_training': is -3; 1 row has no number"),
+        ([None, None, 0, 1.5], "row 3, column 'times_in_training': is 1.5; 1 row has no number"),
+        (["", "x", "-1", "0"], "row 1, column 'times_in_training': is 'x'; 2 rows have no number"),
+        ([None, float("inf"), 1, 0], "row 1, column 'times_in_training': is inf; 1 row has no"),
+        ([None, None, 12, 0], None),
+        ([None, float("nan"), 12.0, 0.0], None),
+        (["", "", "12", "0.0"], None),
+    ],
+)
+def test_times_are_whole_numbers(
+    predictions: Predictions, times: list[object], said: str | None
+) -> None:
+    table = predictions.table.append_column(TIMES_IN_TRAINING, pa.array(times))
+    noted = Predictions.from_table(table)
+    if said is not None:
+        with pytest.raises(InputError, match=said):
+            measure_stress(noted)
+        return
+    found = measure_stress(noted)[0].tests[0].antonyms
+    assert found is not None
+    assert list(found.by_times) == ["never", "10 to 99 times"]
+
+
 def test_answers_without_antonyms_are_refused(predictions: Predictions) -> None:
     train = make_corpus([("It is hot.", "It is cold.", "contradiction")])
     for table in (
