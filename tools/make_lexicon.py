@@ -28,7 +28,8 @@ def unpack(sdist: Path, folder: Path) -> Path:
             for member in archive.getmembers()
             if member.isfile() and PurePosixPath(*Path(member.name).parts[1:-1]) == INSIDE
         ]
-        archive.extractall(folder, members=members, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # of Python 3.11.4
+        archive.extractall(folder, members=members)
     return folder / Path(members[0].name).parent
 
 

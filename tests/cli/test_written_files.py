@@ -19,7 +19,8 @@ WRITTEN = Path(__file__).parents[1] / "golden" / "written_files.tar.gz"
 @pytest.fixture
 def written(tmp_path: Path) -> Path:
     with tarfile.open(WRITTEN) as archive:
-        archive.extractall(tmp_path, filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # of Python 3.11.4
+        archive.extractall(tmp_path)
     return tmp_path
 
 

@@ -49,6 +49,9 @@ SCHEMA = pa.schema(
 A row that could not be scored has a ``problem`` and no rank. ``item`` may be int64.
 """
 
+_ROUNDING = 1e-4
+"""Of logarithms, which models give in 32 bits."""
+
 # What else the thesis's files have, beside reciprocal ranks.
 _RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "places"}
 
@@ -305,6 +308,34 @@ def _check_ranks(
         refuse(
             is_scored & ~is_known, "ranked_in", f"is none of {', '.join(ways)}; take one of them"
         )
+    _check_tokens(reciprocal, others, refuse)
+
+
+def _check_tokens(
+    reciprocal: NDArray[np.float64],
+    others: dict[str, Any],
+    refuse: Callable[[NDArray[np.bool_], str, str], None],
+) -> None:
+    """Stop where no token, or no probability, could have the rank beside it.
+
+    In the vocabulary an answer of one token is ranked, and r tokens that are as likely or likelier
+    have at most 1 together.
+    """
+    by_all = np.zeros(len(reciprocal), np.bool_)
+    if "ranked_in" in others:
+        by_all = np.asarray(pc.fill_null(pc.equal(others["ranked_in"], "vocabulary"), False))
+        by_all &= reciprocal > 0
+    if "n_tokens" in others:
+        n = np.asarray(pc.fill_null(others["n_tokens"], 1))
+        refuse(n < 1, "n_tokens", "tokens are no word; correct it, or leave the column out")
+        complaint = "tokens have no rank in the vocabulary; correct one, or leave the column out"
+        refuse(by_all & (n > 1), "n_tokens", complaint)
+    if "log_probability" in others:
+        known = np.asarray(pc.fill_null(others["log_probability"], -np.inf))
+        refuse(known > 0, "log_probability", "is above 0; the logarithm of a share expected")
+        most = np.log(reciprocal, where=by_all, out=np.zeros(len(reciprocal)))
+        complaint = "is more than a token of this rank can have; correct one of both"
+        refuse(known > most + _ROUNDING, "log_probability", complaint)
 
 
 def _check_predicted(

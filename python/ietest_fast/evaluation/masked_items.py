@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import find_format, locate_row
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
@@ -36,6 +37,9 @@ FROM_TEMPLATES = ("premise", "masked", "answer")
 RELEASED = ("sentence1", "sentence2_masked", "label")
 """What the thesis's files call them."""
 LAYOUTS = (FROM_TEMPLATES, COLUMNS, RELEASED)
+
+_WHOLE = {"masked": "hypothesis", "sentence2_masked": "sentence2"}
+"""Where the hypothesis stands beside the one in which a word is hidden."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -167,7 +171,8 @@ def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) 
     with open_batches(path) as batches:
         names = list(batches.schema.names)
     texts, chosen = _find_columns(names, str(path), groups)
-    wanted = list(dict.fromkeys([*texts, *chosen, *(["item"] if "item" in names else [])]))
+    beside = [name for name in ("item", _WHOLE.get(texts[1])) if name is not None and name in names]
+    wanted = list(dict.fromkeys([*texts, *chosen, *beside]))
     with open_batches(path, columns=wanted, texts=texts, types_of="file") as batches:
         table = pa.Table.from_batches(list(batches), schema=batches.schema)
     return _take(table, texts, chosen, str(path), partial(locate_row, path, find_format(path)))
@@ -227,6 +232,14 @@ def _take(
     for name in groups:
         columns[name] = read_group(table, name, source)
     problems = tuple(map(_find_problem, *(columns[canonical].to_pylist() for canonical in COLUMNS)))
+    whole = _WHOLE.get(texts[1])
+    if whole is not None and table.column_names.count(whole) == 1:
+        wholes = as_texts(table[whole], path=source, name=whole).to_pylist()
+        filled = zip(columns["hypothesis"].to_pylist(), columns["answer"].to_pylist(), strict=True)
+        problems = tuple(
+            _find_other(*pair, known, whole) if problem is None else problem
+            for problem, pair, known in zip(problems, filled, wholes, strict=True)
+        )
     found = MaskedItems(
         table=pa.table(columns), problems=problems, groups=groups, source=source, locate=locate
     )
@@ -284,3 +297,10 @@ def _find_problem(premise: str | None, hypothesis: str | None, answer: str | Non
     if n > 1:
         return f"more than one {MASK} in the hypothesis"
     return f"a {MASK} in the premise or the answer" if MASK in premise + answer else None
+
+
+def _find_other(masked: str, answer: str, whole: str | None, name: str) -> str | None:
+    """Say where the answer does not make the hypothesis that stands beside the masked one."""
+    if whole is None or label_key(masked.replace(MASK, answer)) == label_key(whole):
+        return None
+    return f"the answer in the place of {MASK} does not give the {name} beside it"

@@ -39,17 +39,26 @@ def check_packaged(*paths: Path) -> None:
         if not wanted:
             raise ResourceError(f"{path}: has no checksum in {root / CHECKSUMS}; {_REMEDY}")
         for each in wanted:
-            if _hash(root / each) != known[each]:
+            if hash_resource(root / each) != known[each]:
                 raise ResourceError(f"{root / each}: is damaged; {_REMEDY}")
 
 
 def hash_resources(root: Path) -> str:
     """Return the lines of the file of checksums for all resources below a folder."""
     files = sorted(path for path in root.rglob("*") if path.is_file() and path.name != CHECKSUMS)
-    return "".join(f"{_hash(path)}  {path.relative_to(root).as_posix()}\n" for path in files)
+    return "".join(
+        f"{hash_resource(path)}  {path.relative_to(root).as_posix()}\n" for path in files
+    )
 
 
-def _hash(path: Path) -> str:
+def hash_resource(path: Path) -> str:
+    """Return the sha256 of a resource, 64 hexadecimal digits.
+
+    Raises
+    ------
+    ResourceError
+        If it cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

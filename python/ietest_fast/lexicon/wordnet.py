@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
+from ietest_fast.lexicon.packaged import RESOURCES, check_packaged, hash_resource
 from ietest_fast.lexicon.wordnet_files import (
     PARTS,
     Relations,
@@ -147,7 +147,12 @@ class WordNet:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Sha256 of the relations, 64 hexadecimal digits; the same from whatever files."""
+        """Sha256 of the relations as one file, 64 hexadecimal digits; the same from all sources.
+
+        Python before 3.11.4 writes other archives, so the packaged file is not written again.
+        """
+        if self is _load_packaged():
+            return hash_resource(PACKAGED_FILE)
         return self._relations.fingerprint()
 
     @property

@@ -11,7 +11,11 @@ import pytest
 
 from ietest_fast.corpus.batch_writer import BatchWriter
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.masked_items import masked_items_from_table, read_masked_items
+from ietest_fast.evaluation.masked_items import (
+    RELEASED,
+    masked_items_from_table,
+    read_masked_items,
+)
 
 ROWS = {
     "premise": ["Ida has visited Peru.", "Neil did not visit Cuba."],
@@ -104,6 +108,25 @@ def test_rows_are_named_as_in_the_file(tmp_path: Path) -> None:
         "2 rows are not scored: no [MASK] in the hypothesis: 2 (the first is line 4)."
     )
     assert items.say_problems([None, None, None]) is None
+
+
+@pytest.mark.parametrize(
+    "names", [("hypothesis", "masked", "answer"), ("sentence2", *RELEASED[1:])]
+)
+def test_answers_that_do_not_give_the_whole_hypothesis_are_left_out(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    whole, masked, answer = names
+    rows = {
+        "premise" if whole == "hypothesis" else "sentence1": ["Ann runs."] * 5,
+        whole: ["Ann or Bob sits", "Ann and Bob sit", "No one sits ", None, "Ann sits"],
+        masked: ["Ann [MASK] Bob sits", "Ann [MASK] Bob sit", "[MASK] one sits", "a [MASK]", "b"],
+        answer: ["or", "or", "no", "c", "d"],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet")
+    for found in (masked_items_from_table(rows), read_masked_items(tmp_path / "a.parquet")):
+        reason = f"the answer in the place of [MASK] does not give the {whole} beside it"
+        assert found.problems == (None, reason, None, None, "no [MASK] in the hypothesis")
 
 
 def test_an_item_that_stands_twice_is_named_as_in_the_file(tmp_path: Path) -> None:

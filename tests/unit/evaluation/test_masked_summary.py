@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ def make_answers(n: int, *, seed: int, name: str = "tiny") -> MaskedAnswers:
             "predicted": answer if rank == 1 else wrong,
             "rank": rank,
             "reciprocal_rank": 1 / rank,
-            "log_probability": -float(rng.random()),
+            "log_probability": -float(rng.random()) - math.log(rank),
             "n_tokens": len(answer.split()),
             "ranked_in": "candidates" if " " in answer else "vocabulary",
             "truncated": bool(rng.random() < 0.2),
@@ -228,6 +229,36 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
             },
             None,
             "row 0, column 'predicted': 'a' is the answer, whose rank is not 1; correct one",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [0.5], "log_probability": [0.7]},
+            None,
+            "row 0, column 'log_probability': 0.7 is above 0; the logarithm of a share expected",
+        ),
+        (
+            {
+                "answer": ["a", "a"],
+                "reciprocal_rank": [0.25, 0.25],
+                "log_probability": [math.log(0.25), math.log(0.3)],
+                "ranked_in": ["vocabulary"] * 2,
+            },
+            None,
+            "row 1, column 'log_probability': -1.2.* is more than a token of this rank can have",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [1.0], "n_tokens": [0]},
+            None,
+            "column 'n_tokens': 0 tokens are no word",
+        ),
+        (
+            {
+                "answer": ["a"] * 2,
+                "reciprocal_rank": [1.0] * 2,
+                "n_tokens": [3] * 2,
+                "ranked_in": ["candidates", "vocabulary"],
+            },
+            None,
+            "row 1, column 'n_tokens': 3 tokens have no rank in the vocabulary",
         ),
         ({"answer": ["a"], "reciprocal_rank": [1e-10]}, None, "1e-10 is no reciprocal rank"),
         (
