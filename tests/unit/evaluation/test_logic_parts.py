@@ -369,9 +369,76 @@ def _unmet(table: pa.Table) -> pa.Table:
     )
 
 
+def _answered_twice(table: pa.Table) -> pa.Table:
+    """Return a table in which one of two equal questions has another answer, or its opposite."""
+    frame = table.to_pandas().astype({"predicted": object})
+    asked = frame["part"].isin(["consequent", "control"])
+    repeated = frame.duplicated(["premise", "hypothesis"], keep=False) & asked
+    row = (repeated & (frame["predicted"] == "entailment")).idxmax()
+    met = frame.loc[row, "expected"] == "neutral"
+    correct = met ^ (frame.loc[row, "part"] == "control")
+    frame.loc[row, ["predicted", "correct"]] = ["neutral", correct]
+    return pa.Table.from_pandas(frame, schema=table.schema).replace_schema_metadata(
+        table.schema.metadata
+    )
+
+
+def _edited(version: str, part: str, **values: Any) -> Callable[[pa.Table], pa.Table]:
+    """Return what changes values in a row of a rule, and ``correct`` with them."""
+
+    def change(table: pa.Table) -> pa.Table:
+        frame = table.to_pandas().astype({"version": str, "predicted": object, "part": object})
+        row = ((frame["version"] == version) & (frame["part"] == part)).idxmax()
+        for name, value in values.items():
+            frame.loc[row, name] = value
+        expected, predicted = frame.loc[row, "expected"], frame.loc[row, "predicted"]
+        met = predicted == expected or (expected[:4] == "not " and expected[4:] != predicted)
+        frame.loc[row, "correct"] = met ^ (part == "control")
+        return pa.Table.from_pandas(frame, schema=table.schema, preserve_index=False)
+
+    return lambda table: change(table).replace_schema_metadata(table.schema.metadata)
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
+        (
+            _edited("reflexive-premise", "consequent", expected="neutral"),
+            "column 'expected': 'neutral' is not what the rule asks for; ask the model again",
+        ),
+        (
+            _edited("consistency", "consequent", expected="contradiction"),
+            "column 'expected': 'contradiction' is not what the rule asks for",
+        ),
+        (
+            _edited("negation", "control", expected="not contradiction"),
+            "column 'expected': 'not contradiction' is not what the rule asks for",
+        ),
+        (
+            _edited("reflexive-premise", "consequent", hypothesis="Not the same."),
+            "column 'hypothesis': an instance of reflexive-premise has 'A dog",
+        ),
+        (
+            _edited("symmetric-contradiction", "consequent", premise="Not the same."),
+            "column 'premise': an instance of symmetric-contradiction has 'Not the same.' and",
+        ),
+        (
+            _edited("inclusion", "control", premise="Not the same."),
+            "column 'premise': an instance of inclusion has",
+        ),
+        (
+            _edited("symmetric-neutral", "control", hypothesis="Not the same."),
+            "column 'hypothesis': an instance of symmetric-neutral has",
+        ),
+        (
+            _edited("and-intro", "consequent", premise="Not the same."),
+            "column 'premise': an instance of and-intro has",
+        ),
+        (
+            _edited("monotonic-entailment", "consequent", hypothesis="Not the same."),
+            "column 'hypothesis': an instance of monotonic-entailment has",
+        ),
+        (_answered_twice, "column 'predicted': these two texts have the answers 'entailment' and"),
         (_unmet, "'neutral' is not what the rule asks of an antecedent"),
         (
             lambda table: _changed(table, "instance", lambda _: 0),
@@ -418,6 +485,16 @@ def test_edited_files_are_refused(
     if not damaged.schema.metadata:
         with pytest.raises(InputError, match="no longer how they came about"):
             refuse_logic(path)
+
+
+def test_another_answer_to_what_is_asked_once_cannot_be_seen(
+    answers: LogicAnswers, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.parquet"
+    write_logic(answers, path)
+    change = _edited("contraposition", "consequent", predicted="neutral")
+    pa.parquet.write_table(change(pa.parquet.read_table(path)), path)
+    assert len(read_logic([path])) == 1
 
 
 def test_rows_of_one_text_have_no_logic() -> None:

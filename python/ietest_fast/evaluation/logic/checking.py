@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT, CONTROL
 from ietest_fast.evaluation.logic.rules import RULES
@@ -25,6 +26,32 @@ if TYPE_CHECKING:
 _ANSWERS = ("gold", "predicted")
 _PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
 
+_P, _H = 0, 1
+_REFLEXIVE = (((CONSEQUENT, _P), (CONSEQUENT, _H)),)
+_SWAPPED = (((ANTECEDENT, _P), (CONSEQUENT, _H)), ((ANTECEDENT, _H), (CONSEQUENT, _P)))
+_SAME_PREMISE = (((ANTECEDENT, _P), (CONSEQUENT, _P)),)
+_SAME_HYPOTHESIS = (((ANTECEDENT, _H), (CONSEQUENT, _H)),)
+# Which premises and hypotheses of an instance are one text, by rule.
+_SAME = {
+    "reflexive-premise": _REFLEXIVE,
+    "reflexive-hypothesis": _REFLEXIVE,
+    "symmetric-contradiction": _SWAPPED,
+    "symmetric-neutral": _SWAPPED,
+    "anti-symmetric": _SWAPPED,
+    "consistency": _SWAPPED,
+    "monotonic-entailment": _SAME_HYPOTHESIS,
+    "monotonic-contradiction": _SAME_HYPOTHESIS,
+    "and-intro": _SAME_PREMISE,
+    "and-elim": _SAME_PREMISE,
+    "or-intro": _SAME_PREMISE,
+}
+# The same of control questions, by what they are; see Rule.
+_SAME_IN_CONTROLS = {
+    "exchange": (((CONSEQUENT, _P), (CONTROL, _P)),),
+    "self": (((CONSEQUENT, _P), (CONTROL, _P), (CONTROL, _H)),),
+    "contrary": (((CONSEQUENT, _H), (CONTROL, _H)),),
+}
+
 
 def check_answers(
     predictions: Predictions, *, rules: Collection[str], text_columns: Sequence[str], n_rows: int
@@ -32,7 +59,8 @@ def check_answers(
     """Stop if rows, columns or values are not those of answers to the suite.
 
     Each value is checked by itself and against the others of its row, and each instance against its
-    rule: the number of its questions, its source, and that its antecedents hold.
+    rule: the number of its questions, its source, that its antecedents hold, what is expected, and
+    which texts are one. A question has one answer.
 
     Parameters
     ----------
@@ -80,6 +108,9 @@ def check_answers(
     complaint = "is not what the rule asks of an antecedent, so it does not apply here"
     _check(is_right | ~is_antecedent, table, "predicted", path, complaint)
     _check_instances(table, texts, path)
+    _check_expected(table, texts, path)
+    _check_texts(table, texts, text_columns, path)
+    _check_repeats(table, texts, text_columns, path)
 
 
 def _check_instances(
@@ -120,6 +151,85 @@ def _check_instances(
                 row=f"row {first['row_min']}",
                 column=name,
             )
+
+
+def _check_expected(
+    table: pa.Table, texts: Mapping[str, pa.ChunkedArray], path: str | None
+) -> None:
+    """Stop where a row expects what its rule does not ask for."""
+    names = ["version", "part", "expected"]
+    said = pa.table({name: texts[name] for name in names})
+    fits = np.ones(len(said), np.bool_)
+    for version, part, expected in {tuple(row.values()) for row in _distinct(said)}:
+        if version == ORIGINAL:
+            continue
+        rule = RULES[version]
+        is_negated = rule.is_negated and part != ANTECEDENT
+        label = expected.removeprefix("not ") if is_negated else expected
+        asked = rule.antecedents if part == ANTECEDENT else rule.consequents
+        if label_key(label) not in asked or is_negated == (label == expected):
+            keys = zip(names, (version, part, expected), strict=True)
+            fits &= ~np.logical_and.reduce([_mask(pc.equal(said[n], key)) for n, key in keys])
+    _check(fits, table, "expected", path, "is not what the rule asks for")
+
+
+def _distinct(table: pa.Table) -> list[dict[str, str]]:
+    found: list[dict[str, str]] = table.group_by(table.column_names).aggregate([]).to_pylist()
+    return found
+
+
+def _check_texts(
+    table: pa.Table,
+    texts: Mapping[str, pa.ChunkedArray],
+    text_columns: Sequence[str],
+    path: str | None,
+) -> None:
+    """Stop where an instance has two texts in places where its rule has the same one."""
+    sides = [_cast(table, name, "large_string", path) for name in text_columns]
+    instance = {"instance": table["instance"]}
+    whole = [_with_models(table, instance | {"value": side}) for side in sides]
+    for name, rule in RULES.items():
+        is_own = pc.equal(texts["version"], name)
+        for places in _SAME.get(name, ()) + _SAME_IN_CONTROLS.get(rule.control or "", ()):
+            masks = [pc.and_(is_own, pc.equal(texts["part"], part)) for part, _ in places]
+            cells = [whole[place[1]].filter(m) for place, m in zip(places, masks, strict=True)]
+            said = f"an instance of {name} has {{}} and {{}}, where the rule has one text"
+            _check_one(pa.concat_tables(cells), said, text_columns[places[-1][1]], path)
+
+
+def _check_repeats(
+    table: pa.Table,
+    texts: Mapping[str, pa.ChunkedArray],
+    text_columns: Sequence[str],
+    path: str | None,
+) -> None:
+    """Stop where a question has two answers: each different one was asked once."""
+    columns = {name: _cast(table, name, "large_string", path) for name in text_columns}
+    whole = _with_models(table, columns | {"value": texts["predicted"]})
+    _check_one(whole, "these two texts have the answers {} and {}", "predicted", path)
+
+
+def _with_models(table: pa.Table, columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
+    """Return columns with those that part models, and the number of each row."""
+    who = [name for name in GROUPS if name in table.column_names]
+    own = {name: table[name].cast(plain_type(table[name].type)) for name in who}
+    return pa.table(own | dict(columns) | {"row": pa.array(range(table.num_rows))})
+
+
+def _check_one(table: pa.Table, complaint: str, column: str, path: str | None) -> None:
+    """Stop where rows that are equal but for ``value`` and ``row`` have two values."""
+    keys = [name for name in table.column_names if name not in {"value", "row"}]
+    found = table.group_by(keys).aggregate([("value", "min"), ("value", "max"), ("row", "max")])
+    wrong = found.filter(pc.not_equal(found["value_min"], found["value_max"])).sort_by("row_max")
+    if wrong.num_rows:
+        first = wrong.slice(0, 1).to_pylist()[0]
+        values = (show_value(first[f"value_{name}"]) for name in ("min", "max"))
+        raise InputError(
+            f"{complaint.format(*values)}; ask the model again",
+            path=path,
+            row=f"row {first['row_max']}",
+            column=column,
+        )
 
 
 def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
