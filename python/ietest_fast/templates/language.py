@@ -318,18 +318,18 @@ class Language(_Strict):
                     raise ValueError(f"lists.{place} has a word of connectives.{name}: {text!r}")
 
     def check_names(self, names: Names) -> None:
-        """Check that no name has a quantity in it, or what joins names or sentences.
+        """Check that no name has a quantity in it, a verb, or what joins names or sentences.
 
         Raises
         ------
         InputError
-            If one does, such as *every place*, *three people* or *Bob and Carla*.
+            If one does, such as *every place*, *three people*, *Bob and Carla* or *Ann didn't*.
         """
         words = sorted(self._words_beside_names(), key=len, reverse=True)
         patterns = [*map(re.escape, words), *self._counted()]
         pattern = re.compile(rf"(?<!\S)(?:{'|'.join(patterns)})(?!\S)")
         for name in (*names.women, *names.men, *names.places):
-            found = pattern.search(fold_name(name))
+            found = pattern.search(fold_name(name).replace("\u2019", "'"))  # as in "didn't"
             if found is not None:
                 raise InputError(
                     f"the name {name!r} has {found.group()!r}, which means something else in "
@@ -340,8 +340,20 @@ class Language(_Strict):
         """Return what stands in the place of names or between them, folded."""
         quantities = {fold_name(text) for role in _ROLES for text in self._quantities(role)}
         connectives = [self.connectives.words(name) for name in ("and", "or", "if", "not")]
-        others = map(fold_name, self.not_names)
+        others = {*map(fold_name, self.not_names), *self._words_of_verbs()}
         return quantities.union(*connectives, others, (_bare(text) for _, text in self.lists))
+
+    def _words_of_verbs(self) -> Iterator[str]:
+        """Give the forms of verbs and what denies them, folded.
+
+        *is* and *are* by themselves are in names of many languages, such as *São Paulo*: where they
+        are in none, they stand among the ``not_names``.
+        """
+        for name in VERBS:
+            for yes, no in self.verbs.of(name).pairs():
+                affirmed, denied = fold_name(yes), fold_name(no)
+                yield from (denied, *[affirmed] * (name != "is" or " " in affirmed))
+                yield from [word for word in denied.split() if word not in affirmed.split()][:1]
 
     def _counted(self) -> Iterator[str]:
         """Give patterns of numbers with what is counted, as in *three people*, folded."""
