@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import re
+import unicodedata
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -326,3 +328,22 @@ def test_on_real_pairs(shared):
         value = re.compile(rf"(?<!\w){re.escape(edit['new'].lower())}(?!\w)")
         for name in COLUMNS:
             assert not value.search(table[name][edit["row"]].as_py().lower())
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("ignore_case", [False, True])
+@pytest.mark.parametrize("word", ["caf\u00e9", "\u00e9t\u00e9", "vi\u1ec7c l\u00e0m"])
+def test_accents_of_a_mapping_may_be_signs_of_their_own(
+    word: str, ignore_case: bool, form: Literal["NFC", "NFD"]
+) -> None:
+    key = unicodedata.normalize(form, word)
+    phi = WordSubstitution(mapping={key: "bar"}, ignore_case=ignore_case)
+    plain = "".join(each for each in unicodedata.normalize("NFD", word) if each < "\u0300")
+    forms = [unicodedata.normalize(each, f"un {word} noir") for each in ("NFC", "NFD")]
+    assert phi.replace([*forms, f"un {plain} noir"]) == ["un bar noir"] * 2 + [f"un {plain} noir"]
+    assert phi.mapping == {key: "bar"}
+    # The same word twice is one, if it has one value.
+    twice = {unicodedata.normalize(each, word): "bar" for each in ("NFC", "NFD")}
+    assert WordSubstitution(mapping=twice).replace(forms) == ["un bar noir"] * 2
+    with pytest.raises(InputError, match="accents are signs of their own, but have the values"):
+        WordSubstitution(mapping=dict(zip(twice, ("bar", "pub"), strict=True)))

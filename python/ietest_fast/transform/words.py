@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import string
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ class WordSubstitution(BaseTransformation):
 
     Boundaries are those of Unicode Standard Annex 29 on ASCII text (``don't``, ``3.14`` and
     ``snake_case`` are one word each) and close to it beyond. A key of several words has to stand
-    there as it is, blanks included.
+    there as it is, blanks included. A letter with an accent may be one sign or two.
 
     Parameters
     ----------
@@ -51,8 +52,8 @@ class WordSubstitution(BaseTransformation):
     Raises
     ------
     InputError
-        If a key is empty; or if keys that differ only in case, which is ignored, have different
-        values.
+        If a key is empty; or if keys that differ only in case, where it is ignored, or in how
+        accents are written, have different values.
     """
 
     mapping: Mapping[str, str]
@@ -69,10 +70,14 @@ class WordSubstitution(BaseTransformation):
             other = first.setdefault(_fold(key, ignore_case=self.ignore_case), key)
             if self.mapping[other] != value:
                 raise InputError(
-                    f"the keys {other!r} and {key!r} differ only in case, which ignore_case "
-                    f"ignores, but have the values {self.mapping[other]!r} and {value!r}; remove "
-                    "one of them"
+                    f"the keys {other!r} and {key!r} differ only in {self._unlike}, but have the "
+                    f"values {self.mapping[other]!r} and {value!r}; remove one of them"
                 )
+
+    @property
+    def _unlike(self) -> str:
+        accents = "whether accents are signs of their own"
+        return f"case, which ignore_case ignores, or {accents}" if self.ignore_case else accents
 
     @property
     def name(self) -> str:
@@ -107,12 +112,27 @@ class WordSubstitution(BaseTransformation):
 
     @functools.cached_property
     def _table(self) -> Any:
+        words = self._both_ways
         return load_core().text.SubstitutionTable(
-            pa.array(list(self.mapping), pa.large_string()),
-            pa.array(list(self.mapping.values()), pa.large_string()),
+            pa.array(list(words), pa.large_string()),
+            pa.array(list(words.values()), pa.large_string()),
             _CODE,
             ignore_case=self.ignore_case,
         )
+
+    @property
+    def _both_ways(self) -> dict[str, str]:
+        """The mapping with letters and accents as one sign and as two: texts have either."""
+        words = dict(self.mapping)
+        known = {key.translate(_LOWER) if self.ignore_case else key for key in words}
+        for key, value in self.mapping.items():
+            for form in () if key.isascii() else ("NFC", "NFD"):
+                other = unicodedata.normalize(form, key)
+                folded = other.translate(_LOWER) if self.ignore_case else other
+                if folded not in known:
+                    known.add(folded)
+                    words[other] = value
+        return words
 
     def __getstate__(self) -> dict[str, Any]:
         return {key: value for key, value in self.__dict__.items() if key != "_table"}
@@ -162,7 +182,8 @@ class WordSubstitution(BaseTransformation):
 
 
 def _fold(key: str, *, ignore_case: bool) -> str:
-    return key.translate(_LOWER) if ignore_case else key
+    composed = unicodedata.normalize("NFC", key)
+    return composed.translate(_LOWER) if ignore_case else composed
 
 
 def read_mapping(path: str | Path, *, ignore_case: bool = False) -> dict[str, str]:
