@@ -490,27 +490,34 @@ def test_vectors_whose_ids_are_in_another_order_are_refused(
 @pytest.mark.parametrize(
     ("name", "change", "status"),
     [
-        ("label", lambda labels: labels[::-1], 1),
-        ("gold_label", lambda labels: [*labels[:-1], labels[0]], 1),
-        ("label", lambda labels: [each.upper() for each in labels], 0),
-        ("gold_label", lambda labels: [None, "-", *labels[2:]], 0),
-        ("label", lambda labels: [f"topic {i}" for i in range(len(labels))], 0),
-        ("other", lambda labels: labels[::-1], 0),
+        ("label", lambda values: values[::-1], 1),
+        ("gold_label", lambda values: [*values[:-1], values[0]], 1),
+        ("label", lambda values: [each.upper() for each in values], 0),
+        ("gold_label", lambda values: [None, "-", *values[2:]], 0),
+        ("label", lambda values: [f"topic {i}" for i in range(len(values))], 0),
+        ("other", lambda values: values[::-1], 0),
+        ("text", lambda values: [f"x {each}" for each in values], 1),
+        ("text", lambda values: [*values[:-1], "another text"], 1),
+        ("text", lambda values: [f" {each}" for each in values[:-1]] + [None], 0),
+        ("id", lambda values: [f"z{each}" for each in values], 1),
+        ("id", lambda values: values, 0),
     ],
 )
-def test_vectors_whose_labels_are_others_are_refused(
+def test_vectors_of_other_rows_are_refused(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     name: str,
     change: Callable[[list[str]], list[str | None]],
     status: int,
 ) -> None:
-    source = write(tmp_path / "texts.csv", rows())
-    labels = change([row["label"] for row in rows()])
+    originals = [row | {"id": f"q{place}"} for place, row in enumerate(rows())]
+    source = write(tmp_path / "texts.csv", originals)
+    of = name if name in originals[0] else "label"
+    values = change([row[of] for row in originals])
     vectors = pa.array(np.random.default_rng(0).normal(size=(60, 3)).tolist())
-    pq.write_table(pa.table({name: labels, "vector": vectors}), tmp_path / "v.parquet")
+    pq.write_table(pa.table({name: values, "vector": vectors}), tmp_path / "v.parquet")
     found, _, err = run(capsys, "difficulty", source, "--embeddings", tmp_path / "v.parquet", *FEW)
     assert found == status, err
     if status:
         assert f"column '{name}': is '" in err
-        assert "bring both into one order" in err
+        assert "give the vectors of these rows in their order" in err

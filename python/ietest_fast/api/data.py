@@ -17,7 +17,6 @@ from ietest_fast.corpus.labels import (
     encode_labels,
     label_key,
     name_as_noted,
-    names_in_metadata,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import check_order, to_arrow
@@ -239,8 +238,7 @@ def _encode(other: pa.Table, data: LabelledTable, rows: NDArray[np.int64]) -> An
     """Return labels of some rows of a transformed table as indices into the corpus' labels."""
     corpus = data.corpus
     name = str(data.label_column)
-    noted = names_in_metadata(other.schema, name)
-    column, names = name_as_noted(other.column(name), noted, corpus.label_names)
+    column, names = name_as_noted(other, name, corpus.label_names)
     try:
         found = encode_labels(column, label_names=names, is_pair=corpus.is_pair)
     except UnknownLabelError as error:

@@ -23,7 +23,6 @@ from ietest_fast.corpus.labels import (
     UnknownLabelError,
     encode_labels,
     name_as_noted,
-    names_in_metadata,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
@@ -290,10 +289,8 @@ def corpus_from_table(
     if not keep.all():
         dropped[TEXT_MISSING] = int((~keep).sum())
 
-    labels = table.column(label_column)
     are_own_names = label_names is None
-    noted = names_in_metadata(table.schema, label_column)
-    labels, label_names = name_as_noted(labels, noted, label_names)
+    labels, label_names = name_as_noted(table, label_column, label_names)
     rows = np.flatnonzero(keep)
     if TEXT_MISSING in dropped:
         # A row that goes because of its text does not count a second time by its label.

@@ -259,7 +259,7 @@ def name_numbers(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def name_as_noted(
-    labels: pa.ChunkedArray, noted: Sequence[str] | None, wanted: Sequence[str] | None
+    table: pa.Table, column: str, wanted: Sequence[str] | None
 ) -> tuple[pa.ChunkedArray, Sequence[str] | None]:
     """Return the labels of one table of several by name, where it notes names of its own.
 
@@ -267,19 +267,18 @@ def name_as_noted(
 
     Parameters
     ----------
-    labels
-        A column of any type.
-    noted
-        From :func:`names_in_metadata`.
+    table, column
+        Labels of any type.
     wanted
-        The names of the dataset; None: those that are noted. If these, or those that are noted,
-        are no more than numbers, such as ``LABEL_0``, the numbers count.
+        The names of the dataset; None: those that are noted, if any. If these, or those that are
+        noted, are no more than numbers, such as ``LABEL_0``, the numbers count.
 
     Returns
     -------
     tuple
         The labels, and the names among which :func:`encode_labels` is to look them up.
     """
+    labels, noted = table.column(column), names_in_metadata(table.schema, column)
     if noted is None or wanted is None:
         return labels, noted if wanted is None else wanted
     are_numbers = any(all(map(_NUMBERED.match, names)) for names in (noted, wanted))

@@ -141,7 +141,8 @@ def read_corpus(
         label_column = find_label_column(path, names)
     # A text goes by its name in the file and by its name in the corpus.
     kept = [name for name in keep_columns if name in names or name not in canonical]
-    beside = [name for name in LABELS_BESIDE if names.count(name) == 1]
+    # Whoever names the labels says what they are.
+    beside = [each for each in LABELS_BESIDE if label_names is None and names.count(each) == 1]
     wanted = [*dict.fromkeys((*texts, label_column, *kept, *beside))]
     check_columns(path, names, wanted)
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS
+from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.evaluation.strata import look_closer
 from ietest_fast.plurals import say_count
 from ietest_fast.stats import (
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 # With more different right answers than this they are no classes that a model could collapse to.
 _MOST_CLASSES = 127
-# Right answers that recur less often than this are no classes, where answers are free texts.
-_ROWS_OF_A_KIND = 5
 
 # Equivalence is tested below this level.
 _MOST_ALPHA = 0.5
@@ -444,7 +442,7 @@ def _find_collapsed(pairs: Pairs) -> bool | None:
         return None
     if pairs.answers is not None:
         return is_collapsed(pairs.original, gold)
-    if kinds == 1 or kinds > MOST_KINDS or gold.size < _ROWS_OF_A_KIND * kinds:
+    if kinds == 1 or kinds > MOST_KINDS or gold.size < ROWS_OF_A_KIND * kinds:
         return None
     return float(pairs.sample.original_correct.mean()) <= chance_limit(gold)
 

@@ -21,7 +21,7 @@ from ietest_fast.corpus.columns import (
     usual_label_column,
 )
 from ietest_fast.corpus.formats import format_of, open_parquet
-from ietest_fast.corpus.labels import label_key
+from ietest_fast.corpus.labels import index_labels, label_key
 from ietest_fast.corpus.reasoning_files import find_task
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.aflite import filter_adversarially
@@ -30,7 +30,14 @@ from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.vector_file import read_vectors
 from ietest_fast.evaluation.word_features import count_word_features
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, is_id_name, name_versions, pair_columns, show_value
+from ietest_fast.values import (
+    as_texts,
+    is_id_name,
+    name_versions,
+    pair_columns,
+    show_value,
+    trim_texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,9 +55,6 @@ MOST_TRAINED_ON = 10_000
 
 MOST_SLICED = 500
 """Items that a round removes unless told, at most."""
-
-
-_NO_LABEL = {"", "nan", "-", "-1"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +209,8 @@ def mark_difficulty(
     matrix = _make_features(items, names, chosen, n_rows=table.num_rows, n_threads=n_threads)
     if chosen.vectors is not None and Path(chosen.vectors).suffix == ".parquet":
         own = label_column or usual_label_column(path, table.column_names)
-        _check_labels(table, own, chosen.vectors, path)
+        if own is not None:
+            _check_labels(table, own, path, Path(chosen.vectors))
     n = len(first)
     used_train = n_train if n_train is not None else min(MOST_TRAINED_ON, n // 2)
     used_slice = slice_size if slice_size is not None else min(MOST_SLICED, max(1, n // 40))
@@ -333,14 +338,14 @@ def _make_features(
             path=source.vectors,
         )
     if Path(source.vectors).suffix == ".parquet":
-        _check_order(items.source, source.vectors)
+        _check_rows(items.source, source.vectors)
     # Where every row is an item, vectors are not copied.
     is_every = np.array_equal(items.source_rows, np.arange(n_rows))
     return values if is_every else values[items.source_rows]
 
 
-def _check_order(texts: str, vectors: str | Path) -> None:
-    """Stop if ids or texts that both files have say that their rows are in another order."""
+def _check_rows(texts: str, vectors: str | Path) -> None:
+    """Stop if ids or texts that both files have are of other rows, or in another order."""
     from ietest_fast.evaluation.readers.tables import list_columns
     from ietest_fast.evaluation.versions import check_row_order
     from ietest_fast.models.columns import read_columns
@@ -354,30 +359,46 @@ def _check_order(texts: str, vectors: str | Path) -> None:
             one = read_columns(texts, [own])[own]
             two = read_columns(vectors, [name])[name]
             check_row_order(name, one, two, sources=(texts, str(vectors)), can_match=False)
+            before, here = (
+                trim_texts(as_texts(each, path=path, name=name)).to_pylist()
+                for each, path in ((one, texts), (two, vectors))
+            )
+            differs = [a != b and None not in {a, b} for a, b in zip(before, here, strict=True)]
+            _refuse(differs, before, here, name, (texts, vectors))
 
 
-def _check_labels(table: pa.Table, own: str | None, vectors: Path, path: Path) -> None:
+def _check_labels(table: pa.Table, own: str, texts: Path, vectors: Path) -> None:
     """Stop if labels beside the vectors are not those of the rows; others, as of topics, may be."""
     from ietest_fast.evaluation.readers.tables import list_columns
     from ietest_fast.models.columns import read_columns
 
     there = list_columns(vectors)
+    before = as_texts(table[own], path=texts, name=own)
+    known = {label_key(each): each for each in pc.unique(before).drop_null().to_pylist()}
+    wanted = list(known.values())
+    first = np.asarray(pc.fill_null(index_labels(before, wanted), -1))
     for name in dict.fromkeys(each for each in (own, *LABEL_COLUMNS) if each in there):
-        if own is None or name is None:
-            continue
-        before = as_texts(table[own], path=path, name=own).to_pylist()
-        here = as_texts(read_columns(vectors, [name])[name], path=vectors, name=name).to_pylist()
-        keys = {each: label_key(each) for each in {*before, *here} - {None}}
-        known = {keys[each] for each in before if each is not None} - _NO_LABEL
-        pairs = [(keys.get(one), keys.get(two)) for one, two in zip(before, here, strict=True)]
-        differs = [i for i, (a, b) in enumerate(pairs) if a != b and a in known and b in known]
-        if differs:
-            row = differs[0]
-            raise InputError(
-                f"is {show_value(here[row])}, and {show_value(before[row])} in {path}, and so in "
-                f"{say_count(len(differs), 'row')} of {len(here):,}; bring both into one order, "
-                "or leave this column out of one of the tables",
-                path=vectors,
-                row=f"row {row}",
-                column=name,
-            )
+        here = as_texts(read_columns(vectors, [name])[name], path=vectors, name=name)
+        second = np.asarray(pc.fill_null(index_labels(here, wanted), -1))
+        differs = (first != second) & (first >= 0) & (second >= 0)
+        _refuse(differs, before.to_pylist(), here.to_pylist(), name, (texts, vectors))
+
+
+def _refuse(
+    differs: Sequence[bool] | NDArray[np.bool_],
+    before: Sequence[Any],
+    here: Sequence[Any],
+    name: str,
+    paths: tuple[str | Path, str | Path],
+) -> None:
+    rows = np.flatnonzero(differs)
+    if rows.size:
+        row = int(rows[0])
+        raise InputError(
+            f"is {show_value(here[row])}, and {show_value(before[row])} in {paths[0]}, and so in "
+            f"{say_count(rows.size, 'row')} of {len(here):,}; give the vectors of these rows in "
+            "their order, or leave this column out of one of the tables",
+            path=paths[1],
+            row=f"row {row}",
+            column=name,
+        )

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import find_known
+from ietest_fast.evaluation.schema import ROWS_OF_A_KIND
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
     are_ids,
@@ -37,9 +38,6 @@ Epochs = Literal["all", "first", "mean"]
 
 # Stands for the whole inputs in messages; no column has this name.
 _INPUT = "the input"
-
-# Right answers that recur less often than this are no classes.
-_ROWS_OF_A_CLASS = 5
 
 _LETTER = re.compile("[A-J]$")
 
@@ -491,7 +489,7 @@ def _are_other_classes(mine: pa.Array, theirs: pa.Array) -> bool:
     if any(all(map(_LETTER.match, each)) for each in kinds):
         return False
     n = [len(each) for each in kinds]
-    return max(n) * _ROWS_OF_A_CLASS <= len(mine) and len(known) > min(n)
+    return max(n) * ROWS_OF_A_KIND <= len(mine) and len(known) > min(n)
 
 
 def item_names(log: Answers) -> list[str]:

@@ -87,8 +87,8 @@ def _compare_said(parts: Sequence[Part]) -> list[str]:
         if name == ORIGINAL and part.version != ORIGINAL and said[0][1] != ORIGINAL:
             first = parts[0].log
             raise InputError(
-                f"holds the originals by its column version, and {first.path}, which is given "
-                "first, another version; give the file of the originals first",
+                f"holds the originals by its column version, but {first.path} comes first and "
+                "holds another version; give the file of the originals first",
                 path=part.log.path,
             )
         same = next((other for other, known in said[:place] if known == name), None)

@@ -334,7 +334,7 @@ def _check_tokens(
         known = np.asarray(pc.fill_null(others["log_probability"], -np.inf))
         refuse(known > 0, "log_probability", "is above 0; the logarithm of a share expected")
         most = np.log(reciprocal, where=by_all, out=np.zeros(len(reciprocal)))
-        complaint = "is more than a token of this rank can have; correct one of both"
+        complaint = "is more than a token of this rank can have; correct one of them"
         refuse(known > most + _ROUNDING, "log_probability", complaint)
 
 

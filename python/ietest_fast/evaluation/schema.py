@@ -50,6 +50,9 @@ TYPES = {
 CHANGED = "changed"
 """Column that says which texts of a version are reworded."""
 
+ROWS_OF_A_KIND = 5
+"""Right answers that recur less often than this are no classes, where answers are free texts."""
+
 MOST_KINDS = 20
 """With more different right answers than this they are texts, unless a table names its labels."""
 

@@ -83,8 +83,9 @@ class WordNet:
     case; words of a multi-word lemma are joined by ``_``, as in NLTK.
     """
 
-    def __init__(self, relations: Relations) -> None:
+    def __init__(self, relations: Relations, *, file: Path | None = None) -> None:
         self._relations = relations
+        self._file = file
         self._index = {word: i for i, word in enumerate(relations.words)}
         self._n_senses = relations.n_senses
         # Where the senses of (part of speech, word) begin: senses are stored in that order.
@@ -151,9 +152,7 @@ class WordNet:
 
         Python before 3.11.4 writes other archives, so the packaged file is not written again.
         """
-        if self is _load_packaged():
-            return hash_resource(PACKAGED_FILE)
-        return self._relations.fingerprint()
+        return self._relations.fingerprint() if self._file is None else hash_resource(self._file)
 
     @property
     def version(self) -> str:
@@ -320,7 +319,7 @@ class WordNet:
 @functools.cache
 def _load_packaged() -> WordNet:
     check_packaged(PACKAGED_FILE)
-    return WordNet(Relations.from_file(PACKAGED_FILE))
+    return WordNet(Relations.from_file(PACKAGED_FILE), file=PACKAGED_FILE)
 
 
 def _read_wn(source: Any, lexicon: str) -> Relations:
