@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.corpus import corpus_from_table
+from ietest_fast.corpus import corpus_from_table, read_corpus
+from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import ConfigError, InputError
-from ietest_fast.transform import Material, plan
+from ietest_fast.transform import Material, files, plan
 from ietest_fast.transform.base import Transformed
+from ietest_fast.transform.files import transform_file
 
 COLUMNS = ("premise", "hypothesis")
 PAIRS = [
@@ -87,11 +93,95 @@ def test_labels_may_be_numbers() -> None:
     )
     made = _transform("swap:symmetric=other", corpus.table, Material(corpora=[corpus]))
     assert made.changed.tolist() == [False, True]
-    # Those of the table that is transformed come first.
-    numbers = corpus.table.set_column(2, "label", pa.array([0, 1], pa.int8()))
-    material = Material(corpora=[corpus], label_names=("other", "same"))
-    made = _transform("swap:symmetric=other", numbers, material)
-    assert made.changed.tolist() == [True, False]
+    # Those of what is transformed come first.
+    other = corpus_from_table(
+        corpus.table.set_column(2, "label", pa.array(["same", "other"])),
+        label_names=("other", "same"),
+    )
+    material = Material(corpora=[corpus], source=other)
+    made = _transform("swap:symmetric=other", other.table, material)
+    assert made.changed.tolist() == [False, True]
+
+
+NUMBERS = [
+    ([0, 1, 2, -1], [2]),
+    (["0", "1", " 2 ", "-"], [2]),
+    ([0.0, 1.0, 2.0, None], [2]),
+    (["Neutral", "contradictory", "Contradiction ", "-1"], [1, 2]),
+    (["neutral", "entailment", "neutral", "entailment"], []),
+    (["e", "f", "e", "f"], []),
+]
+
+
+@pytest.mark.parametrize(("labels", "changed"), NUMBERS)
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_labels_are_read_alike_in_all_files(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    labels: list[Any],
+    changed: list[int],
+    suffix: str,
+) -> None:
+    """By the rules for corpora, whatever the format, and whatever a batch has of them."""
+    monkeypatch.setattr(files, "STEP_ROWS", 1)
+    source = tmp_path / f"in{suffix}"
+    _write_pairs(source, labels)
+    assert _changed_rows(source, tmp_path / "out.parquet", "swap") == changed
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 1, 0], ["1", "0", "1", "-"], [1.0, 2.0, None, 1.0]])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_numbers_that_may_stand_for_anything_are_refused(
+    tmp_path: Path, labels: list[Any], suffix: str
+) -> None:
+    """PAWS has 0 and 1, of which none is entailment."""
+    source = tmp_path / f"in{suffix}"
+    _write_pairs(source, labels)
+    for phi in ("swap", "internalise", "internalise:connective=and"):
+        with pytest.raises(InputError, match="which stand for other things in each data set"):
+            _changed_rows(source, tmp_path / "out.parquet", phi)
+    (first, *_) = [row for row, label in enumerate(labels) if label in {1, "1"}]
+    assert first in _changed_rows(source, tmp_path / "out.parquet", "swap:symmetric=1")
+
+
+def test_names_that_a_file_notes_are_those_of_its_numbers(tmp_path: Path) -> None:
+    features = {"label": {"names": ["contradiction", "entailment"], "_type": "ClassLabel"}}
+    note = {"huggingface": json.dumps({"info": {"features": features}})}
+    table = _pairs_table([1, 0, 1, 0])
+    pq.write_table(table.replace_schema_metadata(note), tmp_path / "in.parquet")
+    assert _changed_rows(tmp_path / "in.parquet", tmp_path / "out.csv", "swap") == [1, 3]
+    made = _transform("swap", table.replace_schema_metadata(note))
+    assert made.changed.nonzero()[0].tolist() == [1, 3]
+    # What is written notes them, too.
+    assert _changed_rows(tmp_path / "in.parquet", tmp_path / "out.parquet", "swap") == [1, 3]
+    corpora = [read_corpus(tmp_path / name) for name in ("in.parquet", "out.parquet")]
+    assert {corpus.label_names for corpus in corpora} == {("contradiction", "entailment")}
+
+
+def _pairs_table(labels: list[Any]) -> pa.Table:
+    n = len(labels)
+    texts = {name: [f"{name} {row} sleeps." for row in range(n)] for name in COLUMNS}
+    return pa.table({**texts, "label": labels})
+
+
+def _write_pairs(path: Path, labels: list[Any]) -> None:
+    table = _pairs_table(labels)
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        frame = pd.DataFrame(table.to_pylist())
+        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
+
+
+def _changed_rows(source: Path, target: Path, phi: str) -> list[int]:
+    with plan(phi) as planned:
+        made = planned.build(Material(source=source))
+        transform_file(source, target, made)
+    with open_batches(target, columns=["changed"]) as reader:
+        changed = pa.Table.from_batches(reader)["changed"].to_pylist()
+    return [row for row, value in enumerate(changed) if str(value).lower() == "true"]
 
 
 def test_a_pair_becomes_one_text() -> None:
@@ -163,8 +253,12 @@ def test_what_cannot_be_done_is_said() -> None:
         _build("swap").transform(table.append_column("gold_label", table["label"]), COLUMNS)
     with pytest.raises(InputError, match="no such column of labels; there are premise"):
         _build("internalise:labels_in=gold").transform(table, COLUMNS)
-    with pytest.raises(InputError, match="names or whole numbers, not bool"):
-        _build("swap").transform(table.set_column(2, "label", pa.nulls(7, pa.bool_())), COLUMNS)
+    for labels, said in (
+        (pa.nulls(7, pa.date32()), "integers or names, not of the type date32"),
+        (pa.array([2, 0, 1.5, 2, 2, 2, 2]), "row 2, column 'label': swap: the label 1.5 is not an"),
+    ):
+        with pytest.raises(InputError, match=said):
+            _build("swap").transform(table.set_column(2, "label", labels), COLUMNS)
     with pytest.raises(InputError, match="two columns of texts, not 1"):
         _build("swap").transform(table, ["premise"])
     with pytest.raises(ConfigError, match="connective"):

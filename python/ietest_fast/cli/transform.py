@@ -120,6 +120,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
 
         material = Material(
             corpora=[TextFile(path=path, text_columns=columns) for path in trains or (source,)],
+            source=source,
             tag_cache="temporary",
             n_threads=threads,
             on_progress=count,

@@ -231,7 +231,8 @@ def _open_parquet(
     names = list(schema.names)
     chosen = list(names if columns is None else columns)
     check_columns(path, names, chosen)
-    schema = pa.schema([schema.field(name) for name in chosen])
+    notes = (schema.metadata or {}).get(b"huggingface")  # which may name the numbers of labels
+    schema = pa.schema([schema.field(name) for name in chosen], notes and {b"huggingface": notes})
 
     def batches() -> Iterator[pa.RecordBatch]:
         check_repeats(path, file, chosen)

@@ -174,7 +174,7 @@ def _word(
 
     material = Material(
         corpora=list(learn_from) or [corpus],
-        label_names=corpus.label_names,
+        source=corpus,
         tag_cache="temporary",
         n_threads=n_threads,
     )

@@ -144,7 +144,7 @@ def transform_corpus(
     source = corpus if foreign is None else foreign
     material = Material(
         corpora=list(learn_from) or [source],
-        label_names=corpus.label_names,
+        source=corpus,
         tag_cache="temporary",
         n_threads=n_threads,
     )

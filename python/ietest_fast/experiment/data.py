@@ -332,6 +332,7 @@ def _transform_into(
     transformation = planned.build(
         Material(
             corpora=(splits.train, splits.valid),
+            source=splits.train,
             tag_cache=kept.parent / "tags.sqlite",
             n_threads=n_threads,
             on_warning=told.append,

@@ -91,9 +91,9 @@ class Material:
     corpora
         The texts to learn from: in a run, train and valid. Corpora, or files
         (:class:`ietest_fast.transform.TextFile`), or whatever else offers ``text_chunks()``.
-    label_names
-        Names of labels that the table to transform has as numbers from 0; empty: those of the first
-        of the corpora.
+    source
+        The corpus, or the file, that is to be transformed, whose labels some transformations read;
+        None: the first of the corpora, or each table by itself.
     tag_cache
         Where tags are kept, because texts are tagged to count their nouns and again to replace
         them: a file, or ``"temporary"`` for a temporary file, which is gone when the plan is
@@ -108,7 +108,7 @@ class Material:
     """
 
     corpora: Sequence[Corpus | TextSource] = ()
-    label_names: tuple[str, ...] = ()
+    source: Corpus | Path | None = None
     tag_cache: Path | Literal["temporary"] | None = None
     n_threads: int | None = None
     on_progress: Callable[[int], None] | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -11,16 +12,26 @@ import pyarrow.compute as pc
 from pydantic import BeforeValidator
 
 from ietest_fast.corpus.columns import usual_label_column
-from ietest_fast.corpus.dataset import is_text
-from ietest_fast.corpus.labels import NLI_LABELS
+from ietest_fast.corpus.dataset import LABEL
+from ietest_fast.corpus.labels import (
+    MAX_LABELS,
+    EncodedLabels,
+    UnknownLabelError,
+    answer_key,
+    encode_labels,
+    name_as_noted,
+)
+from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
-from ietest_fast.transform.columns import as_strings
+from ietest_fast.transform.base import RowError
 from ietest_fast.transform.kinds import take_several
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy.typing as npt
+
+    from ietest_fast.corpus import Corpus
 
 ALL_LABELS = "all"
 """Stands for every label, so that no column of labels is needed."""
@@ -39,13 +50,44 @@ class LabelChoice:
         Labels, or :data:`ALL_LABELS` alone.
     column
         Where the labels are; None: ``label`` or ``gold_label``.
-    coded
-        Names of labels that are written as numbers from 0.
+    codes
+        Names of the labels of a corpus, which are int8; empty: the table is of no corpus.
+    among
+        Names of the labels of any other table, as :func:`ietest_fast.corpus.labels.encode_labels`
+        takes them; None: those of the table itself.
     """
 
     names: tuple[str, ...]
     column: str | None = None
-    coded: tuple[str, ...] = NLI_LABELS
+    codes: tuple[str, ...] = ()
+    among: tuple[str, ...] | None = None
+
+    @classmethod
+    def of_source(
+        cls, names: tuple[str, ...], column: str | None, source: Corpus | Path | None, name: str
+    ) -> LabelChoice:
+        """Read labels alike in all batches of what is to be transformed.
+
+        Parameters
+        ----------
+        names, column
+            Which labels, and where they are.
+        source
+            A corpus, or a file; None: each table by itself.
+        name
+            Of the transformation, for messages.
+        """
+        made = cls(names=names, column=column)
+        if source is None or names == (ALL_LABELS,):
+            return made
+        if isinstance(source, Path):
+            with open_batches(source) as reader:
+                column = made._find_column(reader.schema.names, name)
+            table = _read_distinct(source, column)
+            return replace(made, among=_encode(table, column, name, None).names)
+        if column not in {None, LABEL} and column in source.table.column_names:
+            return replace(made, among=_encode(source.table, column, name, None).names)
+        return replace(made, codes=source.label_names)
 
     def find_rows(self, table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
         """Return which rows have one of the labels, bool (n,).
@@ -60,26 +102,29 @@ class LabelChoice:
         Raises
         ------
         InputError
-            If there is no such column, or it does not hold labels.
+            If there is no such column, it does not hold labels, or these are numbers and it is not
+            known what they stand for.
         """
         if self.names == (ALL_LABELS,):
             return np.ones(table.num_rows, np.bool_)
         column = self._find_column(table.schema.names, name)
-        labels = table[column]
-        if pa.types.is_floating(labels.type):  # as pandas has integers if one is missing
-            labels = pc.if_else(pc.is_nan(labels), None, labels)
-        if pa.types.is_integer(labels.type) or pa.types.is_floating(labels.type):
-            known = [code for code, label in enumerate(self.coded) if label in self.names]
-            wanted: pa.Array = pa.array(known, labels.type)
+        if self.codes and table.schema.field(column).type == pa.int8():
+            codes, names = table[column].to_numpy(), self.codes
         else:
-            kind = labels.type.value_type if pa.types.is_dictionary(labels.type) else labels.type
-            if not (pa.types.is_null(kind) or is_text(kind)):
-                raise InputError(
-                    f"{name}: labels are names or whole numbers, not {kind}", column=column
-                )
-            labels = pc.utf8_lower(pc.utf8_trim_whitespace(as_strings(labels)))
-            wanted = pa.array([label.lower() for label in self.names], labels.type)
-        found: npt.NDArray[np.bool_] = pc.is_in(labels, value_set=wanted).to_numpy()
+            encoded = _encode(table, column, name, self.among)
+            codes, names = encoded.codes, encoded.names
+        place_of = {answer_key(known): place for place, known in enumerate(names)}
+        wanted = [
+            place for key in map(answer_key, self.names) if (place := place_of.get(key, -1)) >= 0
+        ]
+        if not wanted and names and all(map(str.isdecimal, names)):
+            raise InputError(
+                f"{name} keeps the label of some rows only ({', '.join(self.names)}), and labels "
+                f"are {', '.join(names)}, which stand for other things in each data set; write "
+                "their names into the file",
+                column=column,
+            )
+        found: npt.NDArray[np.bool_] = np.isin(codes, wanted)
         return found
 
     def _find_column(self, columns: Sequence[str], name: str) -> str:
@@ -98,3 +143,32 @@ class LabelChoice:
                 f"no column label or gold_label; name it ({how})"
             )
         return found
+
+
+def _read_distinct(path: Path, column: str) -> pa.Table:
+    """Read the different labels of a file, in bounded memory."""
+    with open_batches(path, columns=[column], types_of="file") as reader:
+        schema = reader.schema
+        seen: list[pa.Array] = []
+        for batch in reader:
+            labels = batch[column]
+            if pa.types.is_dictionary(labels.type):
+                labels = labels.cast(labels.type.value_type)
+            seen = [pc.unique(pa.chunked_array([*seen, labels]))]
+            if len(seen[0]) > 2 * MAX_LABELS:  # too many, which whoever encodes them says
+                break
+    return pa.table(
+        {column: pa.chunked_array(seen, None if seen else pa.null())}
+    ).replace_schema_metadata(schema.metadata)
+
+
+def _encode(
+    table: pa.Table, column: str, name: str, among: tuple[str, ...] | None
+) -> EncodedLabels:
+    labels, names = name_as_noted(table, column, among)
+    try:
+        return encode_labels(labels, label_names=names, is_pair=True)
+    except UnknownLabelError as error:
+        raise RowError(f"{name}: {error}", index=error.row, column=column) from None
+    except InputError as error:  # of the names that the file notes
+        raise InputError(f"{name}: {error}", column=column) from None

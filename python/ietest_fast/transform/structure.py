@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from ietest_fast.corpus import Corpus
-from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.columns import as_strings, find_changed, replace_columns
 from ietest_fast.transform.edits import EDIT_SCHEMA, edits_of_column
@@ -270,44 +269,31 @@ class InternalisationOptions(PhiOptions):
     labels_in: str | None = Field(None, description="the column of labels [label or gold_label]")
 
 
-def _names_of_codes(material: Material) -> tuple[str, ...]:
-    """Return the names of labels that are written as numbers."""
-    if material.label_names:
-        return material.label_names
-    for corpus in material.corpora:
-        if isinstance(corpus, Corpus):
-            return corpus.label_names
-    return NLI_LABELS
-
-
 def _plan_swap(options: SwapOptions) -> PlannedTransformation:
-    def make(coded: tuple[str, ...]) -> Swap:
-        names = (ALL_LABELS,) if ALL_LABELS in options.symmetric else options.symmetric
-        return Swap(labels=LabelChoice(names=names, column=options.labels_in, coded=coded))
-
-    return _plan(make)
+    names = (ALL_LABELS,) if ALL_LABELS in options.symmetric else options.symmetric
+    return _plan(Swap(labels=LabelChoice(names=names, column=options.labels_in)))
 
 
 def _plan_internalisation(options: InternalisationOptions) -> PlannedTransformation:
-    def make(coded: tuple[str, ...]) -> Internalisation:
-        return Internalisation(
-            connective=options.connective,
-            premise=options.premise,
-            labels=LabelChoice(
-                names=_KEPT[options.connective], column=options.labels_in, coded=coded
-            ),
-        )
-
-    return _plan(make)
+    labels = LabelChoice(names=_KEPT[options.connective], column=options.labels_in)
+    return _plan(
+        Internalisation(connective=options.connective, premise=options.premise, labels=labels)
+    )
 
 
-def _plan(make: Any) -> PlannedTransformation:
-    made = make(NLI_LABELS)
+def _plan(made: Swap | Internalisation) -> PlannedTransformation:
+    def build(material: Material) -> Swap | Internalisation:
+        of = material.source
+        if of is None:
+            of = next((corpus for corpus in material.corpora if isinstance(corpus, Corpus)), None)
+        choice = LabelChoice.of_source(made.labels.names, made.labels.column, of, made.name)
+        return replace(made, labels=choice)
+
     return PlannedTransformation(
         name=made.name,
         fingerprint=made.fingerprint,
         options=made.describe()["options"],
-        builder=lambda material: make(_names_of_codes(material)),
+        builder=build,
     )
 
 

@@ -276,7 +276,7 @@ def test_hypotheses_are_reworded_and_stories_told_anew():
 
 
 def test_half_of_an_exchange_is_not_drawn():
-    swap = Swap(labels=LabelChoice(names=("all",), column=None, coded=("entailment",)))
+    swap = Swap(labels=LabelChoice(names=("all",)))
     with pytest.raises(InputError, match="'swap' has nothing to draw"):
         make_buckets(corpus(), swap, draws=2)
     with pytest.raises(InputError, match="'identity' has nothing to draw"):
