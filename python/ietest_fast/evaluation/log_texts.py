@@ -120,9 +120,10 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
 
 
 def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
-    """Say of how many samples the answer is the target, and marked as wrong.
+    """Say of how many samples the answer is the target, and marked as wrong, or the reverse.
 
-    An answer may be right in other words, but not wrong in the same ones.
+    An answer may be right in other words, but not wrong in the same ones; and another choice is no
+    other words.
     """
     said = []
     for log in logs:
@@ -130,14 +131,19 @@ def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
             continue
         gold, answers = (as_texts(each, path=log.path) for each in (log.gold, log.predicted))
         same = pc.fill_null(pc.equal(gold, answers), False)
-        n = pc.sum(pc.and_(same, pc.fill_null(pc.invert(log.correct), False))).as_py() or 0
-        if n:
-            judge = log.judged_by[0] if log.judged_by else "the log"
-            said.append(
-                f"Warning: in {n:,} of {len(log):,} samples of {log.path} the answer is the "
-                f"target, and {judge} says wrong; mend the log, or name what says otherwise with "
-                "--correct-columns."
-            )
+        judge = log.judged_by[0] if log.judged_by else "the log"
+        for mask, outcome, what in (
+            (same, False, "the target, and {} says wrong"),
+            (log.is_other, True, "another choice than the target, and {} says right"),
+        ):
+            marked = pc.fill_null(pc.equal(log.correct, outcome), False)
+            n = 0 if mask is None else pc.sum(pc.and_(mask, marked)).as_py() or 0
+            if n:
+                said.append(
+                    f"Warning: in {n:,} of {len(log):,} samples of {log.path} the answer is "
+                    f"{what.format(judge)}; mend the log, or name what says otherwise with "
+                    "--correct-columns."
+                )
     return said
 
 

@@ -635,3 +635,55 @@ def test_answers_that_are_the_target_and_marked_as_wrong_are_counted(
     # With a threshold, a score may be too low for an answer that is the target.
     notes = read_logs(logs, threshold=0.5).notes if form != "table" else []
     assert not any("is the target" in note for note in notes)
+
+
+CHOICES = ["warm", "cold", "mild"]
+
+
+@pytest.mark.parametrize(
+    ("target", "answer", "choices", "is_said"),
+    [
+        ("A", "B", CHOICES, True),
+        ("A", "b", CHOICES, True),
+        ("warm", "Cold", CHOICES, True),
+        ("A", "cold", CHOICES, True),
+        ("2", "1", ["1", "2"], True),
+        ("A", "A", CHOICES, False),
+        ("a", "A", CHOICES, False),
+        ("A", "warm", CHOICES, False),
+        ("A", "E", CHOICES, False),  # names no choice
+        ("A", "It is cold.", CHOICES, False),
+        ("A", "B", ["warm", "warm"], False),
+        ("A", "B", None, False),
+        ("yes", "Yes, it is.", ["yes", "no"], False),
+        ('["A", "B"]', "B", CHOICES, False),
+    ],
+)
+@pytest.mark.parametrize("is_shuffled", [False, True])
+def test_other_choices_than_the_target_that_are_marked_as_right_are_counted(
+    *,
+    target: str,
+    answer: str,
+    choices: list[str] | None,
+    is_said: bool,
+    is_shuffled: bool,
+    tmp_path: Path,
+) -> None:
+    """Other words than the target's may be right, but no other choice."""
+    logs = pair(tmp_path, "C" * 8, "C" * 8)
+    content = json.loads(logs[1].read_text())
+    for row, each in enumerate(content["samples"]):
+        # Of samples with other choices each, letters stay letters.
+        extra = [f"choice {row}"] if is_shuffled and choices else []
+        each |= {"target": target, "choices": None if choices is None else choices + extra}
+        each["scores"]["own"]["answer"] = answer if row < 3 else target
+        if row == 2:
+            each["scores"]["own"]["value"] = "I"
+    logs[1].write_text(json.dumps(content))
+    notes = [note for note in read_logs(logs).notes if "another choice than the target" in note]
+    assert len(notes) == is_said
+    for note in notes:
+        assert note.startswith(f"Warning: in 2 of 8 samples of {logs[1]} the answer is another")
+        assert "and own says right; mend the log" in note
+    notes = list(read_logs(logs, threshold=0.5).notes)
+    assert not any("another choice" in note for note in notes)

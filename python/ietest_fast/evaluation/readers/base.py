@@ -119,6 +119,9 @@ class Answers:
     marks, marks_column
         Shape (n,), bool: what a column beside gold labels and answers says of these, and its name;
         it is only compared with them.
+    is_other
+        Shape (n,), bool: whether the answer is another of the row's choices than the right one;
+        None if the format lists no choices.
     probabilities
         Shape (n,), lists of float32 in the order of ``label_names``, or None.
     label_names
@@ -174,6 +177,7 @@ class Answers:
     correct: pa.Array | None = None
     marks: pa.Array | None = None
     marks_column: str | None = None
+    is_other: pa.Array | None = None
     probabilities: pa.Array | None = None
     label_names: tuple[str, ...] | None = None
     inputs: pa.Array | None = None

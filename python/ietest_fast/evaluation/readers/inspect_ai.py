@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import (
     Answers,
@@ -126,6 +127,10 @@ class InspectReader:
                 for sample, value in zip(samples, judged.values, strict=True)
             ]
         gold = [as_text(lookup(sample, fields.gold or "target")) for sample in samples]
+        is_other = [
+            _is_other(target, answer, sample.get("choices"))
+            for target, answer, sample in zip(gold, predicted, samples, strict=True)
+        ]
         if fields.gold is None and fields.predicted is None:
             gold, predicted = _name_choices(samples, gold, predicted)
         return [
@@ -136,6 +141,7 @@ class InspectReader:
                 gold=text_array(gold),
                 predicted=text_array(predicted),
                 correct=pa.array(judged.outcomes, pa.bool_()),
+                is_other=pa.array(is_other, pa.bool_()),
                 inputs=pa.array(
                     [
                         json.dumps([plain_question(s.get("input")), s.get("choices")])
@@ -349,6 +355,22 @@ def _choice_of(letter: str | None, choices: list[str]) -> str | None:
     place = -1 if letter is None else string.ascii_uppercase.find(letter.strip())
     is_letter = letter is not None and len(letter.strip()) == 1
     return choices[place] if is_letter and 0 <= place < len(choices) else None
+
+
+def _is_other(target: str | None, answer: str | None, choices: Any) -> bool:
+    """Whether target and answer, by their letters or words, are two choices of a sample.
+
+    Other words than the target's may be right, but no other choice.
+    """
+    if not isinstance(choices, list) or not all(map(_is_text, choices)):
+        return False
+    known = {label_key(choice) for choice in choices}
+    keys = {
+        label_key(_choice_of(each.upper(), choices) or each)
+        for each in (target, answer)
+        if each is not None
+    }
+    return len(keys) == 2 and keys <= known
 
 
 def _is_text(value: Any) -> bool:
