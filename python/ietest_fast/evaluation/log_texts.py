@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.evaluation.schema import CHANGED
+from ietest_fast.evaluation.schema import CHANGED, say_other_gold
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import as_numbers, as_texts, show_value
+from ietest_fast.values import as_numbers, as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,28 +148,16 @@ def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
 
 
 def _say_other_gold(part: Part, first: Part) -> list[str]:
-    """Say of how many items of one file the right answer is another one in a version.
-
-    A transformation may have set it; then accuracy may differ although no answer does.
-    """
+    """Say of how many items of one file the right answer is another one in a version."""
     log, reference = part.log, first.log
     if part is first or log.path != reference.path or len(log) != len(reference):
         return []
     if log.gold is None or reference.gold is None:
         return []
-    mine, theirs = (as_texts(each.gold, path=each.path) for each in (reference, log))
-    differs = pc.fill_null(pc.not_equal(mine, theirs), False)
-    n = pc.sum(differs).as_py() or 0
-    if not n:
-        return []
-    row = pc.index(differs, True).as_py()
-    before, here = (show_value(each[row].as_py()) for each in (mine, theirs))
-    said = (
-        f"{log.path}: the right answer to {say_count(n, 'item', 'items')} of {len(log):,} is "
-        f"another one in {part.version} than in {first.version} (first {here} for {before}); each "
-        "version is judged by its own."
+    before, own = (as_texts(each.gold, path=each.path) for each in (reference, log))
+    return say_other_gold(
+        before, own, reference=first.version, version=part.version, source=log.path
     )
-    return [said]
 
 
 def _say_long_contradictions(log: Answers, different: NDArray[np.bool_] | None) -> list[str]:

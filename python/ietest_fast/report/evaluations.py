@@ -311,7 +311,7 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
             f"version, its interval at {level:g}%. Holm's correction is over the versions of a "
             "model. Reworded texts are empty where the predictions do not say which they are; "
             "flips are then over all texts. "
-            f"{_say_clusters(outcomes)}{_say_unmatched(outcomes)}"
+            f"{_say_clusters(outcomes)}{_say_unmatched(outcomes)}{_say_other_gold(outcomes)}"
         ),
     )
 
@@ -334,6 +334,11 @@ def _say_clusters(outcomes: Sequence[VersionOutcome]) -> str:
 def _say_unmatched(outcomes: Sequence[VersionOutcome]) -> str:
     n = max(each.tested.pairs.n_unmatched for each in outcomes)
     return f" Up to {n:,} items lack one of the versions." if n else ""
+
+
+def _say_other_gold(outcomes: Sequence[VersionOutcome]) -> str:
+    said = [note for each in outcomes for note in each.tested.pairs.say_other_gold()]
+    return "".join(f" {note}" for note in dict.fromkeys(said))
 
 
 def version_strata_tables(outcome: VersionOutcome) -> list[Table]:

@@ -13,6 +13,7 @@ import pytest
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.report.contents import gather
 from ietest_fast.report.evaluations import (
     changed_table,
@@ -104,6 +105,33 @@ def test_clusters_are_drawn_whole(predictions):
     found = evaluate_predictions(Predictions.from_table(table), source=Path("a.parquet"))
     assert found.outcomes[0].tested.result.n_clusters == N // 3
     assert "draw whole clusters" in version_table([found]).note
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        (["a", "b"] * 20, None),
+        (["b", "b"] + ["a", "b"] * 19, "the right answer to 1 item of 40 is another one in"),
+        (["b", "a"] * 3 + ["a", "b"] * 17, "the right answer to 6 items of 40 is another one in"),
+    ],
+)
+@pytest.mark.parametrize("has_model", [False, True])
+def test_a_page_says_where_a_version_has_other_right_answers(gold, said, has_model, tmp_path):
+    """As ``ietest-fast eval`` says of the same file: then accuracy may differ by that alone."""
+    columns = {
+        "item": [*range(40)] * 2,
+        "version": ["original"] * 40 + ["typos"] * 40,
+        "gold": ["a", "b"] * 20 + gold,
+        "predicted": ["a", "b", "b", "b"] * 20,
+    } | ({"model": ["m"] * 80} if has_model else {})
+    path = tmp_path / "long.csv"
+    pyarrow.csv.write_csv(pyarrow.table(columns), path)
+    note = version_table([read_evaluation(path)]).note
+    told = [each for each in read_logs([path]).notes if "the right answer" in each]
+    assert ("the right answer" in note) == (said is not None)
+    assert all(each in note for each in told)
+    assert len(told) == (said is not None)
+    assert said is None or said in told[0]
 
 
 def test_a_model_that_guesses_has_no_verdict():
