@@ -652,6 +652,8 @@ class Pairs:
         values = self.predictions.table[name].combine_chunks()
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
+        if pa.types.is_floating(values.type):  # NaN is missing, and not another value than NaN
+            values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
         before = values.take(pa.array(self.reference_rows))
         own = values.take(pa.array(self.version_rows))
         if name in self.predictions.extra_columns and not (of_version and are_numbers(values)):

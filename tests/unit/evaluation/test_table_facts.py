@@ -558,6 +558,35 @@ def test_what_is_missing_names_its_file(tmp_path: Path, options: dict[str, Any])
     assert "genre" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"clusters": "group"}, "belongs to no cluster; 2 rows have none"),
+        ({"strata": ["group"]}, "2 missing values"),
+        ({"dose": "group"}, "2 of 12 have none"),
+    ],
+)
+@pytest.mark.parametrize("where", ["both", "one"])
+def test_a_number_that_is_none_is_missing_and_no_other_value(
+    tmp_path: Path, options: dict[str, Any], said: str, where: str
+) -> None:
+    """Parquet tells NaN from null; what one version says of an item is known of it."""
+    frame = long([True] * N, group=lambda i, _: float(i % 4))
+    is_none = frame["item"].isin([2, 3]) & ((frame["version"] == "t") | (where == "both"))
+    frame.loc[is_none, "group"] = np.nan
+    table = pa.Table.from_pandas(frame.drop(columns="group"))
+    path = tmp_path / "long.parquet"
+    pq.write_table(table.append_column("group", pa.array(frame["group"].to_numpy())), path)
+    found = read_logs([path]).predictions
+    assert found.table["group"].null_count == 0
+    if where == "one":
+        compare_versions(found, **options)
+        return
+    with pytest.raises(InputError, match=said) as caught:
+        compare_versions(found, **options)
+    assert caught.value.path == str(path)
+
+
 @pytest.mark.parametrize(("scores", "named"), [(None, "--scores"), (True, "finite")])
 def test_a_decimal_comma_is_told(tmp_path: Path, scores: bool | None, named: str) -> None:
     path = write(pd.DataFrame({"A": ["1,5", "0,5"], "B": ["1,2", "1,0"]}), tmp_path / "a.csv")
