@@ -714,6 +714,36 @@ def test_columns_of_marks_beside_labels_are_compared(labels: list[Any], tmp_path
         read_logs([path])
 
 
+@pytest.mark.parametrize("spelling", ["{}_correct", "correct_{}"])
+@pytest.mark.parametrize("columns", [("original", "transformed"), ("a", "b")])
+def test_columns_of_marks_are_compared_in_either_spelling(
+    spelling: str, columns: tuple[str, str], tmp_path: Path
+) -> None:
+    gold = [n % 2 for n in range(12)]
+    said = [[(n % 2 + (n % k == 0)) % 2 for n in range(12)] for k in (4, 3)]
+    right = [[s == g for s, g in zip(own, gold, strict=True)] for own in said]
+    wide = {"label": gold} | dict(zip(columns, said, strict=True))
+    names = [spelling.format(column) for column in columns]
+    path = tmp_path / "wide.csv"
+    for marks, is_read in ((right, True), (["few", "many"], True), (right[::-1], False)):
+        given = {
+            n: m if isinstance(m, list) else [m] * 12 for n, m in zip(names, marks, strict=True)
+        }
+        store(pa.table(wide | given), path)
+        if is_read:
+            assert discordant(read_logs([path], columns=columns)) > 0
+            continue
+        with pytest.raises(InputError, match=f"column '{names[0]}': .* contradicts the gold"):
+            read_logs([path], columns=columns)
+    # What is a mark in one spelling is compared with the other.
+    both = {f"correct_{columns[1]}": right[0], f"{columns[1]}_correct": right[1]}
+    store(pa.table(wide | both), path)
+    with pytest.raises(
+        InputError, match=r"column 'correct_\w+': says otherwise than \w+_correct in"
+    ):
+        read_logs([path], columns=columns)
+
+
 def test_columns_of_marks_follow_their_rows(tmp_path: Path) -> None:
     rows = [(n, n % 2, (n % 2 + (n % 3 == 0)) % 2) for n in range(12)]
     paths = []

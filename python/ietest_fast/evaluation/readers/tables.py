@@ -284,22 +284,34 @@ def _read_marks(
 ) -> tuple[str | None, pa.Array | None]:
     """Return a column that says of answers whether they are right, and its name; None if none does.
 
-    A column of that name may also hold the right answers.
+    A column of that name may also hold the right answers. Of several, all say the same.
     """
     import pyarrow as pa
 
-    own = [f"{column}_correct", *(["correct"] if is_alone else [])]
-    name = next((each for each in own if names.count(each) == 1), None)
-    if name is None:
+    own = [f"{column}_correct", f"correct_{column}", *(["correct"] if is_alone else [])]
+    found: dict[str, NDArray[np.bool_]] = {}
+    for name in own:
+        if names.count(name) != 1:
+            continue
+        with contextlib.suppress(InputError):
+            values = read_values(path, [name])[name]
+            right, bad = find_outcomes(values)
+            if not bad.size and not as_texts(values, path=path).equals(as_texts(gold, path=path)):
+                found[name] = right
+    if not found:
         return None, None
-    try:
-        values = read_values(path, [name])[name]
-    except InputError:
-        return None, None
-    right, bad = find_outcomes(values)
-    if bad.size or as_texts(values, path=path).equals(as_texts(gold, path=path)):
-        return None, None
-    return name, pa.array(right)
+    first, *others = found
+    for name in others:
+        differs = np.flatnonzero(found[name] != found[first])
+        if differs.size:
+            raise InputError(
+                f"says otherwise than {first} in {say_count(differs.size, 'row')}; mend what is "
+                "wrong, or leave one of the columns out",
+                path=path,
+                row=f"row {differs[0]}",
+                column=name,
+            )
+    return first, pa.array(found[first])
 
 
 def list_beside(
