@@ -51,8 +51,8 @@ def read_counts(
     ------
     InputError
         If a column is missing, a value is none of its kind or not what the counts of its row
-        give, no row is left, or a model has not equally many rows at every rho (then some of them
-        are of another run: leave them out).
+        give, no row is left, a model has not equally many rows at every rho (then some of them are
+        of another run: leave them out), or one row twice (in a column ``m``: one number).
     """
     rows = _read_rows(path, where or {})
     by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -107,6 +107,7 @@ def _make_run(
     alpha: float,
     margin: float,
 ) -> FinishedRun:
+    _check_repeats(path, rows)
     by_rho: dict[float, list[CellResult]] = {}
     for row in rows:
         rho = _number(path, row, "rho")
@@ -137,6 +138,30 @@ def _make_run(
             ),
         ),
     )
+
+
+def _check_repeats(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stop if a classifier of a model is there twice, which would count as two.
+
+    Classifiers that have collapsed give one answer each, so that their counts may well be equal.
+    """
+    first: dict[tuple[float | str, ...], int] = {}
+    for row in rows:
+        names = ["rho", "m"] if "m" in row else [name for name in row if name != "_row"]
+        key = tuple(
+            _number(path, row, name) if name in _NUMBERS else str(row[name]).strip()
+            for name in names
+        )
+        twin = first.setdefault(key, row["_row"])
+        if twin == row["_row"] or ("m" not in row and _collapsed(path, row)):
+            continue
+        said = "has the model, rho and m of" if "m" in row else "says the same as"
+        raise InputError(
+            f"{said} row {twin}, so one classifier would count as two; remove one of them, or "
+            "number different classifiers in a column m",
+            path=path,
+            row=f"row {row['_row']}",
+        )
 
 
 def _make_cell(

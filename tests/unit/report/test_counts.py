@@ -87,6 +87,35 @@ def test_a_row_that_contradicts_its_counts_is_named(tmp_path, column, value, mes
         read_counts(path)
 
 
+@pytest.mark.parametrize(
+    ("columns", "rows", "twins"),
+    [
+        ("model,rho,n11,n10,n01,n00", ["a,0,30,5,3,12", "a,0,30,5,3,12"], (0, 1)),
+        (
+            "model,rho,n11,n10,n01,n00",
+            ["a,0.5,30,5,3,12", "b,0,30,5,3,12", "a,.50,30,5,3,12"],
+            (0, 2),
+        ),
+        ("dataset,model,rho,n11,n10,n01,n00", ["x,a,0,30,5,3,12", "x, a,0,30,5,3,12"], (0, 1)),
+        ("m,model,rho,n11,n10,n01,n00", ["1,a,0,30,5,3,12", "1,a,0,30,4,4,12"], (0, 1)),
+        ("model,rho,n11,n10,n01,n00", ["a,0,30,5,3,12", "a,0,30,5,4,11"], None),
+        ("model,rho,n11,n10,n01,n00", ["a,0,30,5,3,12", "a,1,30,5,3,12"], None),
+        ("m,model,rho,n11,n10,n01,n00", ["1,a,0,30,5,3,12", "2,a,0,30,5,3,12"], None),
+        ("batch,model,rho,n11,n10,n01,n00", ["1,a,0,30,5,3,12", "2,a,0,30,5,3,12"], None),
+        ("dataset,model,rho,n11,n10,n01,n00", ["x,a,0,30,5,3,12", "y,a,0,30,5,3,12"], None),
+        (HEAD, ["a,0,17,0,0,33,True", "a,0,17,0,0,33,True"], None),
+    ],
+)
+def test_a_classifier_that_is_there_twice_is_named(tmp_path, columns, rows, twins):
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join([columns, *rows]) + "\n")
+    if twins is None:
+        assert sum(run.n_classifiers * len(run.rhos) for run in read_counts(path)) == len(rows)
+        return
+    with pytest.raises(InputError, match=f"row {twins[1]}: .* row {twins[0]}, so one classifier"):
+        read_counts(path)
+
+
 def test_rows_are_chosen_by_their_values(tmp_path):
     path = write(tmp_path / "runs.csv", "a,0,1,2,3,4,False", "a,0,4,3,2,1,True")
     (run,) = read_counts(path, where={"collapsed": "true"})
