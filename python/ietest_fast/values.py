@@ -249,7 +249,11 @@ def name_versions(
 
 
 def read_ids(
-    column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str | None = None
+    column: pa.Array | pa.ChunkedArray,
+    *,
+    path: str | Path,
+    name: str | None = None,
+    rows: NDArray[np.int64] | None = None,
 ) -> pa.Array:
     """Return ids as texts, by which 1 and "1" name the same row.
 
@@ -259,6 +263,8 @@ def read_ids(
         Texts or numbers.
     path, name
         The source and its column, for messages.
+    rows
+        The number of each row in the source, for messages. None: they are not known.
 
     Raises
     ------
@@ -270,19 +276,45 @@ def read_ids(
         return texts
     if texts.null_count:
         row = int(np.flatnonzero(texts.is_null().to_numpy(zero_copy_only=False))[0])
+        row = row if rows is None else int(rows[row])
         raise InputError("a row has no id", path=path, row=f"row {row}", column=name)
-    counts = pc.value_counts(texts)
-    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
+    said = say_repeated(texts, rows=rows)
     raise InputError(
-        f"{len(repeated):,} ids occur more than once, such as "
-        f"{show_value(repeated[0]['values'].as_py())}",
+        f"{said}; give each row an id of its own, or remove what is there twice",
         path=path,
         column=name,
     )
 
 
+def say_repeated(
+    ids: pa.Array | pa.ChunkedArray, what: str = "id", *, rows: NDArray[np.int64] | None = None
+) -> str | None:
+    """Say which ids are there twice, and where if the numbers of their rows are known.
+
+    None if there are none.
+    """
+    counts = pc.value_counts(ids)
+    repeated = counts.filter(pc.greater(counts.field("counts"), 1))
+    if not len(repeated):
+        return None
+    first = repeated[0]["values"]
+    shown = show_value(first.as_py())
+    if rows is not None:
+        places = rows[np.flatnonzero(pc.equal(ids, first).to_numpy(zero_copy_only=False))]
+        more = "" if len(places) == 2 else f", and {len(places) - 2:,} more"
+        shown += f" (rows {places[0]} and {places[1]}{more})"
+    if len(repeated) == 1:
+        return f"one {what} occurs more than once: {shown}"
+    return f"{len(repeated):,} {what}s occur more than once, such as {shown}"
+
+
 def match_ids(
-    wanted: pa.ChunkedArray, given: pa.ChunkedArray, *, name: str, sources: tuple[str, str]
+    wanted: pa.ChunkedArray,
+    given: pa.ChunkedArray,
+    *,
+    name: str,
+    sources: tuple[str, str],
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> pa.Array:
     """Return the row of `given` that each row of `wanted` is; both have the same ids.
 
@@ -292,8 +324,8 @@ def match_ids(
         Columns of ids.
     name
         Of the columns, for messages.
-    sources
-        Where the one and the other come from, for messages.
+    sources, rows
+        Where the one and the other come from, and the number of each row there, for messages.
 
     Raises
     ------
@@ -301,12 +333,12 @@ def match_ids(
         If the ids are not the same.
     """
     mine, theirs = (
-        read_ids(column, path=path, name=name)
-        for column, path in zip((wanted, given), sources, strict=True)
+        read_ids(column, path=path, name=name, rows=own)
+        for column, path, own in zip((wanted, given), sources, rows, strict=True)
     )
-    rows = pc.index_in(mine, value_set=theirs)
-    if rows.null_count or len(theirs) != len(mine):
-        absent = mine.filter(rows.is_null())
+    found = pc.index_in(mine, value_set=theirs)
+    if found.null_count or len(theirs) != len(mine):
+        absent = mine.filter(found.is_null())
         which = f", such as {show_value(absent[0].as_py())}" if len(absent) else ""
         raise InputError(
             f"its {len(theirs):,} ids are not those of the {len(mine):,} rows of {sources[0]}: "
@@ -314,7 +346,7 @@ def match_ids(
             path=sources[1],
             column=name,
         )
-    return rows
+    return found
 
 
 def as_finite(value: object) -> float | None:

@@ -357,7 +357,7 @@ def test_transformed_rows_are_matched_by_their_ids(
     lines = (tmp_path / "shuffled.csv").read_text().splitlines()
     for spoilt, message in (
         (lines[:-1], "ids are not those of the 36 rows of"),
-        ([*lines[:-1], lines[1]], "1 ids occur more than once"),
+        ([*lines[:-1], lines[1]], "one id occurs more than once: "),
     ):
         (tmp_path / "spoilt.csv").write_text("\n".join(spoilt) + "\n")
         status, _, err = run(
@@ -489,7 +489,7 @@ def test_ids_of_another_kind_are_told(
     for ids, message in (
         ([f"x{i}" for i in range(36)], "ids are not those of the 36 rows of"),
         ([[1]] * 36, "values are of type list"),
-        ([1] * 36, "1 ids occur more than once, such as '1'"),
+        ([1] * 36, "one id occurs more than once: '1' (rows 0 and 1, and 34 more)"),
     ):
         pq.write_table(table.append_column("n", pa.array(ids)), second)
         status, _, err = run(capsys, "eval", "--onnx", model, *arguments, "--id-column", "n")

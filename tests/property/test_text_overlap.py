@@ -136,7 +136,7 @@ def test_a_text_has_everything_of_itself(same):
 def test_what_cannot_be_compared_is_refused():
     with pytest.raises(InputError, match="2 first texts and 1 second"):
         number_words(["a", "b"], ["a"])
-    with pytest.raises(InputError, match="1 texts are missing"):
+    with pytest.raises(InputError, match="1 text is missing"):
         number_characters(["a", None], ["a", "b"])
     words = number_words(["a"], ["b"])
     with pytest.raises(InputError, match="size must be at least 1"):

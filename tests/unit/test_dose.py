@@ -234,7 +234,7 @@ def test_only_reworded_texts_count() -> None:
         ([1, 2, None], {}, "missing"),
         ([1, 2], {}, "differ in length"),
         (None, {}, "dose is missing"),
-        ([1, 2, 3], {"reworded": [0, 0, 1]}, "only 1 texts are reworded"),
+        ([1, 2, 3], {"reworded": [0, 0, 1]}, "only 1 text is reworded"),
         ([1, 2, 3], {"alternative": "up"}, "alternative must be"),
         ([1, 2, 3], {"alpha": 1}, "alpha must lie between 0 and 1, not 1"),
     ],

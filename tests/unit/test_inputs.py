@@ -198,7 +198,7 @@ def test_a_missing_label_in_a_list_is_no_cluster(missing):
 def test_a_blank_label_is_no_cluster(make, blank):
     with pytest.raises(InputError, match="row 1: clusters has 2 blank labels"):
         as_clusters(make(["a", blank, blank, "b"]), 4)
-    with pytest.raises(InputError, match="row 0: clusters has 1 blank labels"):
+    with pytest.raises(InputError, match="row 0: clusters has 1 blank label, "):
         as_clusters(np.array([b" ", b"a"]), 2)
 
 

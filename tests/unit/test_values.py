@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +69,33 @@ def test_values_of_any_type_are_texts(name: str) -> None:
 def test_other_values_are_refused(door: Callable[..., object], name: str) -> None:
     with pytest.raises(InputError, match=r"p, column 'n': values are of type"):
         door(NO_TEXTS[name], path="p", name="n")
+
+
+@pytest.mark.parametrize(
+    ("ids", "rows", "message"),
+    [
+        (["1", "2", "1"], None, "one id occurs more than once: '1'; give"),
+        ([1, 2, 1], [0, 1, 2], "one id occurs more than once: '1' (rows 0 and 2); give"),
+        ([1, 2, 1], [5, 7, 9], "one id occurs more than once: '1' (rows 5 and 9); give"),
+        (["b", "b", "b"], [0, 1, 2], "once: 'b' (rows 0 and 1, and 1 more); give"),
+        (
+            ["a", "a", "b", "b"],
+            [0, 1, 2, 3],
+            "2 ids occur more than once, such as 'a' (rows 0 and",
+        ),
+        (["a", None], [3, 8], "p, row 8, column 'n': a row has no id"),
+        (["1", "1.0", "a"], [0, 1, 2], None),
+    ],
+)
+def test_ids_that_are_there_twice_are_named(
+    ids: list[object], rows: list[int] | None, message: str | None
+) -> None:
+    places = None if rows is None else np.array(rows)
+    if message is None:
+        assert len(read_ids(pa.array(ids), path="p", name="n", rows=places)) == len(ids)
+        return
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_ids(pa.array(ids), path="p", name="n", rows=places)
 
 
 def test_versions_are_named_alike_or_refused() -> None:

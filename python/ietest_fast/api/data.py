@@ -187,6 +187,7 @@ def version_from_table(
             other.column(id_column),
             name=id_column,
             sources=(corpus.source, source),
+            rows=(np.arange(table.num_rows), np.arange(other.num_rows)),
         )
         rows = matched.to_numpy(zero_copy_only=False)[rows]
     other = other.take(pa.array(rows))

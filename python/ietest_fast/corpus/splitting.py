@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,8 +112,8 @@ def _group_codes(corpus: Corpus, column: str) -> NDArray[np.int64]:
     values = corpus.table.column(column)
     if values.null_count:
         raise InputError(
-            f"has no value in {values.null_count} rows, so their group is unknown; fill them, "
-            "leave the rows out, or group by another column",
+            f"has no value in {say_count(values.null_count, 'row')}, so the group is "
+            "unknown; fill it in, leave such rows out, or group by another column",
             path=corpus.source,
             row=f"row {pc.index(values.is_null(), True).as_py()} of the corpus",
             column=column,

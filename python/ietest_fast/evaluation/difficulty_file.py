@@ -284,7 +284,8 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
     if column.null_count:
         row = pc.index(pc.is_null(column), pa.scalar(True)).as_py()
         raise InputError(
-            f"{column.null_count:,} rows have none; every wording needs its item",
+            f"{say_count(column.null_count, 'row has', 'rows have')} none; every wording "
+            "needs its item",
             path=corpus.source,
             row=f"row {corpus.source_rows[row]}",
             column=item,

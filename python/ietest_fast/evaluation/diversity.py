@@ -24,6 +24,7 @@ from ietest_fast.evaluation.text_overlap import (
     number_characters,
     number_words,
 )
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,7 +142,8 @@ def pair_texts(
         missing = sum(side.null_count for side in own)
         if missing:
             raise InputError(
-                f"{missing:,} texts of originals or paraphrases are missing",
+                f"{say_count(missing, 'text')} of originals or paraphrases "
+                f"{'is' if missing == 1 else 'are'} missing",
                 path=source,
                 column=name,
             )

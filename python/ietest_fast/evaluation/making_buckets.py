@@ -155,7 +155,7 @@ def _find_items(corpus: Corpus, item_column: str | None) -> pa.Array:
         return pa.array(corpus.source_rows)
     check_columns(corpus.source, names, [item_column])
     column = corpus.table[item_column].combine_chunks()
-    texts = read_ids(column, path=corpus.source, name=item_column)
+    texts = read_ids(column, path=corpus.source, name=item_column, rows=corpus.source_rows)
     return column.cast(pa.int64()) if pa.types.is_integer(column.type) else texts
 
 

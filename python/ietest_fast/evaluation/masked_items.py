@@ -265,8 +265,8 @@ def _read_items(table: pa.Table, source: str, locate: Callable[[int], str]) -> p
     column = table["item"]
     if column.null_count:
         raise InputError(
-            f"{column.null_count:,} rows have none; give every row its item, or leave the column "
-            "out",
+            f"{say_count(column.null_count, 'row has', 'rows have')} none; give every row its "
+            "item, or leave the column out",
             path=source,
             column="item",
         )

@@ -14,6 +14,7 @@ from ietest_fast.evaluation.paranlu import ABDUCTIVE, DEFEASIBLE
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import plain_type
 from ietest_fast.evaluation.shared_wordings import SharedWordings, name_rows
+from ietest_fast.values import say_repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,10 +151,11 @@ def find_partial_answers(
         )
     asked = partial.select(version=ORIGINAL)
     names = _item_names(asked)
-    if len(pc.unique(names)) < len(names):
+    repeated = say_repeated(names, "item")
+    if repeated is not None:
         raise InputError(
-            f"an item occurs more than once in version {ORIGINAL!r}, so it is not clear which "
-            "answer counts; leave the others out",
+            f"in version {ORIGINAL!r} {repeated}, so it is not clear which answer counts; leave "
+            "the others out",
             path=partial.source,
             column="item",
         )

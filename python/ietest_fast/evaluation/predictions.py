@@ -37,7 +37,7 @@ from ietest_fast.plurals import say_count
 from ietest_fast.signs import escape
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import as_numbers, find_outcomes, show_value, without_views
+from ietest_fast.values import as_numbers, find_outcomes, say_repeated, show_value, without_views
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -391,9 +391,11 @@ class Predictions:
         first, second = places[reference], places[version]
         items = chosen.table["item"].combine_chunks()
         wanted, given = items.take(pa.array(first)), items.take(pa.array(second))
-        if len(pc.unique(wanted)) < len(wanted):
+        repeated = say_repeated(wanted, "item")
+        if repeated is not None:
             raise InputError(
-                f"an item occurs more than once in version {reference!r}, which is compared with",
+                f"in version {reference!r}, which is compared with, {repeated}; give each of its "
+                "rows an item of its own, or remove what is there twice",
                 path=self.source,
             )
         if not given.equals(wanted):
@@ -553,8 +555,8 @@ class Pairs:
         if n:
             raise InputError(
                 f"item {self.items[row].as_py()!r} has the same answer in {self.reference} and "
-                f"{self.version}, and is right in one only, as are {n:,} items; leave out correct, "
-                "or predicted",
+                f"{self.version}, and is right in one only ({say_count(n, 'item')} in all); leave "
+                "out correct, or predicted",
                 path=self.predictions.source,
             )
         return self.original, self.transformed

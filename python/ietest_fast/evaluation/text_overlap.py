@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.words import strip_punctuation
 from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -282,7 +283,7 @@ def _check(first: Any, second: Any) -> pa.Array:
             else pa.array(list(texts), pa.large_string())
         )
         if column.null_count:
-            raise InputError(f"{column.null_count:,} texts are missing")
+            raise InputError(f"{say_count(column.null_count, 'text is', 'texts are')} missing")
         both.append(pa.chunked_array(column).combine_chunks().cast(pa.large_string()))
     if len(both[0]) != len(both[1]):
         raise InputError(

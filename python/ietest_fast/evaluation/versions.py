@@ -290,6 +290,7 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
             other.table[id_column],
             name=id_column,
             sources=(corpus.source, str(path)),
+            rows=(corpus.source_rows, other.source_rows),
         )
         other = other.take(rows)
     check_labels(corpus, other.labels, other.source_rows, source=str(path), by_id=id_column)

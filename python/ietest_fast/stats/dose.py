@@ -9,6 +9,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
+from ietest_fast.plurals import say_count
 from ietest_fast.stats.dose_result import DoseResponseResult, Slope, TrendResult
 from ietest_fast.stats.fixed_margins import DEFAULT_TABLES, draw_tables, tails_given_total
 from ietest_fast.stats.inputs import (
@@ -138,7 +139,10 @@ def dose_response_test(
         check_lengths(original=sample.original_correct, reworded=mask)
         rows = np.flatnonzero(mask)
     if rows.size < 2:
-        raise InputError(f"only {rows.size} texts are reworded: a dose needs two or more")
+        raise InputError(
+            f"only {say_count(rows.size, 'text is', 'texts are')} reworded: a dose needs two "
+            "or more"
+        )
     signs = sample.original_correct[rows].astype(np.int64) - sample.transformed_correct[rows]
     flips = None if answers is None else np.asarray(answers[0] != answers[1])[rows]
     return _respond(

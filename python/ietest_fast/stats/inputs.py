@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -242,7 +243,8 @@ def as_clusters(
         blank = np.flatnonzero([_is_blank(label) for label in labels])
         if blank.size:
             raise InputError(
-                f"{name} has {blank.size} blank labels, which belong to no cluster",
+                f"{name} has {say_count(blank.size, 'blank label')}, and a blank is no cluster; "
+                "fill it in",
                 row=f"row {int(blank[0])}",
             )
         labels = _trim(labels)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ietest_fast.plurals import say_count
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
 from ietest_fast.stats.inputs import (
@@ -287,10 +288,13 @@ class InvarianceTestResult(Result):
     def _say_left_alone(self, left_alone: PairedCounts) -> str:
         both = [left_alone] if self.counts is None else [left_alone, self.counts]
         delta = sum(each.n10 - each.n01 for each in both) / self.n
+        n = left_alone.k
+        texts = say_count(n, "text that was", "texts that were")
         return (
-            f"Warning: {left_alone.k:,} texts that were left alone have another outcome, so the "
-            f"classifier does not answer equal texts equally. p = {format_p(self.p_difference)} "
-            f"tests all texts, whose delta is {delta:+.4f}, and not the reworded ones alone."
+            f"Warning: {texts} left alone {'has' if n == 1 else 'have'} another outcome, so "
+            "the classifier does not answer equal texts equally. p = "
+            f"{format_p(self.p_difference)} tests all texts, whose delta is {delta:+.4f}, and not "
+            "the reworded ones alone."
         )
 
 

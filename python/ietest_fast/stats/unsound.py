@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
 from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths, in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.outcomes import outcome_test
@@ -190,14 +191,17 @@ def unsoundness(
             n_reworded = int(mask.sum())
             left_alone = np.flatnonzero((a != b) & ~mask)
             if left_alone.size:
+                n = left_alone.size
                 raise InputError(
-                    f"{left_alone.size} texts that were not reworded have another outcome; the "
-                    "versions, or the column, are not of the same texts",
+                    f"{say_count(n, 'text that was', 'texts that were')} not reworded "
+                    f"{'has' if n == 1 else 'have'} another outcome; the versions, or the column, "
+                    "are not of the same texts",
                     row=f"row {int(left_alone[0])}",
                 )
     if n_reworded < max(counts.k, 1):
         raise InputError(
-            f"{counts.k} pairs are discordant, but only {n_reworded} texts are reworded"
+            f"{say_count(counts.k, 'pair is', 'pairs are')} discordant, but only "
+            f"{say_count(n_reworded, 'text is', 'texts are')} reworded"
         )
     return UnsoundnessResult(
         counts=counts,

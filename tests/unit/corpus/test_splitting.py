@@ -74,7 +74,7 @@ def test_groups_do_not_depend_on_chunks_and_types(kind: pa.DataType) -> None:
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        (["a", "b", None], r"row 2 of the corpus, column 'group': has no value in 1 rows"),
+        (["a", "b", None], r"row 2 of the corpus, column 'group': has no value in 1 row,"),
         ([None] * 3, r"row 0 of the corpus, column 'group': has no value in 3 rows"),
         ([["a"], ["b"], ["b"]], r"column 'group': is list<.*cannot be grouped"),
     ],

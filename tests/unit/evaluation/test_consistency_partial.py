@@ -147,7 +147,9 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(InputError, match=r"has no item of <memory>, such as 'a'"):
         note(FULL, make([("z", "original", True)]))
     copies = make([("a", "original", True)] * 2, copy=[0, 1])
-    with pytest.raises(InputError, match="an item occurs more than once in version 'original'"):
+    with pytest.raises(
+        InputError, match="in version 'original' one item occurs more than once: 'a'"
+    ):
         note(FULL, copies)
     for name in (COLUMN, CORRECT):
         marked = FULL.table.append_column(name, pa.array(["x"] * len(FULL)))

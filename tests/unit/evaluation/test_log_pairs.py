@@ -395,7 +395,7 @@ def test_documents_that_were_padded_are_there_once(tmp_path: Path) -> None:
     assert counts(read) == [1, 1, 1, 0]
     assert "2 answers to the same input once more; one of each counts" in read.notes[0]
     lm_eval_log(logs[1], [True, True, False, True, False], names=names)
-    with pytest.raises(InputError, match="1 ids occur more than once, such as '2'"):
+    with pytest.raises(InputError, match="one id occurs more than once: '2'; give each row"):
         read_logs(logs)
 
 

@@ -78,7 +78,7 @@ def without(*names: str) -> dict[str, Any]:
         ({name: [] for name in ROWS}, "there is no row"),
         (ROWS | {"hypothesis": ["a", "b"]}, r"no row can be scored. 2 rows are not scored: no \["),
         (ROWS | {"module": [[1], [2]]}, "column 'module': values are of type list"),
-        (ROWS | {"item": ["a", None]}, "column 'item': 1 rows have none"),
+        (ROWS | {"item": ["a", None]}, "column 'item': 1 row has none"),
         (ROWS | {"item": [7, 7]}, "row 1, column 'item': the item 7 stands there twice; give"),
     ],
 )
