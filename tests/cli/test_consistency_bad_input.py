@@ -275,6 +275,41 @@ def test_answers_that_cannot_be_measured(
 
 
 @pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("story", "expected"),
+    [
+        (lambda n, _: n, "3 items have wordings with different clusters: '1', for one, has 0 and "),
+        (
+            lambda n, item: "ab"[n == 1] + item,
+            "1 item has wordings with different clusters: '1' has",
+        ),
+        (lambda n, item: "new" if n == 1 else item, "'1' has 1 and new. Whole items are drawn, so"),
+        (lambda _, item: item, None),
+        (lambda n, item: f" s{int(item) % 2}" + " " * (n % 2), None),
+    ],
+    ids=["of rows", "of one row", "of another", "of items", "of two, with blanks"],
+)
+def test_items_of_two_clusters_are_named(
+    *,
+    tmp_path: Path,
+    form: str,
+    story: Callable[[int, str], Any],
+    expected: str | None,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [row | {"story": story(n, row["item"])} for n, row in enumerate(answers())]
+    path = write(tmp_path / f"log.{form}", rows)
+    status, _, err = run(capsys, path, "--clusters", "story")
+    if expected is None:
+        assert (status, err) == (0, "")
+        return
+    assert status == 1
+    assert err.startswith(f"Error: {path}, column 'story': ")
+    assert expected in err
+    assert "correct the column, or name another (--clusters)" in err
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_answers_that_are_counted(
     tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

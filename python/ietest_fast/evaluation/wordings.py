@@ -16,6 +16,7 @@ from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.consistency import ConsistencyResult, measure_consistency
+from ietest_fast.values import as_texts, find_missing, trim_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -136,12 +137,13 @@ def find_wordings(
                 path=chosen.source,
                 column=cluster,
             )
+        _check_same(chosen, table.take(pa.array(rows)), cluster, "clusters", _SAME_CLUSTER)
         clusters = _to_numpy(table[cluster], rows)
     has_answers = {"gold", "predicted"} <= set(table.column_names)
     is_comparable = has_answers and chosen.has_labels
     gold = chosen.codes("gold")[rows]
     if has_answers:
-        _check_gold(chosen, table.take(pa.array(rows)))
+        _check_same(chosen, table.take(pa.array(rows)), "gold", "gold labels", _SAME_GOLD)
     confidence, remark = read_confidence(chosen, rows, gold)
     return Wordings(
         items=_to_numpy(table["item"], rows),
@@ -183,23 +185,37 @@ def find_confidence(predictions: Predictions, version: str = ORIGINAL) -> NDArra
     return found
 
 
-def _check_gold(predictions: Predictions, table: pa.Table) -> None:
-    """Refuse items whose wordings have different gold labels."""
-    gold = pa.chunked_array([pc.cast(table["gold"].combine_chunks(), pa.string())])
-    mixed = table.append_column("_gold", gold).filter(pa.array(find_mixed(table["item"], gold)))
+_SAME_GOLD = (
+    "All wordings of an item need the same right answer: correct the labels, or leave such items "
+    "out (--drop-mixed)"
+)
+_SAME_CLUSTER = (
+    "Whole items are drawn, so all wordings of an item need the same cluster: correct the column, "
+    "or name another (--clusters)"
+)
+
+
+def _check_same(
+    predictions: Predictions, table: pa.Table, name: str, what: str, remedy: str
+) -> None:
+    """Refuse items whose wordings have different values in a column."""
+    values = trim_texts(as_texts(table[name], path=predictions.source, name=name))
+    values = pa.chunked_array([values])
+    values = pc.if_else(pa.array(find_missing(values)), None, values)
+    mixed = pa.table({"item": table["item"], "value": values}).filter(
+        pa.array(find_mixed(table["item"], values))
+    )
     if not mixed.num_rows:
         return
     first = mixed["item"][0]
     n = len(pc.unique(mixed["item"]))
-    of_first = mixed.filter(pc.equal(mixed["item"], first))["_gold"]
+    of_first = pc.unique(mixed.filter(pc.equal(mixed["item"], first))["value"].drop_null())
     more = ", for one," if n > 1 else ""
     raise InputError(
-        f"{say_count(n, 'item has', 'items have')} wordings with different gold labels: "
-        f"{first.as_py()!r}{more} has {' and '.join(pc.unique(of_first.drop_null()).to_pylist())}. "
-        "All wordings of an item need the same right answer: correct the labels, or leave such "
-        "items out (--drop-mixed)",
+        f"{say_count(n, 'item has', 'items have')} wordings with different {what}: "
+        f"{first.as_py()!r}{more} has {' and '.join(of_first.to_pylist()[:2])}. {remedy}",
         path=predictions.source,
-        column="gold",
+        column=name,
     )
 
 
