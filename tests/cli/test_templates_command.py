@@ -384,3 +384,16 @@ def test_a_corpus_that_cannot_be_drawn_leaves_no_folder(command: Command, tmp_pa
         assert "too long" in said
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("wordings", ["one", "many"])
+@pytest.mark.parametrize("code", ["en", "pt"])
+def test_names_have_no_verbs_of_any_wording(
+    command: Command, tmp_path: Path, wordings: str, code: str
+) -> None:
+    names = tmp_path / "names.toml"
+    said = {"en": "Ann has seen Rome", "pt": "Ana viu Roma"}[code]
+    verb = {"en": "has seen", "pt": "viu"}[code]
+    names.write_text(f'[train]\nwomen = ["Ada"]\nmen = []\nplaces = ["{said}"]\n')
+    options = ("--language", code, "--wordings", wordings, "--names", names, "--n", "20")
+    assert f"the name {said!r} has {verb!r}, which means" in command.fail("quantifier", *options)

@@ -157,7 +157,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     words, verbs = _read_words(language, rules, many=wordings == "many")
     if splits is None:
         splits = ["train", "valid", "test"] if out is not None else ["train"]
-    find = _find_names(language, words, names_path)
+    find = _find_names(language, words, names_path, rules=rules)
     plans = _plan_splits(splits, counts, find, out, shared_names)
     plan = CorpusPlan(
         folder=out or Path(),
@@ -251,15 +251,19 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
     return read_language(path), ()
 
 
-def _find_names(language: str, words: Language, path: Path | None) -> Callable[[str], Names]:
+def _find_names(
+    language: str, words: Language, path: Path | None, *, rules: RuleSet
+) -> Callable[[str], Names]:
     """Return what finds the names of a split, all of which can stand in a language."""
     from ietest_fast.errors import InputError
     from ietest_fast.files import check_file
+    from ietest_fast.templates.language import language_codes, load_wordings
     from ietest_fast.templates.naming import read_names
 
     if path is not None:
         check_file(path)
     found = {} if path is None else read_names(path)
+    wordings = load_wordings(language, rules) if language in language_codes() else ()
 
     def find(split: str) -> Names:
         if path is not None and split not in found:
@@ -267,7 +271,7 @@ def _find_names(language: str, words: Language, path: Path | None) -> Callable[[
             raise InputError(f"there is no split {split!r}; there are {known}", path=path)
         names = _load_packaged(Path(language).stem, split) if path is None else found[split]
         try:
-            words.check_names(names)
+            words.check_names(names, wordings=wordings)
         except InputError as error:
             raise InputError(str(error), path=path) from error
         return names

@@ -7,6 +7,7 @@ gender of a subject, a table with ``masculine`` and ``feminine`` stands in the p
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import unicodedata
 from pathlib import Path
@@ -317,15 +318,22 @@ class Language(_Strict):
                 if name != "and" and _bare(text) in words:
                     raise ValueError(f"lists.{place} has a word of connectives.{name}: {text!r}")
 
-    def check_names(self, names: Names) -> None:
+    def check_names(self, names: Names, *, wordings: Sequence[Verbs] = ()) -> None:
         """Check that no name has a quantity in it, a verb, or what joins names or sentences.
+
+        Parameters
+        ----------
+        names
+            Of people and places.
+        wordings
+            Other verbs of the language, which no name has, either.
 
         Raises
         ------
         InputError
             If one does, such as *every place*, *three people*, *Bob and Carla* or *Ann didn't*.
         """
-        words = sorted(self._words_beside_names(), key=len, reverse=True)
+        words = sorted(self._words_beside_names(wordings), key=len, reverse=True)
         patterns = [*map(re.escape, words), *self._counted()]
         pattern = re.compile(rf"(?<!\S)(?:{'|'.join(patterns)})(?!\S)")
         for name in (*names.women, *names.men, *names.places):
@@ -336,21 +344,21 @@ class Language(_Strict):
                     f"{self.name}; remove it"
                 )
 
-    def _words_beside_names(self) -> set[str]:
+    def _words_beside_names(self, wordings: Sequence[Verbs]) -> set[str]:
         """Return what stands in the place of names or between them, folded."""
         quantities = {fold_name(text) for role in _ROLES for text in self._quantities(role)}
         connectives = [self.connectives.words(name) for name in ("and", "or", "if", "not")]
-        others = {*map(fold_name, self.not_names), *self._words_of_verbs()}
+        others = {*map(fold_name, self.not_names), *self._words_of_verbs(wordings)}
         return quantities.union(*connectives, others, (_bare(text) for _, text in self.lists))
 
-    def _words_of_verbs(self) -> Iterator[str]:
+    def _words_of_verbs(self, wordings: Sequence[Verbs]) -> Iterator[str]:
         """Give the forms of verbs and what denies them, folded.
 
         *is* and *are* by themselves are in names of many languages, such as *São Paulo*: where they
         are in none, they stand among the ``not_names``.
         """
-        for name in VERBS:
-            for yes, no in self.verbs.of(name).pairs():
+        for verbs, name in itertools.product((self.verbs, *wordings), VERBS):
+            for yes, no in verbs.of(name).pairs():
                 affirmed, denied = fold_name(yes), fold_name(no)
                 yield from (denied, *[affirmed] * (name != "is" or " " in affirmed))
                 yield from [word for word in denied.split() if word not in affirmed.split()][:1]

@@ -11,7 +11,7 @@ import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.templates.formulas import Sort
-from ietest_fast.templates.language import load_language
+from ietest_fast.templates.language import load_language, load_wordings
 from ietest_fast.templates.naming import (
     NAMES,
     SPLITS,
@@ -74,7 +74,8 @@ def test_no_name_is_a_word_of_the_language(code: str) -> None:
 @pytest.mark.parametrize("code", CODES)
 def test_no_name_has_words_that_mean_something_else(code: str, rules: str) -> None:
     for split in SPLITS:
-        load_language(code, rules).check_names(load_names(code, split))
+        wordings = load_wordings(code, rules)
+        load_language(code, rules).check_names(load_names(code, split), wordings=wordings)
 
 
 @pytest.mark.parametrize(
@@ -106,6 +107,31 @@ def test_names_have_no_words_that_mean_something_else(name: str, words: str) -> 
     message = f"has {words!r}, which means something else in English"
     with pytest.raises(InputError, match=re.escape(message)):
         load_language("en").check_names(Names(women=("Ana",), men=(), places=(name,)))
+
+
+@pytest.mark.parametrize(
+    ("code", "name", "words"),
+    [
+        ("en", "has seen Rome", "has seen"),
+        ("en", "Ann has heard of Rome", "has heard of"),
+        ("en", "they have read about", "have read about"),
+        ("en", "Ann is older than Bob", "is older than"),
+        ("en", "Ann didn't see", "didn't see"),
+        ("pt", "Ana viu Roma", "viu"),
+        ("pt", "Conheceu", "conheceu"),
+        ("en", "Painted Desert", None),
+        ("en", "Old Kent", None),
+        ("pt", "Porto Velho", None),
+        ("pt", "São Paulo", None),
+    ],
+)
+def test_names_have_no_verbs_of_other_wordings(code: str, name: str, words: str | None) -> None:
+    language, names = load_language(code), Names(women=("Eva",), men=(), places=(name,))
+    if words is None:
+        language.check_names(names, wordings=load_wordings(code))
+        return
+    with pytest.raises(InputError, match=f"has {words!r}, which means something else"):
+        language.check_names(names, wordings=load_wordings(code))
 
 
 def test_names_have_no_quantities_of_other_languages() -> None:
