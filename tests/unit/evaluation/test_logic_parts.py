@@ -438,6 +438,27 @@ def _edited(version: str, part: str, **values: Any) -> Callable[[pa.Table], pa.T
             _edited("monotonic-entailment", "consequent", hypothesis="Not the same."),
             "column 'hypothesis': an instance of monotonic-entailment has",
         ),
+        (
+            _edited(
+                "entailed-contradiction",
+                "antecedent",
+                expected="contradiction",
+                predicted="contradiction",
+            ),
+            "column 'expected': 'contradiction' is not what the rule asks for",
+        ),
+        (
+            _edited("entailed-contradiction", "antecedent", hypothesis="Not the same."),
+            "column 'premise': an instance of entailed-contradiction has",
+        ),
+        (
+            _edited("transitivity", "antecedent", premise="Not the same."),
+            "column 'premise': an instance of transitivity has",
+        ),
+        (
+            _edited("transitivity", "consequent", hypothesis="Not the same."),
+            "column 'hypothesis': an instance of transitivity has",
+        ),
         (_answered_twice, "column 'predicted': these two texts have the answers 'entailment' and"),
         (_unmet, "'neutral' is not what the rule asks of an antecedent"),
         (
@@ -485,6 +506,14 @@ def test_edited_files_are_refused(
     if not damaged.schema.metadata:
         with pytest.raises(InputError, match="no longer how they came about"):
             refuse_logic(path)
+
+
+def test_rows_may_stand_in_another_order(answers: LogicAnswers, tmp_path: Path) -> None:
+    path = tmp_path / "answers.parquet"
+    write_logic(answers, path)
+    table = pa.parquet.read_table(path)
+    pa.parquet.write_table(table.take(pa.array(range(len(table))[::-1])), path)
+    assert len(read_logic([path])) == 1
 
 
 def test_another_answer_to_what_is_asked_once_cannot_be_seen(

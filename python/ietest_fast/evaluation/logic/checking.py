@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.bucket_rows import rank_within
 from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT, CONTROL
 from ietest_fast.evaluation.logic.rules import RULES
 from ietest_fast.evaluation.predictions import ORIGINAL
@@ -31,6 +32,12 @@ _REFLEXIVE = (((CONSEQUENT, _P), (CONSEQUENT, _H)),)
 _SWAPPED = (((ANTECEDENT, _P), (CONSEQUENT, _H)), ((ANTECEDENT, _H), (CONSEQUENT, _P)))
 _SAME_PREMISE = (((ANTECEDENT, _P), (CONSEQUENT, _P)),)
 _SAME_HYPOTHESIS = (((ANTECEDENT, _H), (CONSEQUENT, _H)),)
+_FIRST, _SECOND = f"{ANTECEDENT} 1", f"{ANTECEDENT} 2"
+_CHAIN = (
+    ((_FIRST, _P), (CONSEQUENT, _P)),
+    ((_FIRST, _H), (_SECOND, _P)),
+    ((_SECOND, _H), (CONSEQUENT, _H)),
+)
 # Which premises and hypotheses of an instance are one text, by rule.
 _SAME = {
     "reflexive-premise": _REFLEXIVE,
@@ -44,6 +51,8 @@ _SAME = {
     "and-intro": _SAME_PREMISE,
     "and-elim": _SAME_PREMISE,
     "or-intro": _SAME_PREMISE,
+    "entailed-contradiction": _CHAIN,
+    "transitivity": _CHAIN,
 }
 # The same of control questions, by what they are; see Rule.
 _SAME_IN_CONTROLS = {
@@ -93,6 +102,7 @@ def check_answers(
         )
     names = ("version", "part", "expected", *_ANSWERS)
     texts = {name: pc.fill_null(_cast(table, name, "string", path), "") for name in names}
+    texts["place"] = _number_parts(table, texts)
     is_original = _mask(pc.equal(texts["version"], ORIGINAL))
     versions = pa.array([ORIGINAL, *rules])
     _check(_mask(pc.is_in(texts["version"], versions)), table, "version", path, "is no rule")
@@ -157,20 +167,41 @@ def _check_expected(
     table: pa.Table, texts: Mapping[str, pa.ChunkedArray], path: str | None
 ) -> None:
     """Stop where a row expects what its rule does not ask for."""
-    names = ["version", "part", "expected"]
+    names = ["version", "part", "place", "expected"]
     said = pa.table({name: texts[name] for name in names})
     fits = np.ones(len(said), np.bool_)
-    for version, part, expected in {tuple(row.values()) for row in _distinct(said)}:
-        if version == ORIGINAL:
-            continue
+    asked_for = said.filter(pc.not_equal(said["version"], ORIGINAL))
+    for version, part, place, expected in {tuple(row.values()) for row in _distinct(asked_for)}:
         rule = RULES[version]
         is_negated = rule.is_negated and part != ANTECEDENT
         label = expected.removeprefix("not ") if is_negated else expected
         asked = rule.antecedents if part == ANTECEDENT else rule.consequents
-        if label_key(label) not in asked or is_negated == (label == expected):
-            keys = zip(names, (version, part, expected), strict=True)
+        number = int(place.rpartition(" ")[2]) - 1
+        if label_key(label) != asked[number] or is_negated == (label == expected):
+            keys = zip(names, (version, part, place, expected), strict=True)
             fits &= ~np.logical_and.reduce([_mask(pc.equal(said[n], key)) for n, key in keys])
     _check(fits, table, "expected", path, "is not what the rule asks for")
+
+
+def _number_parts(table: pa.Table, texts: Mapping[str, pa.ChunkedArray]) -> pa.ChunkedArray:
+    """Return which antecedent of its instance a row is, or which consequent: *antecedent 2*.
+
+    They are in the order in which they were asked, as their copies are numbered.
+    """
+    own = _with_models(table, {"instance": table["instance"], **texts})
+    keys = [name for name in own.column_names if name not in {*_ANSWERS, "expected", "row"}]
+    codes = np.zeros(len(own), np.int64)
+    for name in keys:
+        column = own[name].combine_chunks().dictionary_encode(null_encoding="encode")
+        both = codes * len(column.dictionary) + np.asarray(column.indices)
+        codes = np.unique(both, return_inverse=True)[1].reshape(-1)
+    order = np.arange(len(own))
+    if "copy" in table.column_names:
+        order = np.argsort(np.asarray(table["copy"]), kind="stable")
+    numbers = np.empty(len(own), np.int64)
+    numbers[order] = rank_within(codes[order]) + 1
+    number = pa.chunked_array([pa.array(numbers).cast(pa.string())])
+    return pc.binary_join_element_wise(texts["part"], number, " ")
 
 
 def _distinct(table: pa.Table) -> list[dict[str, str]]:
@@ -191,7 +222,10 @@ def _check_texts(
     for name, rule in RULES.items():
         is_own = pc.equal(texts["version"], name)
         for places in _SAME.get(name, ()) + _SAME_IN_CONTROLS.get(rule.control or "", ()):
-            masks = [pc.and_(is_own, pc.equal(texts["part"], part)) for part, _ in places]
+            masks = [
+                pc.and_(is_own, pc.equal(texts["part" if part in _PARTS else "place"], part))
+                for part, _ in places
+            ]
             cells = [whole[place[1]].filter(m) for place, m in zip(places, masks, strict=True)]
             said = f"an instance of {name} has {{}} and {{}}, where the rule has one text"
             _check_one(pa.concat_tables(cells), said, text_columns[places[-1][1]], path)
