@@ -73,11 +73,7 @@ class Statements:
             Processes that tag; None: as many as repay their start.
         """
         trimmed = pc.utf8_trim_whitespace(texts)
-        bare = pc.if_else(
-            pc.match_substring_regex(trimmed, _ABBREVIATED),
-            trimmed,
-            pc.replace_substring_regex(trimmed, _MARKS, ""),
-        )
+        bare = without_mark(trimmed)
         return cls(
             bare=bare,
             inner=_begin_small(trimmed, tagger, n_threads),
@@ -98,6 +94,15 @@ class Statements:
         """Return "It is not true that P" of k sentences, large strings (k,)."""
         inner = self.inner.take(pa.array(which))
         return pc.binary_join_element_wise(_large(NOT_TRUE), inner, _large(""))
+
+
+def without_mark(trimmed: pa.Array) -> pa.Array:
+    """Return texts without the final mark, with which they begin compounds, large strings (n,)."""
+    return pc.if_else(
+        pc.match_substring_regex(trimmed, _ABBREVIATED),
+        trimmed,
+        pc.replace_substring_regex(trimmed, _MARKS, ""),
+    )
 
 
 def follow(first: pa.Array, second: pa.Array) -> pa.Array:

@@ -459,6 +459,20 @@ def _edited(version: str, part: str, **values: Any) -> Callable[[pa.Table], pa.T
             _edited("transitivity", "consequent", hypothesis="Not the same."),
             "column 'hypothesis': an instance of transitivity has",
         ),
+        *(
+            (
+                _edited(rule, part, **{side: "A dog or a cat."}),
+                f"column '{side}': an instance of {rule} has 'A dog or a cat.', where the rule",
+            )
+            for rule, part, side in (
+                ("explosion", "consequent", "premise"),
+                ("negation", "consequent", "hypothesis"),
+                ("and-intro", "consequent", "hypothesis"),
+                ("or-intro", "consequent", "hypothesis"),
+                ("contraposition", "consequent", "hypothesis"),
+                ("and-elim", "antecedent", "hypothesis"),
+            )
+        ),
         (_answered_twice, "column 'predicted': these two texts have the answers 'entailment' and"),
         (_unmet, "'neutral' is not what the rule asks of an antecedent"),
         (

@@ -15,6 +15,7 @@ from ietest_fast.evaluation.logic.columns import ANTECEDENT, COLUMNS, CONSEQUENT
 from ietest_fast.evaluation.logic.rules import RULES
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import GROUPS, plain_type
+from ietest_fast.transform.compounds import NOT_TRUE, follow, without_mark
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
@@ -53,6 +54,25 @@ _SAME = {
     "or-intro": _SAME_PREMISE,
     "entailed-contradiction": _CHAIN,
     "transitivity": _CHAIN,
+}
+_THEN, _ALSO = f"{CONSEQUENT} 1", f"{CONSEQUENT} 2"
+_AND, _OR, _NOT, _BEHIND = "and", "or", "not", "behind"
+_LONGER = (((_THEN, _P), _BEHIND, (_FIRST, _P), None),)
+# Which texts of an instance are made of which, by rule; None: of a sentence of another item.
+_COMPOUNDS = {
+    "monotonic-entailment": _LONGER,
+    "monotonic-contradiction": _LONGER,
+    "explosion": (((_THEN, _P), _BEHIND, (_FIRST, _P), (_FIRST, _H)),),
+    "inclusion": (((_THEN, _P), _BEHIND, (_THEN, _H), (_ALSO, _H)),),
+    "negation": (((_THEN, _H), _NOT, (_THEN, _P), (_THEN, _P)),),
+    "and-intro": (((_THEN, _H), _AND, (_FIRST, _H), (_SECOND, _H)),),
+    "and-elim": (((_FIRST, _H), _AND, (_THEN, _H), (_ALSO, _H)),),
+    "and-elim-premise": (((_THEN, _P), _AND, (_THEN, _H), (_ALSO, _H)),),
+    "or-intro": (((_THEN, _H), _OR, (_FIRST, _H), None),),
+    "contraposition": (
+        ((_THEN, _P), _NOT, (_FIRST, _H), (_FIRST, _H)),
+        ((_THEN, _H), _NOT, (_FIRST, _P), (_FIRST, _P)),
+    ),
 }
 # The same of control questions, by what they are; see Rule.
 _SAME_IN_CONTROLS = {
@@ -120,6 +140,7 @@ def check_answers(
     _check_instances(table, texts, path)
     _check_expected(table, texts, path)
     _check_texts(table, texts, text_columns, path)
+    _check_compounds(table, texts, text_columns, path)
     _check_repeats(table, texts, text_columns, path)
 
 
@@ -229,6 +250,58 @@ def _check_texts(
             cells = [whole[place[1]].filter(m) for place, m in zip(places, masks, strict=True)]
             said = f"an instance of {name} has {{}} and {{}}, where the rule has one text"
             _check_one(pa.concat_tables(cells), said, text_columns[places[-1][1]], path)
+
+
+def _check_compounds(
+    table: pa.Table,
+    texts: Mapping[str, pa.ChunkedArray],
+    text_columns: Sequence[str],
+    path: str | None,
+) -> None:
+    """Stop where a compound is not of the sentences of its instance; capitals are not compared."""
+    sides = {
+        name: pc.fill_null(_cast(table, name, "large_string", path), "") for name in text_columns
+    }
+    whole = _with_models(table, {"instance": table["instance"], **sides})
+    keys = [(name, "ascending") for name in whole.column_names if name not in {*sides, "row"}]
+    for name, compounds in _COMPOUNDS.items():
+        is_own = pc.equal(texts["version"], name)
+        own = {
+            place: whole.filter(pc.and_(is_own, pc.equal(texts["place"], place))).sort_by(keys)
+            for place in (_FIRST, _SECOND, _THEN, _ALSO)
+        }
+        for (place, side), how, first, second in compounds:
+            column = text_columns[side]
+            one = own[first[0]][text_columns[first[1]]]
+            two = None if second is None else own[second[0]][text_columns[second[1]]]
+            whole_texts = own[place][column]
+            pairs = (
+                pc.utf8_lower(each).to_pylist() for each in (whole_texts, _compose(how, one, two))
+            )
+            for row, (text, wanted) in enumerate(zip(*pairs, strict=True)):
+                if text == wanted or (second is None and text.startswith(wanted)):
+                    continue
+                shown = (show_value(each[row].as_py()) for each in (whole_texts, one))
+                raise InputError(
+                    "an instance of {} has {}, where the rule makes a text of {}; ask the model "
+                    "again".format(name, *shown),
+                    path=path,
+                    row=f"row {own[place]['row'][row].as_py()}",
+                    column=column,
+                )
+
+
+def _compose(how: str, one: pa.ChunkedArray, two: pa.ChunkedArray | None) -> pa.ChunkedArray:
+    """Write compounds, or how they begin where the second sentence is not known."""
+    none = pa.scalar("", pa.large_string())
+    if how == _BEHIND:
+        return follow(one, none if two is None else two)
+    if how == _NOT:
+        start = pa.scalar(NOT_TRUE, pa.large_string())
+        return pc.binary_join_element_wise(start, pc.utf8_trim_whitespace(one), none)
+    left = without_mark(pc.utf8_trim_whitespace(one))
+    right = none if two is None else pc.utf8_trim_whitespace(two)
+    return pc.binary_join_element_wise(left, right, pa.scalar(f" {how} ", pa.large_string()))
 
 
 def _check_repeats(
