@@ -37,7 +37,14 @@ from ietest_fast.plurals import say_count
 from ietest_fast.signs import escape
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import as_numbers, find_outcomes, say_repeated, show_value, without_views
+from ietest_fast.values import (
+    as_numbers,
+    as_texts,
+    find_outcomes,
+    say_repeated,
+    show_value,
+    without_views,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -570,7 +577,7 @@ class Pairs:
         """Say of how many pairs the right answer is another one in the version; nothing if none."""
         if "gold" not in self.predictions.columns:
             return []
-        gold = self.predictions.table["gold"].cast(pa.string()).combine_chunks()
+        gold = as_texts(self.predictions.table["gold"], path=self.predictions.source)
         before, own = (gold.take(pa.array(r)) for r in (self.reference_rows, self.version_rows))
         return say_other_gold(
             before,
