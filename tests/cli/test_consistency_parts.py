@@ -241,7 +241,7 @@ def test_texts_that_are_missing(tmp_path: Path, capsys: pytest.CaptureFixture[st
     path = write(tmp_path / "log.parquet", made)
     status, said, err = run(capsys, "consistency", path, "--by-diversity", "bleu")
     assert (status, said) == (1, "")
-    assert "log.parquet, column 'text': 1 texts of originals or paraphrases are missing" in err
+    assert "log.parquet, column 'text': 1 text of originals or paraphrases is missing" in err
 
 
 def test_texts_under_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

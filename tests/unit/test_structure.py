@@ -109,7 +109,6 @@ NUMBERS = [
     ([0.0, 1.0, 2.0, None], [2]),
     (["Neutral", "contradictory", "Contradiction ", "-1"], [1, 2]),
     (["neutral", "entailment", "neutral", "entailment"], []),
-    (["e", "f", "e", "f"], []),
 ]
 
 
@@ -127,6 +126,35 @@ def test_labels_are_read_alike_in_all_files(
     source = tmp_path / f"in{suffix}"
     _write_pairs(source, labels)
     assert _changed_rows(source, tmp_path / "out.parquet", "swap") == changed
+
+
+@pytest.mark.parametrize("labels", [["e", "f"], ["entailment", "not_entailment"], ["1", "yes"]])
+def test_labels_without_the_wanted_one_are_refused(tmp_path: Path, labels: list[Any]) -> None:
+    source = tmp_path / "in.csv"
+    _write_pairs(source, labels)
+    with pytest.raises(InputError, match=r"labels are .*; write such names .*labels_in=COLUMN"):
+        _changed_rows(source, tmp_path / "out.csv", "swap")
+    assert _changed_rows(source, tmp_path / "out.csv", f"swap:symmetric={labels[1]}") == [1]
+
+
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        (["neutral", "entailment"], "row 0.*'contradiction', and 'neutral' by the column label_t"),
+        (["contradiction", "neutral"], "row 1.*'entailment', and 'neutral' by the column label_t"),
+        (["Contradictory", "entailment"], None),
+    ],
+)
+def test_names_beside_the_labels_are_compared(
+    tmp_path: Path, beside: list[str], said: str | None
+) -> None:
+    table = _pairs_table(["contradiction", "entailment"])
+    pq.write_table(table.append_column("label_text", [beside]), tmp_path / "in.parquet")
+    if said is None:
+        assert _changed_rows(tmp_path / "in.parquet", tmp_path / "out.csv", "swap") == [0]
+        return
+    with pytest.raises(InputError, match=said):
+        _changed_rows(tmp_path / "in.parquet", tmp_path / "out.csv", "swap")
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 1, 0], ["1", "0", "1", "-"], [1.0, 2.0, None, 1.0]])
@@ -152,10 +180,16 @@ def test_names_that_a_file_notes_are_those_of_its_numbers(tmp_path: Path) -> Non
     assert _changed_rows(tmp_path / "in.parquet", tmp_path / "out.csv", "swap") == [1, 3]
     made = _transform("swap", table.replace_schema_metadata(note))
     assert made.changed.nonzero()[0].tolist() == [1, 3]
-    # What is written notes them, too.
+    # What is written notes them, too, or has them in the place of the numbers.
     assert _changed_rows(tmp_path / "in.parquet", tmp_path / "out.parquet", "swap") == [1, 3]
-    corpora = [read_corpus(tmp_path / name) for name in ("in.parquet", "out.parquet")]
-    assert {corpus.label_names for corpus in corpora} == {("contradiction", "entailment")}
+    before = read_corpus(tmp_path / "in.parquet")
+    assert before.label_names == ("contradiction", "entailment")
+    for suffix in (".parquet", ".csv", ".tsv", ".jsonl"):
+        with plan("identity") as planned:
+            transform_file(tmp_path / "in.parquet", tmp_path / f"out{suffix}", planned.build())
+        after = read_corpus(tmp_path / f"out{suffix}")
+        names = [[each.label_names[code] for code in each.labels] for each in (before, after)]
+        assert names[0] == names[1]
 
 
 def _pairs_table(labels: list[Any]) -> pa.Table:

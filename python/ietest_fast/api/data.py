@@ -67,6 +67,7 @@ def as_labelled(
     label_column: str | None = None,
     label_names: Sequence[str] | None = None,
     keep_columns: Sequence[str] = (),
+    like: Corpus | None = None,
     source: str = "<memory>",
 ) -> LabelledTable:
     """Make a corpus of a table of any kind, or of a file.
@@ -76,7 +77,7 @@ def as_labelled(
     data
         What :func:`ietest_fast.frames.to_arrow` takes, a path, or a corpus, which is taken as it
         is.
-    text_columns, label_column, label_names, keep_columns
+    text_columns, label_column, label_names, keep_columns, like
         As for :func:`ietest_fast.corpus.read_corpus`.
     source
         What messages call a table.
@@ -86,7 +87,11 @@ def as_labelled(
     InputError
         Naming the row and the column.
     """
-    options: dict[str, Any] = {"label_names": label_names, "keep_columns": tuple(keep_columns)}
+    options: dict[str, Any] = {
+        "label_names": label_names,
+        "keep_columns": tuple(keep_columns),
+        "like": like,
+    }
     if isinstance(data, Corpus):
         check_columns(data.source, data.table.column_names, keep_columns)
         return LabelledTable(

@@ -404,7 +404,7 @@ def _make_splits(
     label_names: Sequence[str] | None,
     keep_columns: Sequence[str],
 ) -> Splits:
-    corpora = {}
+    corpora: dict[str, Any] = {}
     for name, table in tables.items():
         found = as_labelled(
             table,
@@ -412,11 +412,11 @@ def _make_splits(
             label_column=label_column,
             label_names=label_names,
             keep_columns=keep_columns if name == "test" else (),
+            like=corpora.get("train"),
             source=name,
         )
         corpora[name] = found.corpus
-        # Labels and columns mean the same in all of them.
-        label_names = corpora["train"].label_names
+        # Columns mean the same in all of them.
         text_columns = text_columns or found.text_columns or None
     return Splits(**corpora)
 

@@ -316,7 +316,8 @@ def stress(
             train,
             text_columns=found.text_columns or None,
             label_column=label_column,
-            label_names=found.corpus.label_names,
+            label_names=label_names,
+            like=found.corpus,
             source="train",
         ).corpus
         check_training(trained)

@@ -31,4 +31,5 @@ def print_closer(
         print_table(strata_table(each, whose=name))
         echo(each.explanation)
     if dose is not None:
-        echo(f"\n{dose if name is None else f'{name}: {dose}'}")
+        shown = str(dose) if name is None else f"{name}: {dose}"
+        echo("", *shown.splitlines())

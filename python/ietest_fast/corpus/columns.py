@@ -18,7 +18,9 @@ _PAIR_COLUMNS = (("premise", "hypothesis"), ("sentence1", "sentence2"))
 _SINGLE_COLUMNS = (("text",), ("sentence",))
 LABEL_COLUMNS = ("label", "gold_label")
 """What a file may call its column of labels."""
-LABELS_BESIDE = ("gold", "label_name", "label_text", "label_str")
+NAMES_BESIDE = ("label_name", "label_text", "label_str")
+"""Columns that name labels which are numbers."""
+LABELS_BESIDE = ("gold", *NAMES_BESIDE)
 """What else may say the labels, in a column beside these."""
 
 _NUMBERS = re.compile(r"[\d\s.,;|eE+-]*\d[\d\s.,;|eE+-]*")

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import (
-    LABELS_BESIDE,
     check_columns,
     find_label_column,
     find_text_columns,
@@ -20,9 +19,12 @@ from ietest_fast.corpus.columns import (
 from ietest_fast.corpus.labels import (
     MAX_LABELS,
     TEXT_MISSING,
+    EncodedLabels,
     UnknownLabelError,
+    compare_labels,
     encode_labels,
     name_as_noted,
+    name_by_column,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
@@ -226,6 +228,7 @@ def corpus_from_table(
     missing_text: OnMissingText = "error",
     source: str = "<memory>",
     locate: Any = None,
+    like: Corpus | None = None,
 ) -> Corpus:
     """Check a table and make it a corpus.
 
@@ -250,6 +253,8 @@ def corpus_from_table(
         For messages.
     locate
         Gives the words for a 0-based row in messages, such as ``"line 7"``.
+    like
+        Another part of the dataset, whose names of labels count where `label_names` is None.
 
     Raises
     ------
@@ -289,30 +294,20 @@ def corpus_from_table(
     if not keep.all():
         dropped[TEXT_MISSING] = int((~keep).sum())
 
-    are_own_names = label_names is None
-    labels, label_names = name_as_noted(table, label_column, label_names)
-    rows = np.flatnonzero(keep)
-    if TEXT_MISSING in dropped:
-        # A row that goes because of its text does not count a second time by its label.
-        labels = labels.filter(pa.array(keep))
-    try:
-        encoded = encode_labels(labels, label_names=label_names, is_pair=len(texts) == 2)
-    except (UnknownLabelError, InputError) as error:
-        # Of a label, or of the names of all, which may be those of the file.
-        row = (
-            where(int(rows[error.row]))
-            if isinstance(error, UnknownLabelError) and len(rows) > 0
-            else None
-        )
-        raise InputError(str(error), path=source, row=row, column=label_column) from None
-    codes = np.full(table.num_rows, -1, np.int8)
-    codes[rows] = encoded.codes
-    if are_own_names:
-        _compare_labels(table, codes, encoded.names, label_column, source=source, where=where)
-    keep &= codes >= 0
+    encoded = _read_labels(
+        table,
+        label_column,
+        label_names,
+        keep=None if keep.all() else keep,
+        is_pair=len(texts) == 2,
+        like=like,
+        source=source,
+        where=where,
+    )
+    keep &= encoded.codes >= 0
     dropped.update(encoded.dropped)
 
-    columns[LABEL] = pa.chunked_array([pa.array(codes)])
+    columns[LABEL] = pa.chunked_array([pa.array(encoded.codes)])
     for name in keep_columns:
         columns.setdefault(name, table.column(name))
     checked = pa.table(columns)
@@ -337,38 +332,41 @@ def corpus_from_table(
     )
 
 
-def _compare_labels(
+def _read_labels(
     table: pa.Table,
-    codes: NDArray[np.int8],
-    names: Sequence[str],
     label_column: str,
+    label_names: Sequence[str] | None,
     *,
+    keep: NDArray[np.bool_] | None,
+    is_pair: bool,
+    like: Corpus | None,
     source: str,
     where: Callable[[int], str],
-) -> None:
-    """Refuse labels to which another column gives other names; other kinds of labels say nothing.
+) -> EncodedLabels:
+    """Encode the labels of a table, by the names that the user, the dataset or the table gives.
 
-    Numbers may be named in another order than that of natural language inference.
+    A row that goes because of its text (`keep`; None: none does) does not count a second time by
+    its label, which is -1.
     """
-    for name in LABELS_BESIDE:
-        if name == label_column or table.column_names.count(name) != 1:
-            continue
-        try:
-            beside = encode_labels(table.column(name), label_names=names, is_pair=False).codes
-        except (UnknownLabelError, InputError):
-            continue
-        differs = (beside != codes) & (beside >= 0) & (codes >= 0)
-        if not differs.any():
-            continue
-        row = int(np.argmax(differs))
-        raise InputError(
-            f"the label is {names[codes[row]]!r}, and {names[beside[row]]!r} by the column {name}, "
-            f"and so in {say_count(int(differs.sum()), 'row')}; leave out the column that is "
-            "wrong, or give the names of 0, 1, ... in their order (label_names, --label-names)",
-            path=source,
-            row=where(row),
-            column=label_column,
-        )
+    wanted = like.label_names if label_names is None and like is not None else label_names
+    labels, wanted = name_as_noted(table, label_column, wanted)
+    rows = np.arange(table.num_rows) if keep is None else np.flatnonzero(keep)
+    if keep is not None:
+        labels, table = labels.filter(pa.array(keep)), table.filter(pa.array(keep))
+    try:
+        found = encode_labels(labels, label_names=wanted, is_pair=is_pair)
+        if label_names is None:  # whoever names the labels says what the numbers mean
+            names = name_by_column(table, found, label_column, is_pair=is_pair)
+            found = found if like is not None else replace(found, names=names)
+            compare_labels(table, found, label_column)
+    except (UnknownLabelError, InputError) as error:
+        # Of a label, or of the names of all, which may be those of the file.
+        at = error.row if isinstance(error, UnknownLabelError) and len(rows) > 0 else None
+        row = None if at is None else where(int(rows[at]))
+        raise InputError(str(error), path=source, row=row, column=label_column) from None
+    codes = np.full(len(rows) if keep is None else len(keep), -1, np.int8)
+    codes[rows] = found.codes
+    return replace(found, codes=codes)
 
 
 def rename_texts(

@@ -17,7 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.columns import LABELS_BESIDE, NAMES_BESIDE
 from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
@@ -62,6 +64,11 @@ _DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
 _FRACTION = re.compile(r"^([-+]?\d+)\.0*$")
 _NUMBERED = re.compile(r"(?i)^(label|class)?[ _-]?\d+$")
 _PLUS = re.compile(r"^\+(?=\d)")
+
+_WHICH_IS_WRONG = (
+    "leave out the column that is wrong, or give the names of 0, 1, ... in their order "
+    "(label_names, --label-names)"
+)
 
 NO_GOLD_LABEL = "no gold label"
 LABEL_MISSING = "label missing"
@@ -283,6 +290,105 @@ def name_as_noted(
         return labels, noted if wanted is None else wanted
     are_numbers = any(all(map(_NUMBERED.match, names)) for names in (noted, wanted))
     return labels if are_numbers else _name(labels, noted), wanted
+
+
+def name_by_column(
+    table: pa.Table, labels: EncodedLabels, label_column: str, *, is_pair: bool
+) -> tuple[str, ...]:
+    """Return the names that a column beside the labels 0, 1, ... gives them; else their own.
+
+    Parameters
+    ----------
+    table
+        n rows, with a column of :data:`ietest_fast.corpus.columns.NAMES_BESIDE`, or without.
+    labels
+        Of these rows.
+    label_column
+        Where they stand.
+    is_pair
+        Whether rows have two texts: then the first of NLI's names stand for all of them.
+
+    Raises
+    ------
+    UnknownLabelError
+        If a number has two names.
+    """
+    names = labels.names
+    are_numbers = bool(names) and all(map(_is_integer, names))
+    for column in NAMES_BESIDE if are_numbers else ():
+        beside = _encode_beside(table, column, label_column, None)
+        if beside is None or any(map(_is_integer, beside.names)):
+            continue
+        name_of = _name_each(labels, beside, column)
+        is_complete = names == tuple(map(str, range(len(names)))) and min(name_of) >= 0
+        if is_complete and len(set(name_of)) == len(names):
+            found = tuple(beside.names[place] for place in name_of)
+            is_nli = is_pair and tuple(map(label_key, found)) == NLI_LABELS[: len(found)]
+            return NLI_LABELS if is_nli else found
+    return names
+
+
+def _name_each(labels: EncodedLabels, beside: EncodedLabels, column: str) -> list[int]:
+    """Return which name of a column each label has; -1 if none."""
+    rows = np.flatnonzero((labels.codes >= 0) & (beside.codes >= 0))
+    codes, named = labels.codes[rows], beside.codes[rows]
+    places, first = np.unique(codes, return_index=True)
+    name_of = np.full(len(labels.names), -1)
+    name_of[places] = named[first]
+    odd = np.flatnonzero(named != name_of[codes])
+    if odd.size:
+        code = codes[odd[0]]
+        raise UnknownLabelError(
+            int(rows[odd[0]]),
+            f"the label {labels.names[code]} is {beside.names[named[odd[0]]]!r} by the column "
+            f"{column}, and {beside.names[name_of[code]]!r} in another row; {_WHICH_IS_WRONG}",
+        )
+    found: list[int] = name_of.tolist()
+    return found
+
+
+def compare_labels(table: pa.Table, labels: EncodedLabels, label_column: str) -> None:
+    """Refuse labels to which another column gives other names; other kinds of labels say nothing.
+
+    Numbers may be named in another order than that of natural language inference.
+
+    Parameters
+    ----------
+    table, labels, label_column
+        As for :func:`name_by_column`.
+
+    Raises
+    ------
+    UnknownLabelError
+        If a label is another one by a column of
+        :data:`ietest_fast.corpus.columns.LABELS_BESIDE`.
+    """
+    codes, names = labels.codes, labels.names
+    for name in LABELS_BESIDE:
+        found = _encode_beside(table, name, label_column, names)
+        if found is None:
+            continue
+        differs = (found.codes != codes) & (found.codes >= 0) & (codes >= 0)
+        if differs.any():
+            row = int(np.argmax(differs))
+            raise UnknownLabelError(
+                row,
+                f"the label is {names[codes[row]]!r}, and {names[found.codes[row]]!r} by the "
+                f"column {name}, and so in {say_count(int(differs.sum()), 'row')}; "
+                f"{_WHICH_IS_WRONG}",
+            )
+
+
+def _encode_beside(
+    table: pa.Table, column: str, label_column: str, names: Sequence[str] | None
+) -> EncodedLabels | None:
+    """Encode another column of labels; None if there is none, or it has labels of another kind."""
+    if column == label_column or table.column_names.count(column) != 1:
+        return None
+    try:
+        return encode_labels(table.column(column), label_names=names, is_pair=False)
+    except (UnknownLabelError, InputError):
+        return None
 
 
 def _name(labels: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:

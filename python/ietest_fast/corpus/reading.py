@@ -63,6 +63,7 @@ def read_corpus(
     quoted: bool | None = None,
     labels_file: str | Path | None = None,
     or_usual_texts: bool = False,
+    like: Corpus | None = None,
 ) -> Corpus:
     """Read and check a file of labelled texts or pairs of texts.
 
@@ -99,6 +100,8 @@ def read_corpus(
     or_usual_texts
         Whether a file that has none of `text_columns` is read as without them; its texts get these
         names.
+    like
+        Another file of the dataset, whose names of labels count where `label_names` is None.
 
     Returns
     -------
@@ -127,7 +130,7 @@ def read_corpus(
                 task,
                 names,
                 labels_file=labels_file,
-                label_names=label_names,
+                label_names=like.label_names if label_names is None and like else label_names,
                 keep_columns=keep_columns,
             )
     if labels_file is not None:
@@ -168,6 +171,7 @@ def read_corpus(
         missing_text=missing_text,
         source=str(path),
         locate=partial(locate_row, path, form),
+        like=like,
     )
 
 
@@ -203,15 +207,14 @@ def read_corpora(
     corpora: list[Corpus] = []
     try:
         for number, path in enumerate(paths, start=1):
-            if corpora and options.get("label_names") is None:
-                options["label_names"] = corpora[0].label_names
+            options["like"] = corpora[0] if corpora else None
             if number == len(paths):
                 kept = (*options.get("keep_columns", ()), *keep_in_last)
                 options["keep_columns"] = tuple(dict.fromkeys(kept))
             # The parts of one dataset may be of several makers, as XNLI's are.
             corpora.append(read_corpus(path, **options, or_usual_texts=number > 1))
     except InputError:
-        if not (corpora and options["label_names"] is corpora[0].label_names):
+        if not corpora or options.get("label_names") is not None:
             raise
         if not corpora[0].is_pair or not {"0", "1", "2"}.issuperset(corpora[0].label_names):
             raise

@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 from ietest_fast.atomic import put_back_on_error
 from ietest_fast.corpus.batch_writer import BatchWriter, check_target
 from ietest_fast.corpus.columns import check_columns, find_text_columns, usual_label_column
+from ietest_fast.corpus.formats import format_of
+from ietest_fast.corpus.labels import name_numbers
 from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
@@ -192,7 +194,7 @@ def _transform_file(
     with contextlib.ExitStack() as stack:
         reader, names = _open_texts(source, text_columns, types_of=types_of)
         stack.enter_context(reader)
-        empty = reader.schema.empty_table()
+        empty = _name_labels(reader.schema.empty_table(), target)
         labels = None
         if not transformation.keeps_labels:
             labels = label_column_of(source, reader.schema, label_column)
@@ -206,7 +208,7 @@ def _transform_file(
         if edit_writer is not None:
             stack.enter_context(edit_writer)
         for batch in reader:
-            whole = pa.Table.from_batches([batch])
+            whole = _name_labels(pa.Table.from_batches([batch], reader.schema), target)
             # The order of written edits, and which new pairs are there already, is a batch's.
             is_apart = edit_writer is None and transformation.keeps_labels
             size = STEP_ROWS if is_apart else max(whole.num_rows, 1)
@@ -326,6 +328,13 @@ def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | Non
         check_columns(path, schema.names, [label_column])
         return label_column
     return usual_label_column(path, schema.names)
+
+
+def _name_labels(table: pa.Table, target: Path) -> pa.Table:
+    """Write names for numbers of labels that a file notes, where the target cannot note them."""
+    if format_of(target).kind == "parquet":
+        return table
+    return name_numbers(table, table.schema)
 
 
 def put_labels(made: Transformed, column: str | None) -> pa.Table:

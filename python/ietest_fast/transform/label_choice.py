@@ -15,9 +15,9 @@ from ietest_fast.corpus.columns import usual_label_column
 from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.corpus.labels import (
     MAX_LABELS,
-    EncodedLabels,
     UnknownLabelError,
     answer_key,
+    compare_labels,
     encode_labels,
     name_as_noted,
 )
@@ -25,6 +25,7 @@ from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import RowError
 from ietest_fast.transform.kinds import take_several
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
 ALL_LABELS = "all"
 """Stands for every label, so that no column of labels is needed."""
+
+_HOW = "--phi {}:labels_in=COLUMN"
 
 Labels = Annotated[tuple[str, ...], BeforeValidator(take_several)]
 """Type of an option that names one label or several."""
@@ -84,9 +87,9 @@ class LabelChoice:
             with open_batches(source) as reader:
                 column = made._find_column(reader.schema.names, name)
             table = _read_distinct(source, column)
-            return replace(made, among=_encode(table, column, name, None).names)
+            return replace(made, among=_encode(table, column, name, None)[1])
         if column not in {None, LABEL} and column in source.table.column_names:
-            return replace(made, among=_encode(source.table, column, name, None).names)
+            return replace(made, among=_encode(source.table, column, name, None)[1])
         return replace(made, codes=source.label_names)
 
     def find_rows(self, table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
@@ -111,17 +114,18 @@ class LabelChoice:
         if self.codes and table.schema.field(column).type == pa.int8():
             codes, names = table[column].to_numpy(), self.codes
         else:
-            encoded = _encode(table, column, name, self.among)
-            codes, names = encoded.codes, encoded.names
+            codes, names = _encode(table, column, name, self.among)
         place_of = {answer_key(known): place for place, known in enumerate(names)}
         wanted = [
             place for key in map(answer_key, self.names) if (place := place_of.get(key, -1)) >= 0
         ]
-        if not wanted and names and all(map(str.isdecimal, names)):
+        are_numbers = all(map(str.isdecimal, names))
+        if not wanted and names and (are_numbers or not self.codes):
+            why = ", which stand for other things in each data set" if are_numbers else ""
             raise InputError(
                 f"{name} keeps the label of some rows only ({', '.join(self.names)}), and labels "
-                f"are {', '.join(names)}, which stand for other things in each data set; write "
-                "their names into the file",
+                f"are {', '.join(map(show_value, names))}{why}; write such names into the file, or "
+                f"name a column that has them ({_HOW.format(name)})",
                 column=column,
             )
         found: npt.NDArray[np.bool_] = np.isin(codes, wanted)
@@ -135,7 +139,7 @@ class LabelChoice:
                     column=self.column,
                 )
             return self.column
-        how = f"--phi {name}:labels_in=COLUMN"
+        how = _HOW.format(name)
         found = usual_label_column(None, columns, how=how)
         if found is None:
             raise InputError(
@@ -164,11 +168,14 @@ def _read_distinct(path: Path, column: str) -> pa.Table:
 
 def _encode(
     table: pa.Table, column: str, name: str, among: tuple[str, ...] | None
-) -> EncodedLabels:
-    labels, names = name_as_noted(table, column, among)
+) -> tuple[npt.NDArray[np.int8], tuple[str, ...]]:
+    """Return labels as places among their names, and these; as in a corpus."""
+    labels, known = name_as_noted(table, column, among)
     try:
-        return encode_labels(labels, label_names=names, is_pair=True)
+        found = encode_labels(labels, label_names=known, is_pair=True)
+        compare_labels(table, found, column)
     except UnknownLabelError as error:
         raise RowError(f"{name}: {error}", index=error.row, column=column) from None
     except InputError as error:  # of the names that the file notes
         raise InputError(f"{name}: {error}", column=column) from None
+    return found.codes, found.names

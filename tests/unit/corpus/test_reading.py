@@ -213,6 +213,53 @@ def test_names_of_labels_count_where_files_number_them_differently(
 
 
 @pytest.mark.parametrize(
+    ("labels", "name", "beside", "names"),
+    [
+        ([1, 0, 1, 0], "label_text", ["pos", "neg", "pos", "neg"], ("neg", "pos")),
+        (["1", "0", "-", "0"], "label_str", ["pos", "neg", "neg", ""], ("neg", "pos")),
+        ([0, 1, 2, 0], "label_name", ["a", "b", "b", "a"], ("0", "1", "2")),  # fewer names
+        ([1, 3, 1, 3], "label_text", ["a", "b", "a", "b"], ("1", "3")),  # not from 0
+        ([1, 0, 1, 0], "genre", ["a", "b", "a", "a"], ("0", "1")),
+        ([1, 0, 1, 0], "label_text", ["0", "1", "0", "0"], None),
+        ([1, 0, 1, 0], "label_text", ["pos", "neg", "neg", "neg"], None),
+    ],
+)
+def test_numbers_are_named_by_the_column_beside_them(
+    labels: list[Any], name: str, beside: list[str], names: tuple[str, ...] | None
+) -> None:
+    table = pa.table({"text": list("abcd"), "label": labels, name: beside})
+    if names is None:
+        with pytest.raises(InputError, match=f"by the column {name}"):
+            corpus_from_table(table)
+        return
+    corpus = corpus_from_table(table)
+    assert corpus.label_names == names
+    assert corpus_from_table(table, label_names=("x", "y", "z", "w")).label_names[0] == "x"
+    # In the other parts of a dataset, too.
+    other = table.set_column(1, "label", pa.array([str(1 - int(each)) for each in "1010"]))
+    if names == ("neg", "pos"):
+        with pytest.raises(InputError, match=f"by the column {name}"):
+            corpus_from_table(other, like=corpus)
+        assert corpus_from_table(table, like=corpus).labels.tolist() == corpus.labels.tolist()
+
+
+def test_pairs_of_which_some_labels_occur_have_all_names_of_nli() -> None:
+    columns = {"premise": list("ab"), "hypothesis": list("cd"), "label": [0, 1]}
+    named = corpus_from_table(pa.table({**columns, "label_text": ["Entailment", "neutral"]}))
+    assert named.label_names == ("entailment", "neutral", "contradiction")
+
+
+def test_parts_of_a_dataset_name_their_numbers_alike(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("text,label,label_text\na,1,positive\nb,0,negative\n")
+    (tmp_path / "b.csv").write_text("text,label,label_text\nc,1,positive\n")
+    (tmp_path / "c.csv").write_text("text,label,label_text\nc,0,positive\nd,1,negative\n")
+    paths = [tmp_path / name for name in ("a.csv", "b.csv")]
+    assert [corpus.labels.tolist() for corpus in read_corpora(paths)] == [[1, 0], [1]]
+    with pytest.raises(InputError, match=r"c.csv, line 2.*'negative', and 'positive' by the column"):
+        read_corpora([*paths, tmp_path / "c.csv"])
+
+
+@pytest.mark.parametrize(
     ("labels", "name", "beside", "told"),
     [
         ("012012", "label_text", "enc", None),

@@ -114,6 +114,13 @@ def test_texts_left_alone_are_told_where_no_text_was_reworded() -> None:
         ("label,label_name,original,transformed", "{n},{wrong},{right},{right}",
          "label_name is another label than label in 20 rows"),
         ("label,label_name,original,transformed", "{n},{right},{right},{right}", ""),
+        ("label,label_id,original,transformed", "{wrong},{n},{right},{right}",
+         "label_id is another label than label in 20 rows"),
+        ("label,label_id,original,transformed", "{right},{n},{right},{right}", ""),
+        ("label,label_id,original,transformed", "{a},{k},{a},{a}",
+         "label_id is another label than label in 3 rows"),
+        ("label,label_id,original,transformed", "{a},{j},{a},{a}", ""),
+        ("label,target,original,transformed", "{a},{k},{a},{a}", ""),
         ("label,label_text,original,transformed", "{n},{a},{n},{n}", ""),
         ("label,gold_label,original,transformed", "{a},{a},{a},{a}", ""),
         ("label,gold_label,original,transformed", "{a},entailment,{a},{a}", ""),
@@ -128,7 +135,13 @@ def test_columns_that_contradict_the_labels_are_told(
     for i in range(20):
         a, b = ("pn", "np")[i % 2]
         right, wrong = NLI_LABELS[i % 3], NLI_LABELS[(i + 1) % 3]
-        names = {"n": i % 3, "right": right, "wrong": wrong}
+        names = {
+            "n": i % 3,
+            "right": right,
+            "wrong": wrong,
+            "j": i % 2,
+            "k": i % 2 if i < 14 else 0,
+        }
         lines.append(row.format(i=i // 2, v=("original", "new")[i % 2], a=a, b=b, **names))
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     warned = [note for note in read_logs([tmp_path / "t.csv"]).notes if "Warning" in note]

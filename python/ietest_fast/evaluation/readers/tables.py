@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -341,13 +342,27 @@ def say_other_facts(
         with contextlib.suppress(InputError):  # lists, which are no labels
             own = _label_keys(values, path)
             mine = _as_nli(right) if set(own) - {""} <= set(NLI_LABELS) else right
-            n = int(((own != mine) & (own != "") & (mine != "")).sum())
-            if n and set(own) & set(mine) - {""}:  # else they are other words for the same labels
+            own = _as_nli(own) if set(right) - {""} <= set(NLI_LABELS) else own
+            n = _count_other(own, mine, may_be_named=name != "target")
+            if n:
                 said.append(
                     f"Warning: {path}: {name} is another label than {gold_column} in "
                     f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
                 )
     return tuple(said)
+
+
+def _count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -> int:
+    """Count rows with two labels; words that are others throughout may be names of the same."""
+    rows = np.flatnonzero((own != "") & (mine != ""))
+    own, mine = own[rows], mine[rows]
+    if set(own) & set(mine):
+        return int((own != mine).sum())
+    if not may_be_named or len(set(own)) != len(set(mine)):
+        return 0
+    names = Counter(zip(own, mine, strict=True))
+    most = {label: max(n for (each, _), n in names.items() if each == label) for label in set(own)}
+    return len(rows) - sum(most.values())
 
 
 def _as_nli(keys: NDArray[Any]) -> NDArray[Any]:
