@@ -53,9 +53,11 @@ def texts(tmp_path: Path) -> Path:
     return tmp_path / "test.csv"
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
+def run(
+    capsys: pytest.CaptureFixture[str], *arguments: str | Path, command: str = "stress"
+) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as stop:
-        main(["stress", *map(str, arguments)])
+        main([command, *map(str, arguments)])
     captured = capsys.readouterr()
     return int(stop.value.code or 0), captured.out, captured.err
 
@@ -451,3 +453,49 @@ def test_a_column_of_a_log_by_which_accuracies_are_parted(
         "fiction": 1.0, "travel": 0.0,
     }  # fmt: skip
     assert typos["comparison"]["p_value"] is not None
+
+
+@pytest.mark.parametrize(
+    ("reworded", "wrong", "verdict", "told"),
+    [
+        ("", "even", "undecided", ["No text was reworded", "6 texts that were left alone"]),
+        ("odd", "even", "differs", ["6 texts that were left alone have another outcome"]),
+        ("", "", "undecided", ["No text was reworded: there is nothing to tell two versions by"]),
+        ("even", "even", "differs", []),
+        ("both", "even", "differs", []),
+    ],
+)
+def test_texts_of_a_log_that_were_left_alone_are_told(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    reworded: str,
+    wrong: str,
+    verdict: str,
+    told: list[str],
+) -> None:
+    rows = ["item,version,gold,predicted,premise,hypothesis"]
+    for i in range(12):
+        gold, kind = ("entailment", "neutral", "contradiction")[i % 3], ("even", "odd")[i % 2]
+        answer = ("neutral", "contradiction", "entailment")[i % 3] if kind == wrong else gold
+        text = f"a text {i}{' and true' if reworded in (kind, 'both') else ''}"
+        rows += [f"{i},original,{gold},{gold},a text {i},x", f"{i},true,{gold},{answer},{text},x"]
+    log = tmp_path / "log.csv"
+    log.write_text("\n".join(rows) + "\n")
+    status, said, err = run(capsys, log, "--fail-on-reject")
+    assert (status, err) == (3 if wrong else 0, "")
+    assert any(line.startswith("true: ") for line in said.split("\n")) == bool(told)
+    assert all(words in " ".join(said.split()) for words in told)
+    (found,) = json.loads(run(capsys, log, "--json")[1])["profiles"]
+    invariance = found["tests"][1]["comparison"]["invariance"]
+    assert invariance["verdict"] == verdict
+    same, evaluated, _ = run(capsys, log, "--fail-on-reject", "--json", command="eval")
+    assert (same, json.loads(evaluated)["invariance"]) == (status, invariance)
+    log.write_text("\n".join(rows + [row.replace(",true,", ",twice,") for row in rows[2::2]]))
+    several = run(capsys, log, command="eval")[1].split("\n")
+    assert sum(line.startswith(("true: ", "twice: ")) for line in several) == 2 * bool(told)
+    page = tmp_path / "page.html"  # which asks the column ``changed``, not the texts
+    marks = ["changed", *(int("true,x" in row) for row in rows[1:])]
+    log.write_text("\n".join(f"{row},{mark}" for row, mark in zip(rows, marks, strict=True)))
+    assert run(capsys, log, "--out", page, command="report")[0] == 0
+    assert all(words in page.read_text() for words in told)

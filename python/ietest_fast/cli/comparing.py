@@ -262,6 +262,8 @@ def _print_several(
     for test in found.tests:
         print_closer(test.strata, test.dose, name=test.name)
         _print_changes(found, test, name=test.name)
+        for line in test.caveats:
+            echo(line)
     echo(signature)
 
 

@@ -104,6 +104,12 @@ class VersionTest:
         return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
 
     @property
+    def caveats(self) -> list[str]:
+        """Whole sentences on texts that were not reworded, where p speaks of them."""
+        said = None if self.invariance is None else self.invariance.caveat
+        return [] if said is None else [f"{self.name}: {said}"]
+
+    @property
     def name(self) -> str:
         """The version, and whose."""
         who = ", ".join(str(value) for value in self.group.values())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.evaluation.stress_origins import say_made_of
 from ietest_fast.plurals import list_dropped
 from ietest_fast.signs import escape_label
+from ietest_fast.stats.equivalence import Verdict
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class StressProfile(Result):
         return [fit_cells(test.to_dict()) for test in (self.original, *self.tests)]
 
     def remarks(self) -> list[str]:
-        """Return of which texts tests are made, and which had nothing to change."""
+        """Return of which texts tests are made, where p misleads, and which changed nothing."""
         said = [f"{each}." for each in list_dropped(self.predictions.dropped, "left out")]
         said += self.warnings
         for test in self.tests:
@@ -215,6 +216,7 @@ class StressProfile(Result):
                 )
             if test.keeps_labels and test.comparison is None:
                 said.append(f"{test.name}: a single row is too few for a paired test.")
+            said += [] if test.comparison is None else test.comparison.caveats
         for name in self.empty:
             why = "changes no column that the model sees"
             said.append(f"{name}: {why if name in self.unseen else 'no text could be changed'}.")
@@ -275,5 +277,6 @@ def _say(test: StressResult) -> str:
     said = "no rows" if accuracy is None else f"{accuracy:.2%} of {test.accuracy.n:,}"
     if test.comparison is not None:
         compared = test.comparison
-        said += f", p = {format_p(compared.p_adjusted)}{' (differs)' if compared.reject else ''}"
+        differs = " (differs)" if compared.verdict is Verdict.DIFFERS else ""
+        said += f", p = {format_p(compared.p_adjusted)}{differs}"
     return said

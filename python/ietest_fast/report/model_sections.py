@@ -87,6 +87,16 @@ def stress_sections(found: StressSource) -> list[Section]:
     return sections
 
 
+def _caveats(evaluations: Sequence[Evaluation]) -> list[Part]:
+    """Note where p speaks of texts that were not reworded, by file if there are several."""
+    return [
+        Note(text=f"{each.name}: {line}" if len(evaluations) > 1 else line)
+        for each in evaluations
+        for test in each.comparison.tests
+        for line in test.caveats
+    ]
+
+
 def version_section(evaluations: Sequence[Evaluation]) -> Section:
     """Return the section on finished models on several versions of texts."""
     outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
@@ -102,6 +112,7 @@ def version_section(evaluations: Sequence[Evaluation]) -> Section:
         ),
         parts=(
             Numbers(table=version_table(evaluations)),
+            *_caveats(evaluations),
             *([] if joint is None else [Numbers(table=joint)]),
             *([Heading(text="By label and number of edits")] if strata else []),
             *(Numbers(table=table) for table in strata),

@@ -147,7 +147,7 @@ class InvarianceTestResult(Result):
         if self.collapsed:
             return Verdict.COLLAPSED
         if self.equivalence is None:
-            return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
+            return Verdict.UNDECIDED  # what differs was not reworded
         flips = None if self.flips is None else self.flips.verdict
         if self.n_reworded is None and flips is FlipVerdict.BELOW:
             flips = None  # texts that were left alone may hide those that were not
@@ -228,8 +228,8 @@ class InvarianceTestResult(Result):
         level = f"{100 * (1 - 2 * self.alpha):g}%"
         delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
         margin = f"{self.equivalence.margin:g}"
-        if self.left_alone is not None:
-            flips = f"{flips} {self._say_left_alone(self.left_alone)}"
+        if self.caveat is not None:
+            flips = f"{flips} {self.caveat}"
         if self.verdict is Verdict.DIFFERS:
             verb = "lower" if self.counts.delta > 0 else "higher"
             said = f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p})."
@@ -273,17 +273,25 @@ class InvarianceTestResult(Result):
             )
         return f"{below[0].upper()}{below[1:]}{hidden}"
 
+    @property
+    def caveat(self) -> str | None:
+        """Why the p-value does not speak of reworded texts alone; None if nothing is against it."""
+        rest = None if self.left_alone is None else self._say_left_alone(self.left_alone)
+        if self.equivalence is not None:
+            return rest
+        few = "Only one text or one cluster was" if self.n_reworded else "No text was"
+        p = format_p(self.p_difference)
+        said = f"{few} reworded: there is nothing to tell two versions by (p = {p})."
+        return said if rest is None else f"{said} {rest}"
+
     def _say_little(self, where: str, p: str) -> str:
         """Say why there is no verdict on what rephrasing does."""
         before = f"{_COLLAPSED} " if self.collapsed else ""
         if self.equivalence is None or self.counts is None:
-            few = "Only one text or one cluster was" if self.n_reworded else "No text was"
-            rest = "" if self.left_alone is None else f" {self._say_left_alone(self.left_alone)}"
-            return (
-                f"{before}{few} reworded: there is nothing to tell two versions by (p = {p}).{rest}"
-            )
+            return f"{before}{self.caveat}"
         flips = "" if self.flips is None else f" {self.flips.explanation}"
-        return f"{before}Accuracy {where}: delta {self.counts.delta:+.4f} (p = {p}).{flips}"
+        rest = "" if self.caveat is None else f" {self.caveat}"
+        return f"{before}Accuracy {where}: delta {self.counts.delta:+.4f} (p = {p}).{flips}{rest}"
 
     def _say_left_alone(self, left_alone: PairedCounts) -> str:
         both = [left_alone] if self.counts is None else [left_alone, self.counts]
