@@ -135,6 +135,18 @@ class VersionTest:
             "dose": None if self.dose is None else self.dose.to_dict(),
         }
 
+    def cells(self) -> dict[str, Any]:
+        """Return the row of a data frame; of reworded texts it has what tables show."""
+        nested = {"invariance", "strata", "dose"}
+        own = self.invariance
+        return {
+            **fit_cells({key: each for key, each in self.to_dict().items() if key not in nested}),
+            "reworded": None if own is None else own.n_reworded,
+            "delta_reworded": None if own is None or own.n_reworded is None else own.delta,
+            "flip_rate": None if own is None or own.flips is None else own.flips.rate,
+            "verdict": str(self.verdict),
+        }
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupCochran:
@@ -209,7 +221,7 @@ class Comparison(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row for each test."""
-        return [fit_cells(test.to_dict()) for test in self.tests]
+        return [test.cells() for test in self.tests]
 
 
 def compare_versions(

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.amount_axis import scale_amounts
-from ietest_fast.evaluation.consistency_profile import flat_measures
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.consistency_comparison import COMPARED_LABELS
 from ietest_fast.stats.result import Result, fit_cells, format_p
@@ -63,7 +62,7 @@ class ConsistencyCurves(Result):
                     "of": curve.of,
                     "amount": point.amount,
                     "name": point.name,
-                    **flat_measures(point.result),
+                    **point.result.to_dict(),
                 }
             )
             for curve in self.curves

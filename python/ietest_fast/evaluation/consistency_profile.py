@@ -207,11 +207,11 @@ class ConsistencyProfile(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row for all buckets, and one for each subset."""
-        whole = fit_cells({**self.group, "subset": None, **flat_measures(self.result)})
+        whole = fit_cells({**self.group, "subset": None, **self.result.to_dict()})
         return [
             whole,
             *(
-                fit_cells({**self.group, "subset": name, **flat_measures(part)})
+                fit_cells({**self.group, "subset": name, **part.to_dict()})
                 for subsets in self._all_subsets()
                 for name, part in subsets.parts.items()
             ),
@@ -272,15 +272,3 @@ class ConsistencyProfile(Result):
 def name_group(group: Mapping[str, Any]) -> str:
     """Return what a classifier is called: the values of ``model``, ``m`` and ``rho``."""
     return ", ".join(str(value) for value in group.values())
-
-
-def flat_measures(result: ConsistencyResult) -> dict[str, Any]:
-    """Return the numbers of a result, the ends of intervals in columns of their own."""
-    found: dict[str, Any] = {}
-    for name, value in result.to_dict().items():
-        if name.endswith("_interval") and value is not None:
-            found[f"{name.removesuffix('_interval')}_low"] = value[0]
-            found[f"{name.removesuffix('_interval')}_high"] = value[1]
-        else:
-            found[name] = value
-    return found

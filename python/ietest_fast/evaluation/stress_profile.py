@@ -104,6 +104,15 @@ class StressResult:
             "comparison": None if self.comparison is None else self.comparison.to_dict(),
         }
 
+    def cells(self) -> dict[str, Any]:
+        """Return the row of a data frame; what is not compared has no cells of a comparison."""
+        nested = {"made_of", "antonyms", "confusion", "comparison"}
+        compared = {} if self.comparison is None else self.comparison.cells()
+        return {
+            **fit_cells({key: each for key, each in self.to_dict().items() if key not in nested}),
+            **{f"comparison_{name}": value for name, value in compared.items()},
+        }
+
 
 def _accuracies(shares: Mapping[str, Share]) -> dict[str, Any]:
     return {name: share.to_dict("accuracy") for name, share in shares.items()}
@@ -194,7 +203,7 @@ class StressProfile(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row for each test."""
-        return [fit_cells(test.to_dict()) for test in (self.original, *self.tests)]
+        return [test.cells() for test in (self.original, *self.tests)]
 
     def remarks(self) -> list[str]:
         """Return of which texts tests are made, where p misleads, and which changed nothing."""

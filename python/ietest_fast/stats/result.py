@@ -51,7 +51,7 @@ class Result:
         """Return the result as a data frame, for tables and for joining many results.
 
         One row with the numbers of :meth:`to_dict`; results of several tests have a row for each.
-        What is itself a list or a table is left out.
+        What is itself a list or a table is left out, but for the ends of intervals.
 
         Returns
         -------
@@ -100,12 +100,18 @@ def _show(text: str) -> str:
 
 
 def fit_cells(values: dict[str, Any]) -> dict[str, Any]:
-    """Return what fits the cells of a table: texts, numbers, truth values and None."""
-    return {
-        name: value
-        for name, value in values.items()
-        if value is None or isinstance(value, (bool, int, float, str))
-    }
+    """Return what fits the cells of a table: texts, numbers, truth values and None.
+
+    The ends of intervals stand in columns of their own.
+    """
+    cells: dict[str, Any] = {}
+    for name, value in values.items():
+        if name.endswith("interval") and (value is None or isinstance(value, (list, tuple))):
+            start = name.removesuffix("interval")
+            cells[f"{start}low"], cells[f"{start}high"] = (None, None) if value is None else value
+        elif value is None or isinstance(value, (bool, int, float, str)):
+            cells[name] = value
+    return cells
 
 
 def format_paper_p(p: float, n_resamples: int | None) -> str:

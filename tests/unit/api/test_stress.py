@@ -95,6 +95,37 @@ def test_it_prints_and_shows_itself() -> None:
     assert json.loads(found.to_json())["tests"][1]["test"] == "no"
 
 
+@pytest.mark.parametrize("test", ["negation", "word-overlap", "antonym"])
+def test_a_frame_shows_what_is_compared(test: str) -> None:
+    found = ie.stress(guess, FRAME)
+    rows = found.to_frame().set_index("test")
+    assert not {"comparison", "made_of", "antonyms", "confusion"} & set(rows.columns)
+    own = rows.filter(like="comparison_")
+    assert own.loc["original"].isna().all()
+    compared, row = found[test].comparison, own.loc[test]
+    if compared is None:  # as labels are set
+        assert row.isna().all()
+        return
+    assert row["comparison_delta"] == compared.result.delta
+    assert row["comparison_p_adjusted"] == compared.p_adjusted
+    assert row["comparison_verdict"] == str(compared.verdict)
+
+
+@pytest.mark.parametrize(
+    ("kind", "shown"),
+    [("versions", {"verdict", "flip_rate"}), ("logic", {"rate_low", "informedness_high"})],
+)
+def test_other_frames_have_no_column_for_what_they_leave_out(kind: str, shown: set[str]) -> None:
+    if kind == "versions":
+        found = ie.evaluate(guess, FRAME, phi=["negation", "word-overlap"])
+    else:
+        found = ie.stress(guess, FRAME, suite="logic")
+    frame = found.to_frame()
+    assert shown <= set(frame.columns)
+    assert all(frame[name].notna().any() for name in shown)
+    assert not {"invariance", "dose", "rate_interval", "informedness_interval"} & set(frame.columns)
+
+
 @pytest.mark.slow
 def test_the_figure() -> None:
     import matplotlib as mpl

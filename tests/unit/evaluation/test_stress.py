@@ -200,7 +200,7 @@ def test_several_models_and_a_log(corpus: Corpus, tmp_path: Path) -> None:
     )
     profiles = measure_stress(both)
     assert [profile.name for profile in profiles] == ["a", "b"]
-    assert profiles[0].to_frame().shape == (2, len(profiles[0].records()[0]))
+    assert profiles[0].to_frame().shape == (2, len(profiles[0].records()[1]))
 
 
 def test_what_is_missing_is_said(corpus: Corpus) -> None:
