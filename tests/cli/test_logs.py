@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pyarrow.csv as pacsv
 import pytest
 
 from ietest_fast.cli.main import main
+from ietest_fast.evaluation import Predictions, compare_versions
+from ietest_fast.report.evaluations import read_evaluation
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"
@@ -161,3 +164,47 @@ def test_options_of_logs_are_refused_where_they_say_nothing(
     assert (status, "--unparsed is for logs of answers" in err) == (2, True)
     status, _, err = run(capsys, "eval", *logs, "-P", "a", "-C", "b")
     assert (status, "--correct-columns takes the place" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["attacked", "clean"], "attacked, the first of the rows, is taken for it, and clean is"),
+        (["clean", "attacked"], "clean, the first of the rows, is taken for it, and attacked is"),
+        (["b", "a", "c"], "b, the first of the rows, is taken for it, and a, c are"),
+        (["attacked", "original"], None),
+        (["a", " Original "], None),
+    ],
+)
+def test_the_version_that_is_taken_for_the_original_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], names: list[str], said: str | None
+) -> None:
+    rows = [
+        f"{item},{name},{gold},{gold if (item + place) % 4 else 'yes'}\n"
+        for place, name in enumerate(names)
+        for item, gold in enumerate(["yes", "no"] * 20)
+    ]
+    path = tmp_path / "long.csv"
+    path.write_text("item,version,gold,predicted\n" + "".join(rows))
+    told = [line for line in _notes(capsys, path) if "no version is called original" in line]
+    assert len(told) == (said is not None)
+    assert all(said in line and "call the right one original" in line for line in told if said)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluated = read_evaluation(path)
+    assert len([each for each in caught if "is called original" in str(each.message)]) == len(told)
+    assert list(evaluated.comparison.notes) == told
+    predictions = Predictions.from_table(pacsv.read_csv(path))
+    named = compare_versions(predictions, reference=predictions.versions[-1])
+    assert named.notes == ()
+
+
+def _notes(capsys: pytest.CaptureFixture[str], path: Path) -> list[str]:
+    """Return what ``eval`` says beside its numbers, the same on the terminal and in JSON."""
+    status, out, err = run(capsys, "eval", str(path), "--all-reworded")
+    assert status == 0, err
+    status, found, err = run(capsys, "eval", str(path), "--all-reworded", "--json")
+    assert status == 0, err
+    notes: list[str] = json.loads(found)["notes"]
+    assert all(" ".join(note.split()) in " ".join(out.split()) for note in notes)
+    return notes

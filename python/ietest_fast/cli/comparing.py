@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,6 +80,7 @@ def compare_logs(
         dose=options["dose"],
         n_threads=options["n_threads"],
     )
+    read = replace(read, notes=(*read.notes, *found.notes))
     if len(found.tests) == 1:
         _print_one(
             read, found, margin=margin, as_json=as_json, fields=fields or {}, told=told or {}
@@ -204,9 +206,9 @@ def _print_several(
             {
                 **_unless_none(labels=read.predictions.label_names),
                 "dropped": read.predictions.dropped,
-                "notes": list(read.notes),
                 **told,
                 **found.to_dict(),
+                "notes": list(read.notes),
                 "signature": signature,
             }
         )

@@ -180,12 +180,15 @@ class Comparison(Result):
         ``versions`` of the same items, or ``models`` on the same version.
     alpha
         Level of the family of tests of one classifier.
+    notes
+        What was decided that nobody has said: which version is the original, if none is called so.
     """
 
     tests: tuple[VersionTest, ...]
     cochran: tuple[GroupCochran, ...]
     compared: Literal["versions", "models"]
     alpha: float
+    notes: tuple[str, ...] = ()
 
     @property
     def reject(self) -> bool:
@@ -213,6 +216,7 @@ class Comparison(Result):
             "alpha": self.alpha,
             "reject": self.reject,
             "alike": self.alike,
+            "notes": list(self.notes),
         }
 
     def rows(self) -> list[tuple[str, str]]:
@@ -254,7 +258,8 @@ def compare_versions(
     predictions
         The long table.
     reference
-        The version that others are compared with; None: ``original``, or the first.
+        The version that others are compared with; None: ``original``, or the first, which the
+        result's ``notes`` then name.
     clusters
         A column whose equal values belong together; whole clusters are drawn. None: the answers to
         one item, if there are several, and otherwise rows.
@@ -293,9 +298,11 @@ def compare_versions(
     if len(predictions.versions) == 1:
         predictions = _models_as_versions(predictions)
         compared = "models"
+    notes: tuple[str, ...] = ()
     if reference is None:
-        names = predictions.versions
-        reference = ORIGINAL if ORIGINAL in names else names[0]
+        reference = predictions.versions[0]
+        if compared == "versions" and reference != ORIGINAL:
+            notes = (_say_first(predictions),)
     options = {
         "n_resamples": n_resamples,
         "rng": rng,
@@ -379,7 +386,20 @@ def compare_versions(
             cochran.append(GroupCochran(group=shown, result=result))
     if not tests:
         raise InputError("has one version of each item; two are needed", path=predictions.source)
-    return Comparison(tests=tuple(tests), cochran=tuple(cochran), compared=compared, alpha=alpha)
+    return Comparison(
+        tests=tuple(tests), cochran=tuple(cochran), compared=compared, alpha=alpha, notes=notes
+    )
+
+
+def _say_first(predictions: Predictions) -> str:
+    """Name the version that is taken for the original, as the order of rows may be any."""
+    first, *others = predictions.versions
+    return (
+        f"Warning: {predictions.source}: no version is called {ORIGINAL}, so {first}, the first of "
+        f"the rows, is taken for it, and {', '.join(others)} "
+        f"{'is' if len(others) == 1 else 'are'} compared with it; call the right one {ORIGINAL} "
+        "(in Python, reference names it)."
+    )
 
 
 def _models_as_versions(predictions: Predictions) -> Predictions:

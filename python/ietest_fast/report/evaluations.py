@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.schema import is_predictions
@@ -166,6 +167,8 @@ def evaluate_predictions(
     clusters = _CLUSTER if _CLUSTER in predictions.columns else None
     strata = (EDITS,) if _has_edits(predictions) else ()
     comparison = compare_versions(predictions, clusters=clusters, alpha=alpha, strata=strata)
+    for note in comparison.notes:
+        warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)
     alone = _name(predictions.groups[0]) if len(predictions.groups) == 1 else ""
     return Evaluation(
         name=source.name,
