@@ -668,3 +668,73 @@ def test_models_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFi
     status, said, err = run(capsys, *logs, "--test-set", logs[0], "-S", "50")
     assert (status, said) == (1, "")
     assert "1 classifier has answered a full test set, and 2 the paraphrases" in err
+
+
+SCORES = {"1": (0.8, 0.6, 0.2), "2": (0.5, 0.5, 0.9), "3": (0.1, 0.4, 0.3)}
+RIGHT = {"1": (1, 1, 0), "2": (1, 1, 1), "3": (0, 0, 0)}
+
+
+def write_scores(folder: Path, kind: str, *, right: bool) -> list[str]:
+    """Write scores of three wordings, or the outcomes that a threshold of 0.5 makes of them."""
+    table = RIGHT if right else SCORES
+    if kind == "wide":
+        rows = ["a,b,c", *(",".join(map(str, row)) for row in table.values())]
+        asked = ["-C", "a,b,c"]
+    else:
+        names = ("original", "p1", "p2")
+        marked = ",gold,predicted" if kind == "marked" else ""
+        rows = [f"item,version,correct{marked}"]
+        for item, row in table.items():
+            said = ",yes,no" if marked else ""
+            rows += [f"{item},{name},{it}{said}" for name, it in zip(names, row, strict=True)]
+        asked = ["-C", "correct"] if kind == "marked" else []
+    path = folder / f"{right}.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return [str(path), *asked]
+
+
+@pytest.mark.parametrize("command", ["consistency", "stress"])
+@pytest.mark.parametrize("kind", ["long", "wide", "marked"])
+def test_scores_of_a_threshold_are_measured_as_their_outcomes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str, command: str
+) -> None:
+    found = []
+    for right, asked in ((True, []), (False, ["--threshold", "0.5"])):
+        given = write_scores(tmp_path, kind, right=right)
+        with pytest.raises(SystemExit) as stop:
+            main([command, *given, *asked, "--json"])
+        said, err = capsys.readouterr()
+        assert (stop.value.code or 0, err) == (0, "")
+        found.append(json.loads(said)["profiles"])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (["--threshold", "0.5", "--filter", "x"], (2, "--filter is for logs of other programs")),
+        (["--threshold", "0.5", "-C", "a"], (2, "--correct-columns is for logs of other")),
+        (["--threshold", "9"], (0, "no score reaches the threshold 9")),
+        ([], (1, "or --threshold for other scores")),
+    ],
+)
+def test_thresholds_that_do_not_fit(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    asked: list[str],
+    expected: tuple[int, str],
+) -> None:
+    status, said, err = run(capsys, *write_scores(tmp_path, "long", right=False), *asked, "-S", "9")
+    assert status == expected[0]
+    assert expected[1] in " ".join((said + err).split())
+
+
+def test_a_threshold_is_refused_where_outcomes_are_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, out = write(tmp_path / "log.csv", answer_rows(ANSWERS)), tmp_path / "out.parquet"
+    status, _, err = run(capsys, log, "--threshold", "0.5")
+    assert (status, "a threshold (--threshold) is for scores" in err) == (1, True)
+    assert run(capsys, log, "-S", "9", "--out", out)[0] == 0
+    status, _, err = run(capsys, out, "--threshold", "0.5")
+    assert (status, "says itself which answers are right" in err) == (1, True)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
 
+# What a table with a row for each item and version has in the place of -C's columns.
+_OUTCOMES = ("correct",)
+
 
 def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read logs: each of a model if they are tables of wordings, otherwise as ``eval`` does."""
@@ -26,10 +29,18 @@ def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[Consiste
 
     paths = [Path(log) for log in logs]
     _check_answers(paths, reader=options["reader"])
-    known = [] if options["reader"] is not None else [read_wordings(path) for path in paths]
+    by_outcomes = options["correct_columns"] == _OUTCOMES
+    known = [
+        read_wordings(path, threshold=options["threshold"], by_outcomes=by_outcomes)
+        for path in (paths if options["reader"] is None else ())
+    ]
     own = [each for each in known if each is not None]
     if own and len(own) == len(paths):
-        check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
+        taken = {"correct-columns"} if by_outcomes else set()
+        check_not_given(
+            *(name for name in OF_LOGS if name not in taken),
+            because="is for logs of other programs",
+        )
         answers = name_answers(own, paths)
     elif own:
         other = next(path for path, each in zip(paths, known, strict=True) if each is None)

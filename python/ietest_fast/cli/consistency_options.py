@@ -34,7 +34,6 @@ OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
-    "threshold",
     "keep-columns",
     "phi",
     "draws",

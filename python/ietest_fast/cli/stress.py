@@ -58,7 +58,6 @@ _OF_MODELS = (
     "onnx-output",
     "precision",
     "max-length",
-    "threshold",
     "out",
     "keep-columns",
     "with",

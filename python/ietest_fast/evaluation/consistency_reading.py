@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def read_wordings(path: str | Path) -> ConsistencyAnswers | None:
+def read_wordings(
+    path: str | Path, *, threshold: float | None = None, by_outcomes: bool = False
+) -> ConsistencyAnswers | None:
     """Read a log of answers to wordings, if it is a long table or of ParaNLU.
 
     Parameters
@@ -41,6 +43,10 @@ def read_wordings(path: str | Path) -> ConsistencyAnswers | None:
     path
         A table with a row for each item and version, such as ``ietest-fast consistency --out``
         writes (Parquet, CSV, TSV or JSON lines), or ParaNLU's published predictions.
+    threshold
+        The least score in the column ``correct`` that is right; None: it holds outcomes.
+    by_outcomes
+        Whether the column ``correct`` alone says what is right, even beside labels.
 
     Returns
     -------
@@ -57,9 +63,17 @@ def read_wordings(path: str | Path) -> ConsistencyAnswers | None:
     path = Path(path)
     check_readable(path)
     refuse_logic(path)
-    if paranlu_kind(path) is not None:
+    is_scored = by_outcomes or threshold is not None
+    kind = paranlu_kind(path)
+    run = None if kind is not None else read_consistency_run(path)
+    if is_scored and (kind is not None or run is not None):
+        raise InputError(
+            "says itself which answers are right; leave out --threshold and --correct-columns, "
+            "which are for tables of scores",
+            path=path,
+        )
+    if kind is not None:
         return ConsistencyAnswers(predictions=read_paranlu(path), run=ConsistencyRun())
-    run = read_consistency_run(path)
     if run is not None:
         return ConsistencyAnswers(predictions=Predictions.read(path), run=run)
     try:
@@ -69,6 +83,8 @@ def read_wordings(path: str | Path) -> ConsistencyAnswers | None:
         return None  # a log of another program; its reader says what is wrong
     if not is_long:
         return None
+    if is_scored:
+        return _read_scored(path, threshold)
     if path.suffix == ".parquet":
         found = Predictions.read(path)
     else:
@@ -76,6 +92,17 @@ def read_wordings(path: str | Path) -> ConsistencyAnswers | None:
             table = pa.Table.from_batches(list(batches), schema=batches.schema)
         found = Predictions.from_table(table, source=str(path))
     return as_answers(found)
+
+
+def _read_scored(path: Path, threshold: float | None) -> ConsistencyAnswers:
+    """Read a long table by its column of outcomes or scores, as ``eval`` does."""
+    from ietest_fast.evaluation.readers.tables import list_columns, read_scores
+    from ietest_fast.evaluation.reading import say_threshold
+
+    table = read_scores(path, list_columns(path), threshold)
+    known = as_answers(Predictions.from_table(table, source=str(path)))
+    said = [] if threshold is None else say_threshold([table["correct"]], threshold)
+    return replace(known, run=replace(known.run, warnings=(*known.run.warnings, *said)))
 
 
 def need_wordings(path: str | Path) -> ConsistencyAnswers:

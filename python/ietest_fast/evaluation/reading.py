@@ -29,6 +29,8 @@ from ietest_fast.evaluation.readers import Answers, Fields, read_log
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pyarrow as pa
+
     from ietest_fast.evaluation.predictions import Predictions
 
 
@@ -193,7 +195,7 @@ def read_logs(
     judges = _check_judges(logs)
     if threshold is not None:
         _check_scores(logs)
-        judges += _say_threshold(logs, threshold)
+        judges += say_threshold([log.correct for log in logs if log.correct is not None], threshold)
     if threshold is None:  # a score may be too low for an answer that is the target
         judges += say_wrong_targets(logs)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
@@ -244,10 +246,9 @@ def _check_scores(logs: Sequence[Answers]) -> None:
             )
 
 
-def _say_threshold(logs: Sequence[Answers], threshold: float) -> list[str]:
+def say_threshold(columns: Sequence[pa.Array | pa.ChunkedArray], threshold: float) -> list[str]:
     """Say that a threshold tells no answers apart, which a slip such as 50 for 0.5 does."""
-    outcomes = [log.correct.unique().to_pylist() for log in logs if log.correct is not None]
-    known = {outcome for each in outcomes for outcome in each} - {None}
+    known = {outcome for each in columns for outcome in each.unique().to_pylist()} - {None}
     if len(known) != 1:
         return []
     which, what = (

@@ -535,7 +535,7 @@ def _read_long(
     form = find_format(path)
     is_own = False
     if by_outcomes or fields.threshold is not None:
-        table = _read_scores(path, names, fields.threshold)
+        table = read_scores(path, names, fields.threshold)
         whole = Predictions.from_table(table, source=str(path))
     elif form.kind == "parquet":
         whole = Predictions.read(path)
@@ -569,7 +569,7 @@ def _read_long(
     return found
 
 
-def _read_scores(path: Path, names: Sequence[str], threshold: float | None) -> pa.Table:
+def read_scores(path: Path, names: Sequence[str], threshold: float | None) -> pa.Table:
     """Read a long table without its labels: outcomes, or scores of which a threshold makes some."""
     if "correct" not in names:
         raise InputError(
