@@ -418,6 +418,13 @@ def find_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     return missing
 
 
+def name_groups(names: pa.Array) -> pa.Array:
+    """Give names of groups of rows without blanks around them, and null where one is missing."""
+    trimmed = trim_texts(names)
+    missing = pa.array(find_missing(pa.chunked_array([trimmed])))
+    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+
+
 def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
     """Say of each value whether it is a right one, and in which rows there is no outcome."""
     if pa.types.is_boolean(column.type) and column.null_count == 0:

@@ -113,6 +113,8 @@ def test_resamples_are_those_of_strata_where_the_test_is_exact(
         (["--strata", "genre", "--alpha", "0.6"], 2, "--strata needs an --alpha below 0.5"),
         (["--strata", "row"], 1, "3,000 different values"),
         (["--strata", "gap"], 1, "write a word such as 'none' there"),
+        (["--strata", "said"], 1, "has 1,500 labels 'nan', and a missing value is no stratum"),
+        (["--clusters", "said"], 1, "belong"),
     ],
 )
 def test_bad_columns_are_named(
@@ -125,6 +127,7 @@ def test_bad_columns_are_named(
     path = write(tmp_path)
     frame = pd.read_csv(path)
     frame["row"], frame["gap"] = np.arange(N), np.where(np.arange(N) % 2, "x", None)
+    frame["said"] = np.where(np.arange(N) % 2, "x", " NaN ")
     frame["missing"] = np.where(np.arange(N) % 2, 1, np.nan)
     frame.to_csv(path, index=False)
     for start in (["eval", path, *ANSWERS], ["test", path]):
@@ -209,3 +212,21 @@ def test_labels_of_the_verdict_are_drawn_as_the_table_beside_it(
     own, table = found["invariance"]["strata"]["heterogeneity"], found["strata"][0]["heterogeneity"]
     assert (own["method"], own["n_resamples"], own["seed"]) == ("resample", 199, 7)
     assert own == table
+
+
+@pytest.mark.parametrize("start", [["eval", *ANSWERS], ["test", *ANSWERS], ["test"]])
+@pytest.mark.parametrize("other", ["{} ", "\t{}", "{}"])
+def test_blanks_make_no_stratum(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], start: list[str], other: str
+) -> None:
+    path = write(tmp_path)
+    frame = pd.read_csv(path)
+    second = np.arange(N) % 2 == 1
+    frame["genre"] = np.where(second, frame["genre"].map(other.format), frame["genre"])
+    frame.to_csv(path, index=False)
+    command, *columns = start
+    arguments = [path, *columns, "--reworded", "reworded", "--strata", "genre", "--json"]
+    status, out, err = run(capsys, command, *arguments)
+    assert status == 0, err
+    (found,) = json.loads(out)["strata"]
+    assert [each["stratum"] for each in found["strata"]] == ["fiction", "travel"]

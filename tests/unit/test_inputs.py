@@ -202,6 +202,16 @@ def test_a_blank_label_is_no_cluster(make, blank):
         as_clusters(np.array([b" ", b"a"]), 2)
 
 
+@pytest.mark.parametrize("make", [list, np.array, lambda x: np.array(x, dtype=object), pa.array])
+@pytest.mark.parametrize("missing", ["nan", "NaN", " nan "])
+def test_the_text_of_a_missing_number_is_no_cluster(make, missing):
+    with pytest.raises(InputError, match="row 1: clusters has 2 labels 'nan', and a missing"):
+        as_clusters(make(["a", missing, missing, "b"]), 4)
+    with pytest.raises(InputError, match="row 0: clusters has 1 label 'nan', "):
+        as_clusters(np.array([b"nan", b"a"]), 2)
+    assert as_clusters(make(["nancy", "none", "nancy"]), 3)[1] == 2
+
+
 def test_a_missing_date_is_no_cluster():
     dates = np.array(["2023-01-01", "NaT", "2023-01-02"], dtype="datetime64[D]")
     for column in (dates, dates - dates[0]):
@@ -213,7 +223,7 @@ def test_a_missing_date_is_no_cluster():
 
 @pytest.mark.parametrize("make", [list, tuple, lambda values: np.array(values, dtype=object)])
 def test_labels_of_different_types_are_different_clusters(make):
-    codes, n = as_clusters(make([1, "1", 2, "2", 1.0, "nan", b"1", (1, 2)]), 8)
+    codes, n = as_clusters(make([1, "1", 2, "2", 1.0, "none", b"1", (1, 2)]), 8)
     assert codes.tolist() == [0, 1, 2, 3, 0, 4, 5, 6]
     assert n == 7
 

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.stats import chi2_contingency, fisher_exact
 from statsmodels.stats.contingency_tables import cochrans_q
@@ -400,3 +401,27 @@ def test_bad_input_is_named(strata: Any, options: Any, message: str) -> None:
 def test_too_many_strata_are_refused() -> None:
     with pytest.raises(InputError, match=r"101 different values.*ranges"):
         stratified_test([1] * 101, [0] * 101, np.arange(101))
+
+
+@pytest.mark.parametrize("make", [list, np.array, lambda x: np.array(x, dtype=object), pa.array])
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["news", "news ", "\tfiction", "fiction"] * 5, ["fiction", "news"]),
+        (["2", " 10", "10 ", "2"] * 5, ["2", "10"]),
+        (["nancy", "none", "None", "nancy"] * 5, ["None", "nancy", "none"]),
+        (["a", "nan", "a", "b"] * 5, "row 1: kind has 5 labels 'nan', and a missing value is no"),
+        (["a", "b", " NaN", "b"] * 5, "row 2: kind has 5 labels 'nan', and a missing value is no"),
+        (["a", "b", "b", " "] * 5, "row 3: kind has 5 blank labels, and a blank is no stratum"),
+    ],
+)
+def test_blanks_make_no_stratum_and_missing_texts_none(
+    make: Any, names: list[str], expected: Any
+) -> None:
+    right, other = np.ones(20, dtype=bool), np.arange(20) % 3 > 0
+    if isinstance(expected, str):
+        with pytest.raises(InputError, match=expected):
+            stratified_test(right, other, make(names), name="kind")
+        return
+    found = stratified_test(right, other, make(names), name="kind")
+    assert [each.name for each in found.strata] == expected

@@ -27,6 +27,7 @@ from ietest_fast.stats import (
     paired_test,
 )
 from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.values import find_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -457,11 +458,12 @@ def _test(
 
 def _read_clusters(pairs: Pairs, name: str) -> NDArray[Any]:
     values = pairs.column(name)
-    if values.null_count:
-        item = pairs.items[pc.index(values.is_null(), True).as_py()].as_py()
+    missing = np.flatnonzero(find_missing(pa.chunked_array([values])))
+    if missing.size:
+        item = pairs.items[int(missing[0])].as_py()
         raise InputError(
             f"item {item!r} belongs to no cluster; "
-            f"{say_count(values.null_count, 'row has', 'rows have')} none, and each needs one",
+            f"{say_count(missing.size, 'row has', 'rows have')} none, and each needs one",
             path=pairs.predictions.source,
             column=name,
         )

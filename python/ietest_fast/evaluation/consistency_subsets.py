@@ -17,7 +17,7 @@ from ietest_fast.plurals import say_count
 from ietest_fast.stats.consistency import measure_consistency
 from ietest_fast.stats.consistency_comparison import compare_consistency
 from ietest_fast.stats.subset_comparison import compare_subsets
-from ietest_fast.values import trim_texts
+from ietest_fast.values import name_groups
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -198,7 +198,7 @@ def read_values(predictions: Predictions, column: str) -> tuple[NDArray[Any], ND
             column=column,
         )
     try:
-        texts = trim_texts(pc.cast(table[column].combine_chunks(), pa.string()))
+        texts = name_groups(pc.cast(table[column].combine_chunks(), pa.string()))
     except pa.ArrowException as error:
         raise InputError(
             f"holds {table[column].type}, by which consistency cannot be split; a column of "

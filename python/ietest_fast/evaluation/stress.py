@@ -19,7 +19,7 @@ from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, find_outcomes, show_value, trim_texts
+from ietest_fast.values import as_texts, find_outcomes, name_groups, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -436,7 +436,7 @@ def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray
     units = items.indices.cast("int64")
     if clusters is not None:
         labels = as_texts(table[clusters], path=source, name=clusters)
-        labels = trim_texts(labels).dictionary_encode()
+        labels = name_groups(labels).dictionary_encode()
         own = pc.add(labels.indices.cast("int64"), len(items.dictionary))
         units = pc.coalesce(own, units)
     found: NDArray[np.int64] = units.to_numpy()
@@ -452,7 +452,7 @@ def _part(
     missing: str | None = None,
 ) -> dict[str, Share]:
     """Return accuracies by the values of a column; none where all are null."""
-    values = as_texts(predictions.table[name], path=predictions.source, name=name)
+    values = name_groups(as_texts(predictions.table[name], path=predictions.source, name=name))
     if values.null_count == len(values):
         return {}
     names = sorted(pc.unique(values).drop_null().to_pylist())

@@ -16,7 +16,7 @@ from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.consistency import ConsistencyResult, measure_consistency
-from ietest_fast.values import as_texts, find_missing, trim_texts
+from ietest_fast.values import as_texts, name_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,9 +199,8 @@ def _check_same(
     predictions: Predictions, table: pa.Table, name: str, what: str, remedy: str
 ) -> None:
     """Refuse items whose wordings have different values in a column."""
-    values = trim_texts(as_texts(table[name], path=predictions.source, name=name))
-    values = pa.chunked_array([values])
-    values = pc.if_else(pa.array(find_missing(values)), None, values)
+    names = as_texts(table[name], path=predictions.source, name=name)
+    values = pa.chunked_array([name_groups(names)])
     mixed = pa.table({"item": table["item"], "value": values}).filter(
         pa.array(find_mixed(table["item"], values))
     )

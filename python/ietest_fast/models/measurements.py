@@ -11,7 +11,14 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.models.columns import read_columns
 from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
-from ietest_fast.values import as_numbers, as_words, find_outcomes, show_value, trim_texts
+from ietest_fast.values import (
+    as_numbers,
+    as_words,
+    find_missing,
+    find_outcomes,
+    show_value,
+    trim_texts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -228,11 +235,7 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
     import pyarrow.compute as pc
 
     column = table.column(name)
-    words = as_words(column)
-    lack = pc.is_null(column, nan_is_null=True).to_numpy()
-    if words is not None:
-        lack = lack | pc.fill_null(pc.equal(words, ""), False).to_numpy()
-    missing = np.flatnonzero(lack)
+    missing = np.flatnonzero(find_missing(trim_texts(column)))
     if missing.size:
         raise InputError(
             f"{missing.size} of {len(column)} rows belong to no cluster",

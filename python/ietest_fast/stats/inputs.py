@@ -233,21 +233,13 @@ def as_clusters(
     Raises
     ------
     InputError
-        If a label is missing, blank or not hashable, the length is not n, or there are too few
-        clusters.
+        If a label is missing, blank, the text nan or not hashable, the length is not n, or there
+        are too few clusters.
     """
     labels = _as_labels(values, name)
     if labels.size != n:
         raise InputError(f"{name} has {labels.size} rows, but there are {n} observations")
-    if labels.dtype.kind in "OUS":
-        blank = np.flatnonzero([_is_blank(label) for label in labels])
-        if blank.size:
-            raise InputError(
-                f"{name} has {say_count(blank.size, 'blank label')}, and a blank is no cluster; "
-                "fill it in",
-                row=f"row {int(blank[0])}",
-            )
-        labels = _trim(labels)
+    labels = trim_names(labels, name, "is no cluster; fill it in")
     if labels.dtype.kind == "O":
         codes, n_clusters = _number_objects(labels, name)
     else:
@@ -259,6 +251,28 @@ def as_clusters(
     if n_clusters < fewest:
         raise InputError(f"{name} has only one value; at least two clusters are needed")
     return codes, n_clusters
+
+
+def trim_names(names: NDArray[Any], name: str, why: str) -> NDArray[Any]:
+    """Give names of groups of rows without the blanks around them; ``why`` none may be missing.
+
+    Raises
+    ------
+    InputError
+        If one is blank, or the text that a missing number becomes: nan.
+    """
+    if names.dtype.kind not in "OUS":
+        return names
+    missing = np.flatnonzero([_is_blank(label) for label in names])
+    if missing.size:
+        is_nan = bool(names[missing[0]].strip())
+        said = say_count(missing.size, "label 'nan'", "labels 'nan'")
+        said = said if is_nan else say_count(missing.size, "blank label")
+        raise InputError(
+            f"{name} has {said}, and a {'missing value' if is_nan else 'blank'} {why}",
+            row=f"row {int(missing[0])}",
+        )
+    return _trim(names)
 
 
 def check_label_kinds(**columns: Any) -> list[NDArray[Any]]:
@@ -319,7 +333,7 @@ def _trim(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_blank(label: Any) -> bool:
-    return isinstance(label, (str, bytes)) and not label.strip()
+    return isinstance(label, (str, bytes)) and label.strip().lower() in {"", "nan", b"", b"nan"}
 
 
 def _number_objects(labels: NDArray[Any], name: str) -> tuple[NDArray[np.int64], int]:

@@ -23,7 +23,7 @@ from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.robustness import is_collapsed
 from ietest_fast.stats.seeds import Rng, seed_of
-from ietest_fast.stats.strata import MOST_LABELS, judge_strata, read_strata
+from ietest_fast.stats.strata import MOST_LABELS, judge_strata, number_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 
 if TYPE_CHECKING:
@@ -463,7 +463,7 @@ def _judge_labels(
     own = np.asarray(labels)[rows]
     if not 2 <= np.unique(own).size <= MOST_LABELS:
         return None
-    names, codes = read_strata(own, own.size, name="label")
+    names, codes = number_strata(own, "label")
     return judge_strata(sample, names, codes, answers=answers, name="label", **options)
 
 

@@ -25,6 +25,7 @@ from ietest_fast.stats.inputs import (
     check_label_kinds,
     check_lengths,
     in_one_order,
+    trim_names,
 )
 from ietest_fast.stats.joint import joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
@@ -103,7 +104,8 @@ def stratified_test(
         Labels that the classifier gives to both versions, shape (n,), if there is ``gold``.
         Otherwise outcomes (0 and 1), or one :class:`MatchedSample`.
     strata
-        Shape (n,): values without gaps. Write a word such as "none" for what is missing.
+        Shape (n,): values without gaps. Write a word such as "none" for what is missing, also for
+        blanks and the text nan. Blanks around a text make no other stratum.
     gold
         Gold labels, shape (n,). Without them flips are not known.
     clusters
@@ -239,6 +241,18 @@ def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[n
         ) from None
     if values.size != n:
         raise InputError(f"{name} has {values.size} rows, but there are {n} pairs")
+    why = "is no stratum; write a word such as 'none' there"
+    return number_strata(trim_names(values, name, why), name)
+
+
+def number_strata(values: NDArray[Any], name: str) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the different values in their order, and the place of each row's.
+
+    Raises
+    ------
+    InputError
+        If there are more than :data:`MOST_STRATA`.
+    """
     try:
         distinct, codes = np.unique(values, return_inverse=True)
     except TypeError:  # values of several kinds have no order

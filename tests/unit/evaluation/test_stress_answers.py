@@ -361,3 +361,21 @@ def test_bytes_that_are_no_text_part_no_accuracies() -> None:
     )
     with pytest.raises(InputError, match="column 'genre'"):
         measure_stress(predictions, group_by="genre")
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["a", " a"], {"a"}),
+        (["a", "b\t"], {"a", "b"}),
+        (["a", "nan"], {"a", "missing"}),
+        (["a", " "], {"a", "missing"}),
+        (["nancy", None], {"nancy", "missing"}),
+    ],
+)
+def test_blanks_make_no_group_and_missing_texts_are_missing(
+    names: list[Any], expected: set[str]
+) -> None:
+    predictions = Predictions.from_table(answers_of(genre=[*names * 10]))
+    (profile,) = measure_stress(predictions, group_by="genre")
+    assert set(profile["neg"].by_group) == expected
