@@ -460,7 +460,8 @@ def as_outcomes(
     path, name
         The source and its column, for messages.
     threshold
-        The least score that is right; None: the values are outcomes.
+        The least score that is right, rounded as the column's type rounds; None: the values are
+        outcomes.
 
     Raises
     ------
@@ -472,7 +473,8 @@ def as_outcomes(
         expected = "outcome; expected 0 or 1, or true or false, or --threshold for other scores"
     else:
         scores = as_numbers(column)
-        right, bad = scores >= threshold, np.flatnonzero(~np.isfinite(scores))
+        least = _round_as(threshold, column.type)
+        right, bad = scores >= least, np.flatnonzero(~np.isfinite(scores))
         expected = "score; expected a number, as --threshold is given"
     missing = pc.is_null(column, nan_is_null=True).to_numpy().copy()
     for row in bad[~missing[bad]].tolist():
@@ -486,6 +488,15 @@ def as_outcomes(
             )
     missing[bad] = True
     return pa.array(right, mask=missing)
+
+
+def _round_as(number: float, kind: pa.DataType) -> float:
+    """Round a number as the values of a column were: 0.7 of 32 bits is less than 0.7 of 64."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not (pa.types.is_float16(kind) or pa.types.is_float32(kind)):
+        return number
+    with np.errstate(over="ignore"):  # no score of the column reaches it then
+        return float(np.dtype(kind.to_pandas_dtype()).type(number))
 
 
 def unwrap(value: Any) -> Any:

@@ -19,7 +19,15 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation import Predictions, read_predictions
 from ietest_fast.evaluation.consistency_reading import need_wordings
 from ietest_fast.evaluation.difficulty_file import mark_difficulty
-from ietest_fast.values import as_finite, as_items, as_texts, name_versions, read_ids, show_value
+from ietest_fast.values import (
+    as_finite,
+    as_items,
+    as_outcomes,
+    as_texts,
+    name_versions,
+    read_ids,
+    show_value,
+)
 
 DAY = dt.date(2020, 1, 2)
 AS_TEXTS = {
@@ -262,3 +270,19 @@ def test_values_are_shown_cut(value: object, shown: str) -> None:
 )  # fmt: skip
 def test_numbers_of_foreign_files_are_finite(value: object, number: float | None) -> None:
     assert as_finite(value) == number
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64(), pa.string()])
+@pytest.mark.parametrize("threshold", [0.1, 0.3, 0.5, 0.7, 0.8])
+def test_a_threshold_is_rounded_as_the_scores_are(kind: pa.DataType, threshold: float) -> None:
+    scores = np.round(np.arange(0, 1, 0.1), 1)
+    written = pa.array(scores.tolist()).cast(pa.string())
+    column = written if kind == pa.string() else written.cast(pa.float64()).cast(kind)
+    found = as_outcomes(pa.chunked_array([column]), path="x", name="s", threshold=threshold)
+    assert found.to_pylist() == (scores >= threshold).tolist()
+
+
+def test_a_threshold_that_a_column_cannot_hold_is_not_reached() -> None:
+    column = pa.chunked_array([pa.array([1.0, 60_000.0, None], pa.float16())])
+    found = as_outcomes(column, path="x", name="s", threshold=1e9)
+    assert found.to_pylist() == [False, False, None]
