@@ -599,3 +599,33 @@ def test_files_of_a_folder_are_counted_before_one_is_opened(
         (tmp_path / f"{number}" / "samples.json").write_text("{}")
     with pytest.raises(InputError, match="is a folder with more than 3 files; name the one that"):
         find_logs([tmp_path], [])
+
+
+@pytest.mark.parametrize(
+    ("choices", "mark", "names"),
+    [
+        (lambda _: CHOICES, "C", CHOICES),
+        (lambda i: CHOICES[i % 3 :] + CHOICES[: i % 3], "C", CHOICES),
+        # These are no labels: of a sample's own, one for two, or marked as right beside the target.
+        (lambda i: [f"{choice} {i}" for choice in CHOICES], "C", None),
+        (lambda _: [*CHOICES, "Neutral"], "C", None),
+        (lambda _: CHOICES, "I", None),
+    ],
+)
+def test_choices_that_all_samples_have_are_labels(
+    choices: Callable[[int], list[str]], mark: str, names: list[str] | None, tmp_path: Path
+) -> None:
+    logs = []
+    for name, shift in (("a", 0), ("b", 1)):
+        rows = []
+        for i in range(12):
+            said = CHOICES[(i + shift * (i % 4)) % 3]
+            order = [each.split()[0] for each in choices(i)]
+            row = multiple_choice(i, said, order[:3], asked=name) | {"choices": choices(i)}
+            if row["scores"]["choice"]["value"] == "C":
+                row["scores"]["choice"]["value"] = mark if i == 0 else "C"
+            rows.append(row)
+        logs.append(inspect_log(tmp_path / f"{name}.json", rows))
+    predictions = read_logs(logs).predictions
+    assert predictions.label_names == (None if names is None else tuple(names))
+    assert predictions.pairs("transformed").n_changed == (None if names is None else 6)

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.corpus.labels import label_key
+from ietest_fast.corpus.labels import answer_key, label_key
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import (
     Answers,
@@ -131,8 +131,11 @@ class InspectReader:
             _is_other(target, answer, sample.get("choices"))
             for target, answer, sample in zip(gold, predicted, samples, strict=True)
         ]
+        names = None
         if fields.gold is None and fields.predicted is None:
-            gold, predicted = _name_choices(samples, gold, predicted)
+            gold, predicted, names = _name_choices(samples, gold, predicted)
+        if names is not None and not _are_labels(names, gold, predicted, judged.outcomes):
+            names = None
         return [
             Answers(
                 path=path,
@@ -141,6 +144,7 @@ class InspectReader:
                 gold=text_array(gold),
                 predicted=text_array(predicted),
                 correct=pa.array(judged.outcomes, pa.bool_()),
+                label_names=names,
                 is_other=pa.array(is_other, pa.bool_()),
                 inputs=pa.array(
                     [
@@ -331,24 +335,40 @@ def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:
 
 def _name_choices(
     samples: list[dict[str, Any]], gold: list[str | None], predicted: list[str | None]
-) -> tuple[list[str | None], list[str | None]]:
+) -> tuple[list[str | None], list[str | None], tuple[str, ...] | None]:
     """Return texts of choices instead of their letters, where all samples have the same choices.
 
-    Their order may differ from sample to sample and from log to log, as after a shuffle.
+    The choices are then the labels, and are returned, too. Their order may differ from sample to
+    sample and from log to log, as after a shuffle.
     """
     listed: list[Any] = [sample.get("choices") for sample in samples]
     if not all(isinstance(own, list) and own and all(map(_is_text, own)) for own in listed):
-        return gold, predicted
+        return gold, predicted, None
     if len({frozenset(own) for own in listed}) > 1 or len(set(listed[0])) < len(listed[0]):
-        return gold, predicted
+        return gold, predicted, None
     named = [
         [_choice_of(letter, own) for letter, own in zip(letters, listed, strict=True)]
         for letters in (gold, predicted)
     ]
     if any(name is None for name in named[0]):  # targets are no letters
-        return gold, predicted
+        return gold, predicted, None
     answers = zip(named[1], predicted, strict=True)
-    return named[0], [letter if name is None else name for name, letter in answers]
+    said = [letter if name is None else name for name, letter in answers]
+    return named[0], said, tuple(listed[0])
+
+
+def _are_labels(
+    names: Sequence[str],
+    gold: list[str | None],
+    predicted: list[str | None],
+    outcomes: Sequence[bool | None],
+) -> bool:
+    """Whether choices are told apart as labels are, and right where they are the target's."""
+    keys = {(label_key(name), answer_key(name)) for name in names}
+    if any(len(own - {""}) < len(names) for own in map(set, zip(*keys, strict=True))):
+        return False
+    rows = zip(gold, predicted, outcomes, strict=True)
+    return all(right is None or right == (target == said) for target, said, right in rows)
 
 
 def _choice_of(letter: str | None, choices: list[str]) -> str | None:
