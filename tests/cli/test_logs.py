@@ -208,3 +208,40 @@ def _notes(capsys: pytest.CaptureFixture[str], path: Path) -> list[str]:
     notes: list[str] = json.loads(found)["notes"]
     assert all(" ".join(note.split()) in " ".join(out.split()) for note in notes)
     return notes
+
+
+ONE = "label,original,transformed\nyes,yes,no\nno,no,no\n"
+LONG = "item,version,correct\n1,original,1\n2,original,0\n1,new,1\n2,new,1\n3,new,1\n"
+EACH = "label,prediction\nyes,yes\nno,no\n"
+
+
+@pytest.mark.parametrize("command", ["eval", "test", "consistency", "stress"])
+@pytest.mark.parametrize(
+    ("tables", "asked", "said"),
+    [
+        ([ONE], "--filter strict-match", "has no filters, so --filter strict-match has no effect"),
+        ([EACH, EACH], "--filter x", "has no filters, so --filter x has no effect"),
+        ([ONE], "--logs-are models", "is one log, so --logs-are models has no effect"),
+        ([ONE], "--common-items", "has all versions of an item in one row, so --common-items"),
+        ([EACH, EACH], "--common-items", "matched by their order, so --common-items has no"),
+        ([EACH, EACH], "--logs-are versions", None),
+        ([LONG], "--common-items", None),
+    ],
+)
+def test_options_without_effect_are_refused(
+    *,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    tables: list[str],
+    asked: str,
+    said: str | None,
+) -> None:
+    if command == "consistency" and tables == [LONG]:  # which has a reader of its own
+        said = "--common-items is for logs of other programs"
+    paths = [tmp_path / f"{place}.csv" for place in range(len(tables))]
+    for path, text in zip(paths, tables, strict=True):
+        path.write_text(text)
+    status, _, err = run(capsys, command, *paths, *asked.split())
+    assert (status > 0) == (said is not None), err
+    assert said is None or said in " ".join(err.split())

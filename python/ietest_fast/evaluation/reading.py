@@ -24,7 +24,7 @@ from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.log_roles import LogsAre, name_parts
 from ietest_fast.evaluation.log_texts import say_contradictions, say_wrong_targets
 from ietest_fast.evaluation.logic.run_file import refuse_logic
-from ietest_fast.evaluation.readers import Answers, Fields, read_log
+from ietest_fast.evaluation.readers import Answers, Fields, find_reader, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.predictions import Predictions
 
+
+# Formats of this package whose answers were not filtered; a package that adds one may have filters.
+_WITHOUT_FILTERS = frozenset({"table", "inspect", "helm"})
 
 NOT_IN_ALL = "not in all logs"
 """Why an item is left out where only common ones are compared."""
@@ -158,7 +161,7 @@ def read_logs(
     ------
     InputError
         If a log cannot be read, logs differ in length or items, they may be versions or
-        classifiers, or an answer is no label.
+        classifiers, an answer is no label, or an option has no effect on these logs.
     """
     for name, value, known in (
         ("logs_are", logs_are, (None, *get_args(LogsAre))),
@@ -192,6 +195,9 @@ def read_logs(
         if any(log.filters and log.filters[0] != common for log in found):
             by_path[place] = read_one(place, common)
     logs = [log for found in by_path for log in found]
+    _check_effects(
+        paths, logs, reader=reader, filter=filter, logs_are=logs_are, common_items=common_items
+    )
     judges = _check_judges(logs)
     if threshold is not None:
         _check_scores(logs)
@@ -233,6 +239,49 @@ def _check_kept(logs: Sequence[Answers], names: Sequence[str]) -> None:
     for name in names:
         if not any(name in log.columns for log in logs):
             raise InputError("there is no such column", path=logs[0].path, column=name)
+
+
+def _check_effects(
+    paths: Sequence[Path],
+    logs: Sequence[Answers],
+    *,
+    reader: str | None,
+    filter: str | None,  # noqa: A002
+    logs_are: LogsAre | None,
+    common_items: bool,
+) -> None:
+    """Refuse what says nothing of these logs and would be ignored."""
+    if filter is None and logs_are is None and not common_items:
+        return
+    kinds = {reader or find_reader(path)[0] for path in paths}
+    if filter is not None and kinds <= _WITHOUT_FILTERS:
+        raise InputError(
+            f"has no filters, so --filter {filter} has no effect: it is for logs of "
+            "lm-evaluation-harness; leave it out",
+            path=paths[0],
+        )
+    if logs_are is not None and len(paths) == 1:
+        raise InputError(
+            f"is one log, so --logs-are {logs_are} has no effect: it says what several are; leave "
+            "it out, or give the other logs, too",
+            path=paths[0],
+        )
+    if not common_items:
+        return
+    from ietest_fast.evaluation.readers.tables import holds_versions
+
+    if len(paths) == 1 and kinds == {"table"} and not holds_versions(paths[0]):
+        raise InputError(
+            "has all versions of an item in one row, so --common-items has no effect: it is for "
+            "logs that lack items of others; leave it out",
+            path=paths[0],
+        )
+    if all(log.items is None for log in logs):
+        raise InputError(
+            "does not name its items, and rows are matched by their order, so --common-items has "
+            "no effect; name a column of ids with --id-column",
+            path=paths[0],
+        )
 
 
 def _check_scores(logs: Sequence[Answers]) -> None:
