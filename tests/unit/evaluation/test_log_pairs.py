@@ -629,3 +629,26 @@ def test_choices_that_all_samples_have_are_labels(
     predictions = read_logs(logs).predictions
     assert predictions.label_names == (None if names is None else tuple(names))
     assert predictions.pairs("transformed").n_changed == (None if names is None else 6)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (["0", "1", "2"], ["0.0", "1.0", "2.0"], "numbers are written, such as '0' and '0.0'"),
+        (["0000", "0001"], ["0", "1"], "numbers are written, such as '0000' and '0'"),
+        (["x", "1e1"], ["10", "y"], None),
+        (["0", "1"], ["7", "8"], None),
+        (["a", "nan"], ["b", "NaN"], None),
+    ],
+)
+def test_ids_that_differ_in_how_numbers_are_written_are_said(
+    first: list[str], second: list[str], said: str | None, tmp_path: Path
+) -> None:
+    logs = []
+    for name, ids in (("a", first), ("b", second)):
+        rows = [sample(each, "C", asked=f"{name} {each}") for each in ids]
+        logs.append(inspect_log(tmp_path / f"{name}.json", rows))
+    with pytest.raises(InputError, match="no item is in both") as caught:
+        read_logs(logs)
+    assert ("they differ only in how" in str(caught.value)) == (said is not None)
+    assert said is None or f"{said}: write them alike" in str(caught.value)
