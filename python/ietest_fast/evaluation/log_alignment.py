@@ -72,6 +72,12 @@ def prepare(
     """
     found, notes = [], []
     for log in logs:
+        if epochs != "all" and log.repeated is not None:
+            raise InputError(
+                f"has all answers to an item as rows of their own: --epochs {epochs} is for the "
+                "logs that they were read from; give these",
+                path=log.path,
+            )
         own, n = _drop_copies(log)
         if n:
             again = say_count(n, "answer", "answers")

@@ -97,6 +97,8 @@ def measure_stress(
         _check_column(predictions, group_by, "to part accuracies by")
     if clusters is not None:
         _check_column(predictions, clusters, "to tell clusters apart")
+    else:
+        clusters = predictions.repeats
     predictions = read_times(predictions)
     profiles = []
     for group in predictions.groups:

@@ -130,6 +130,7 @@ def find_wordings(
     rows = np.flatnonzero(is_wanted | is_original)
     table = chosen.table
     clusters = None
+    cluster = chosen.repeats if cluster is None else cluster
     if cluster is not None:
         if cluster not in table.column_names:
             raise InputError(

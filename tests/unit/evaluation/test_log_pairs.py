@@ -6,15 +6,21 @@ import gzip
 import json
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.comparison import compare_versions
+from ietest_fast.evaluation.consistency import measure_wordings
+from ietest_fast.evaluation.consistency_file import ConsistencyAnswers, ConsistencyRun
 from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.reading import read_logs
+from ietest_fast.evaluation.stress import measure_stress
+from ietest_fast.stats import ClusteredTestResult
 from toy_logs import counts, inspect_log, pair, reword, sample
 
 NAN = float("nan")
@@ -365,6 +371,41 @@ def test_the_last_of_a_sample_counts(ending: str, tmp_path: Path) -> None:
     read = read_logs([inspect_log(tmp_path / f"a.{ending}", again), other])
     assert counts(read) == [2, 0, 2, 0]  # 2 and 3 are wrong in the first
     assert "4 samples are stored once more, further below; the last of each counts" in read.notes[0]
+
+
+def test_all_epochs_stay_together_wherever_they_are_read(tmp_path: Path) -> None:
+    """Each item is answered five times alike, which is no more than once."""
+    right = [n % 4 > 0 for n in range(12)]
+    values = [
+        [["C" if own else "I"] * 5 for own in right],
+        [["C" if own and n > 2 else "I"] * 5 for n, own in enumerate(right)],
+    ]
+    logs = [
+        inspect_log(tmp_path / f"{name}.eval", epochs(own, name))
+        for name, own in zip(("original", "new"), values, strict=True)
+    ]
+    read = read_logs(logs)
+    path = tmp_path / "all.parquet"
+    read.predictions.write(path)
+    again = read_logs([path])
+    assert again.predictions.repeats == "sample_id"
+    assert any("drawn together, as by --clusters sample_id" in note for note in again.notes)
+    kept = (read.predictions, again.predictions, Predictions.read(path))
+    for predictions in kept:
+        (test,) = compare_versions(predictions, n_resamples=200).tests
+        assert isinstance(test.result, ClusteredTestResult)
+        assert test.result.n_clusters == 12
+        (profile,) = measure_stress(predictions, n_resamples=200)
+        (of_items,) = measure_stress(replace(predictions, repeats=None))
+        wide, narrow = (each.original.accuracy.interval for each in (profile, of_items))
+        assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+        (consistent,) = measure_wordings(
+            [ConsistencyAnswers(predictions=predictions, run=ConsistencyRun())], n_resamples=200
+        )
+        assert consistent.result.n_clusters == 12
+    for how in ("first", "mean"):
+        with pytest.raises(InputError, match=f"--epochs {how} is for the logs"):
+            read_logs([path], epochs=how)
 
 
 def lm_eval_log(path: Path, right: Sequence[bool], *, names: Sequence[int] | None = None) -> Path:

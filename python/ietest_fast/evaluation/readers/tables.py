@@ -564,6 +564,10 @@ def _read_long(
             if is_own:  # which may have been made from other columns than the texts that are kept
                 answers = replace(answers, inputs=None, input_columns=())
             found.append(replace(answers, changed=changed, notes=notes))
+    if whole.repeats is not None:
+        others += (
+            f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
+        )
     if others:
         found[0] = replace(found[0], notes=(*found[0].notes, *others))
     return found
@@ -633,4 +637,5 @@ def _answers_of(
         gold_column="gold",
         predicted_column="predicted",
         is_scored="correct" in rows.column_names,
+        repeated=whole.repeats,
     )
