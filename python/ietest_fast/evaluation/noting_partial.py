@@ -107,10 +107,18 @@ def _check_facts(answers: ConsistencyAnswers, partial: Predictions) -> tuple[str
     has_labels = [each.check_labels("gold", "the gold label") for each in (originals, shared)]
     names = (*answers.run.text_columns, *ABDUCTIVE, *DEFEASIBLE, *TEXT_COLUMNS)
     shared.check_texts(tuple(dict.fromkeys(names)))
-    if all(has_labels):
-        return ()
-    said = "has other names for labels than"
-    return (f"{partial.source} {said} {predictions.source}, so gold labels are not compared.",)
+    notes = []
+    if shared.are_equal_answers():
+        notes.append(
+            f"Warning: {partial.source} answers every wording as {predictions.source} does, and is "
+            "to be of a model that saw a part of the input; give its own file."
+        )
+    if not all(has_labels):
+        said = "has other names for labels than"
+        notes.append(
+            f"{partial.source} {said} {predictions.source}, so gold labels are not compared."
+        )
+    return tuple(notes)
 
 
 def find_partial_answers(

@@ -117,6 +117,17 @@ class SharedWordings:
         shown = [pa.array(np.where(each, "right", "wrong"), pa.string()) for each in pair]
         self._refuse(pa.array(pair[0] != pair[1]), shown, "an answer that is", "correct")
 
+    def are_equal_answers(self) -> bool:
+        """Whether all wordings of both tables are shared, and answered alike."""
+        if not len(self) == len(self.first) == len(self.other):
+            return False
+        if not np.array_equal(self.first.correct[self.rows], self.other.correct[self.places]):
+            return False
+        if not {"predicted"} <= set(self.first.columns) & set(self.other.columns):
+            return True
+        own, given = self._texts("predicted")
+        return bool(own.equals(given))
+
     def check_confidences(self) -> None:
         """Refuse another confidence in the gold label of the same wording, beyond rounding.
 

@@ -93,13 +93,14 @@ def test_answers_to_other_items_are_refused(
 
 
 def test_one_column_of_texts_or_none_is_enough() -> None:
-    expected = ie.consistency(log(), partial_input=log(), n_resamples=50).to_dict()
-    originals = log()[log()["version"] == "original"]
+    other = log().assign(predicted=LABELS[0])
+    expected = ie.consistency(log(), partial_input=other, n_resamples=50).to_dict()
+    originals = other[other["version"] == "original"]
     for partial in (
-        log().drop(columns=["premise"]),
-        log().drop(columns=["premise", "hypothesis"]),
-        log().assign(premise=""),
-        log().assign(item=log()["item"].astype(str), gold=log()["gold"].str.upper()),
+        other.drop(columns=["premise"]),
+        other.drop(columns=["premise", "hypothesis"]),
+        other.assign(premise=""),
+        other.assign(item=other["item"].astype(str), gold=other["gold"].str.upper()),
     ):
         assert ie.consistency(log(), partial_input=partial, n_resamples=50).to_dict() == expected
     assert ie.consistency(log(), partial_input=originals, n_resamples=50).partial is not None
@@ -113,10 +114,26 @@ def test_originals_are_compared_with_paraphrases_where_a_log_has_these_alone() -
 
 def test_labels_under_other_names_are_said() -> None:
     names = dict(zip(LABELS, ("e", "n", "c"), strict=True))
-    other = log().assign(gold=log()["gold"].map(names), predicted=log()["predicted"].map(names))
+    other = log().assign(gold=log()["gold"].map(names), predicted="e")
     found = ie.consistency(log(), partial_input=other, n_resamples=50)
     said = "partial_input has other names for labels than classifier, so gold labels are not"
     assert found.warnings == (f"{said} compared.",)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_told"),
+    [
+        (lambda frame: frame, True),
+        (lambda frame: frame.sample(frac=1, random_state=1), True),
+        (lambda frame: frame[frame["version"] == "original"], False),  # which may well be
+        (lambda frame: frame.assign(predicted=frame["gold"]), False),
+    ],
+)
+def test_answers_of_the_model_itself_are_told(
+    change: Callable[[pd.DataFrame], pd.DataFrame], is_told: bool
+) -> None:
+    profile = ie.consistency(log(), partial_input=change(log()), n_resamples=99)
+    assert ("answers every wording as" in str(profile)) == is_told
 
 
 def test_published_partial_input(shared: Path) -> None:
