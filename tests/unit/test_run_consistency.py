@@ -270,14 +270,23 @@ def test_what_is_gone_or_changed_is_said(tmp_path):
     other = tmp_path / "cells" / f"{result.conditions[1].rhos[0].cells[0].identity}.parquet"
     whole = path.read_bytes()
     path.write_bytes(other.read_bytes())
+    with pytest.raises(StoreError, match="has changed since it was written; put back"):
+        measure_run(result, **QUICK)
+    database = (tmp_path / "run.sqlite").rename(tmp_path / "elsewhere")
     with pytest.raises(StoreError, match="other answers than the results speak of"):
         measure_run(result, **QUICK)
+    database.rename(tmp_path / "run.sqlite")
     path.unlink()
     with pytest.raises(StoreError, match="are gone; give the run's command again"):
         measure_run(result, **QUICK)
     path.write_bytes(whole)
     identity = result.evaluations[0].rhos[0].identities[1]
-    (tmp_path / "evaluations" / f"{identity}.parquet").unlink()
+    path = tmp_path / "evaluations" / f"{identity}.parquet"
+    table = pq.read_table(path)
+    pq.write_table(table, path, compression="snappy")  # says of itself what it said
+    with pytest.raises(StoreError, match="has changed since it was written; put back"):
+        measure_run(result, **QUICK)
+    path.unlink()
     with pytest.raises(StoreError, match="m 1 to negation are gone"):
         measure_run(result, **QUICK)
     with pytest.raises(InputError, match="method must be"):

@@ -7,14 +7,14 @@ import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ietest_fast.atomic import UNFINISHED, hash_file, sync_file, sync_folder, write_file
 from ietest_fast.errors import IetestError, InputError, StoreError
 from ietest_fast.files import read_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 
 REPEAT = "give the run's command again, then it is made anew"
@@ -160,15 +160,46 @@ def check_seal(path: Path) -> None:
         If a file is missing, new or has other contents; the message says what to delete.
     """
     with reading(path):
-        expected = read_json(path / _SEAL)
-        found = _hash_files(path)
-        if expected != found:
-            names = sorted(
-                name for name in {*expected, *found} if expected.get(name) != found.get(name)
-            )
-            raise StoreError(
-                f"{path}: is damaged ({', '.join(names[:3])} is not as it was written); {MADE_ANEW}"
-            )
+        _compare(path, _read_seal(path), _hash_files(path), remedy=MADE_ANEW)
+
+
+def check_sealed(*files: Path) -> None:
+    """Make sure that files of a sealed folder are as they were written, whatever is beside them.
+
+    A folder that was copied without its checksums has nothing to compare them with.
+
+    Raises
+    ------
+    StoreError
+        If a file is missing or has other contents.
+    """
+    folder = files[0].parent
+    with reading(folder, remedy=PUT_BACK):
+        if not (folder / _SEAL).is_file():
+            return
+        sealed = _read_seal(folder)
+        expected = {path.name: sealed.get(path.name) for path in files}
+        found = {path.name: hash_file(path) for path in files if path.is_file()}
+        _compare(folder, expected, found, remedy=PUT_BACK)
+
+
+def _read_seal(folder: Path) -> dict[str, Any]:
+    sealed = read_json(folder / _SEAL)
+    if not isinstance(sealed, dict):
+        raise ValueError(f"{_SEAL} is no list of checksums by file")
+    return sealed
+
+
+def _compare(
+    path: Path, expected: Mapping[str, Any], found: Mapping[str, Any], *, remedy: str
+) -> None:
+    if expected != found:
+        names = sorted(
+            name for name in {*expected, *found} if expected.get(name) != found.get(name)
+        )
+        raise StoreError(
+            f"{path}: is damaged ({', '.join(names[:3])} is not as it was written); {remedy}"
+        )
 
 
 def _hash_files(folder: Path) -> dict[str, str]:

@@ -13,6 +13,7 @@ import numpy as np
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.artefacts import MADE_ANEW
+from ietest_fast.experiment.claim import check_recorded
 from ietest_fast.experiment.identity import canonical_json
 from ietest_fast.files import read_bytes
 from ietest_fast.values import as_finite
@@ -240,7 +241,7 @@ def read_predictions(path: Path, record: CellRecord | None = None) -> Prediction
     path
         The file.
     record
-        What the run's database says of the cell; None not to compare it.
+        What the run's database says of the cell; None to look its checksum up.
 
     Raises
     ------
@@ -252,7 +253,9 @@ def read_predictions(path: Path, record: CellRecord | None = None) -> Prediction
     import pyarrow.parquet as pq
 
     data = read_bytes(path, most_bytes=None)
-    if record is not None:
+    if record is None:
+        check_recorded(path, data)
+    else:
         if hashlib.sha256(data).hexdigest() != record.sha256:
             raise StoreError(f"{path}: has changed since it was written; {MADE_ANEW}")
         if describe_cell(path.name, data) != replace(record, seconds=None):

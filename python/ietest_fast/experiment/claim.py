@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 
 from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import StoreError
+from ietest_fast.experiment.artefacts import PUT_BACK
 from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ MODELS = "models"
 """Folder of a run in which classifiers are kept."""
 UNFINISHED_TRAININGS = "unfinished"
 """Folder of a run with what tasks have that are not finished."""
+
+# Where the database has the checksum of a file, by the place of the file.
+_RECORDED = {
+    CELLS: "SELECT sha256 FROM cells WHERE identity = ?",
+    EVALUATIONS: "SELECT sha256 FROM evaluations WHERE identity = ?",
+}
 
 # What a run makes in its folder, by place; "" is the folder itself.
 _OWN_NAMES = {
@@ -123,15 +131,53 @@ def refuse_foreign(folder: Path) -> None:
 
 def _refuse_foreign_file(path: Path) -> None:
     """Refuse another program's database without a trace: no log, no index of one, appears."""
+    try:
+        with closing(_open_to_read(path)) as database:
+            refuse_foreign_database(path, database)
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: cannot be used: {error}") from error
+
+
+def _open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a database without a trace beside it."""
     check_file(path)
     uri = f"{path.resolve().as_uri()}?mode=ro"
     if not path.with_name(f"{path.name}-wal").exists():
         uri += "&immutable=1"
+    return sqlite3.connect(uri, uri=True)
+
+
+def check_recorded(path: Path, data: bytes) -> None:
+    """Refuse answers of a finished cell that are not those that the run has recorded.
+
+    A folder without its database, or a file without a row, has nothing to compare them with.
+
+    Parameters
+    ----------
+    path
+        The file, in the run's folder.
+    data
+        What is in it.
+
+    Raises
+    ------
+    StoreError
+        If the file has changed, or the database is damaged.
+    """
+    query, database = _RECORDED.get(path.parent.name), path.parent.parent / DATABASE
+    if query is None or not database.is_file():
+        return
     try:
-        with closing(sqlite3.connect(uri, uri=True)) as database:
-            refuse_foreign_database(path, database)
+        with closing(_open_to_read(database)) as connection:
+            found = connection.execute(query, (path.stem,)).fetchone()
+    except sqlite3.OperationalError:  # of a table that is not there, or a log on a read-only disk
+        return
     except sqlite3.DatabaseError as error:
-        raise StoreError(f"{path}: cannot be used: {error}") from error
+        raise StoreError(
+            f"{database}: is damaged ({error}); delete it and give the run's command again"
+        ) from error
+    if found is not None and found[0] != hashlib.sha256(data).hexdigest():
+        raise StoreError(f"{path}: has changed since it was written; {PUT_BACK}")
 
 
 def refuse_foreign_database(path: Path, database: sqlite3.Connection) -> None:

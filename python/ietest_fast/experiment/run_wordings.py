@@ -9,9 +9,9 @@ import numpy as np
 
 from ietest_fast.errors import StoreError
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, reading
+from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, check_sealed, reading
 from ietest_fast.experiment.cells import match, read_cell_artefact, read_predictions
-from ietest_fast.experiment.claim import CELLS, EVALUATIONS
+from ietest_fast.experiment.claim import CELLS, EVALUATIONS, check_recorded
 from ietest_fast.experiment.data import kept_folder
 from ietest_fast.experiment.evaluations import describe_evaluation, read_evaluation
 from ietest_fast.experiment.identity import identify
@@ -108,7 +108,9 @@ def _add_further(
                 f"{evaluation.evaluation} are gone; {REPEAT}"
             )
         with reading(path, remedy=PUT_BACK):
-            record = describe_evaluation(path.name, read_bytes(path, most_bytes=None))
+            data = read_bytes(path, most_bytes=None)
+            check_recorded(path, data)
+            record = describe_evaluation(path.name, data)
             found = read_evaluation(path, record)
         if (
             record.identity != identity
@@ -175,6 +177,7 @@ def _number_texts(files: Sequence[str], columns: Sequence[str]) -> NDArray[np.in
     tables = []
     for file in files:
         with reading(Path(file), remedy=PUT_BACK):
+            check_sealed(Path(file))
             tables.append(pq.read_table(check_file(file), columns=list(columns)))
     n = tables[0].num_rows
     codes = np.zeros(n * len(files), dtype=np.int64)

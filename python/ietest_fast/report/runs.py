@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, reading
+from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, check_sealed, reading
 from ietest_fast.experiment.cells import match, read_cell_artefact, read_predictions
 from ietest_fast.experiment.claim import CELLS
 from ietest_fast.experiment.data import count_edits, kept_folder
@@ -178,9 +178,11 @@ class FinishedRun:
         kept = kept_folder(self.source / "data", results.settings.data.fingerprints, phi.inputs)
         columns = list(results.data.text_columns)
         first = self._read_cell(self.cells[0])
+        texts, edited = kept / "test.parquet", kept / "test.edits.parquet"
         with reading(kept):
-            table = pq.read_table(check_file(kept / "test.parquet"))
-            edits = read_edits(kept / "test.edits.parquet")
+            check_sealed(texts, edited)
+            table = pq.read_table(check_file(texts))
+            edits = read_edits(edited)
             counted = count_edits(edits)["test_edits"]
             if counted != phi.test_edits:
                 raise ValueError("its edits are not as many as the results say")

@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import shutil
+import sqlite3
 import sys
 import tomllib
 
@@ -15,13 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from finished_runs import SWAPS, make_run
+from ietest_fast.api.running import InvarianceResult
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.identity import identify
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.result_tables import runs_table
-from ietest_fast.report.runs import read_run
+from ietest_fast.report.runs import FinishedRun, read_run
 from ietest_fast.report.sources import name_runs, read_runs
 from ietest_fast.stats import PairedCounts
 from toys import toy_splits
@@ -91,9 +93,16 @@ def test_what_is_no_finished_run_is_refused(tmp_path, first_run):
         read_run(tmp_path)
 
 
+def copy_without_checksums(folder, place):
+    """Copy a run's folder in part: what is wrong is then to be found by what it says."""
+    return shutil.copytree(
+        folder, place, ignore=shutil.ignore_patterns("run.sqlite*", "sha256.json")
+    )
+
+
 @pytest.mark.parametrize("harm", ["gone", "other", "cut"])
 def test_a_damaged_matched_sample_is_noticed(tmp_path, first_run, harm):
-    folder = shutil.copytree(first_run, tmp_path / "copy")
+    folder = copy_without_checksums(first_run, tmp_path / "copy")
     run = read_run(folder)
     paths = [folder / "cells" / f"{cell.identity}.parquet" for cell in run.cells]
     if harm == "gone":
@@ -134,7 +143,7 @@ def relabel(table, label):
     ],
 )
 def test_a_matched_sample_that_was_tampered_with_is_noticed(tmp_path, first_run, harm, message):
-    folder = shutil.copytree(first_run, tmp_path / "copy")
+    folder = copy_without_checksums(first_run, tmp_path / "copy")
     run = read_run(folder)
     path = folder / "cells" / f"{run.cells[3].identity}.parquet"
     whole = pq.read_table(path)
@@ -143,8 +152,79 @@ def test_a_matched_sample_that_was_tampered_with_is_noticed(tmp_path, first_run,
         run.read_answers()
 
 
-def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
+def read_predictions(run):
+    return InvarianceResult(results=run.results, folder=run.source).predictions
+
+
+def edit(path, column, change_value):
+    """Change one value of a file that a run has written, and nothing that it says of itself."""
+    whole = pq.read_table(path)
+    place = whole.column_names.index(column)
+    field = whole.schema.field(place)
+    values = whole[column].to_pylist()
+    own = next(i for i, value in enumerate(values) if change_value(value) != value)
+    values[own] = change_value(values[own])
+    new = pa.array(values, pa.string() if pa.types.is_dictionary(field.type) else field.type)
+    pq.write_table(whole.set_column(place, field, new.cast(field.type)), path)
+
+
+@pytest.mark.parametrize(
+    ("files", "column", "value"),
+    [
+        ("data/*/test.parquet", "changed", lambda old: False),
+        ("data/*/test.parquet", "premise", lambda old: old[:-1] + " and nobody laughs."),
+        ("data/*/test.edits.parquet", "old", lambda old: "x" * len(old)),
+        ("cells", "predicted", lambda old: "contradiction"),
+        ("cells", "changed", lambda old: not old),
+    ],
+)
+def test_a_file_that_was_edited_is_not_believed(tmp_path, first_run, files, column, value):
     folder = shutil.copytree(first_run, tmp_path / "copy")
+    run = read_run(folder)
+    path = run.source / "cells" / f"{run.cells[0].identity}.parquet"
+    if "cells" not in files:
+        (path,) = folder.glob(files)
+    edit(path, column, value)
+    said = {
+        "data": rf"{path.parent.name}: is damaged \({path.name} is not as it was written\)",
+        "cells": rf"{path.name}: has changed since it was written",
+    }[files.partition("/")[0]]
+    readers = [FinishedRun.read_versions]
+    if "cells" in files:
+        readers += [FinishedRun.read_answers, read_predictions]
+    for read in readers:
+        with pytest.raises(StoreError, match=rf"{said}; put back the one that was written, or del"):
+            read(run)
+
+
+@pytest.mark.parametrize(
+    "gone", ["", "run.sqlite", "data/*/sha256.json", "data/*/train.parquet", "row", "tables"]
+)
+def test_a_folder_that_was_copied_in_part_is_read(tmp_path, first_run, gone):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    if gone in {"row", "tables"}:
+        with contextlib.closing(sqlite3.connect(folder / "run.sqlite")) as database, database:
+            database.execute("DROP TABLE cells" if gone == "tables" else "DELETE FROM cells")
+    elif gone:
+        (path,) = folder.glob(gone)
+        path.unlink()
+    before = {path.name for path in folder.iterdir()}
+    run, whole = read_run(folder), read_run(first_run)
+    assert run.read_versions().transformed.equals(whole.read_versions().transformed)
+    assert np.array_equal(run.read_answers(), whole.read_answers())
+    assert read_predictions(run).table.equals(read_predictions(whole).table)
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_a_database_that_is_damaged_is_said(tmp_path, first_run):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    (folder / "run.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError, match=r"run\.sqlite: is damaged .*delete it"):
+        read_run(folder).read_answers()
+
+
+def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
+    folder = copy_without_checksums(first_run, tmp_path / "copy")
     (path,) = folder.glob("data/*/test.edits.parquet")
     pq.write_table(pq.read_table(path).slice(0, 5), path)
     with pytest.raises(StoreError, match="its edits are not as many"):
@@ -155,7 +235,7 @@ def test_edits_that_are_cut_are_noticed(tmp_path, first_run):
     ("column", "values"), [("old", [{"a": 1}]), ("start", ["x"]), ("rule", [[1]]), ("end", None)]
 )
 def test_edits_of_other_types_are_noticed(tmp_path, first_run, column, values):
-    folder = shutil.copytree(first_run, tmp_path / "copy")
+    folder = copy_without_checksums(first_run, tmp_path / "copy")
     (path,) = folder.glob("data/*/test.edits.parquet")
     table = pq.read_table(path)
     place, n = table.column_names.index(column), table.num_rows
