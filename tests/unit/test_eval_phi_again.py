@@ -83,6 +83,53 @@ def test_kept_classifiers_answer_what_is_added_later(tmp_path, voters):
     assert read_files(tmp_path / "late", "evaluations") == before
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("kept") / "run"
+    model = {"name": "toys:Restores", "params": QUICK}
+    run_further(folder, model=model, keep_models=True)
+    return folder
+
+
+def _forget(folder):
+    """Make it a folder of a version that recorded nothing of kept classifiers."""
+    with closing(sqlite3.connect(folder / "run.sqlite")) as database:
+        database.execute("DROP TABLE models")
+
+
+@pytest.mark.parametrize("harm", ["swapped", "swapped folder", "cut", "lost a file", "new file"])
+def test_a_classifier_that_is_not_as_it_was_kept_is_not_asked(kept, tmp_path, harm):
+    shutil.copytree(kept, tmp_path / "run")
+    own, other = (tmp_path / "run" / "models" / f"rho-{rho}-m-0" for rho in (0, 1))
+    path = own / "classifier"
+    if harm == "swapped":
+        shutil.copy(other / "classifier", path)
+    elif harm == "swapped folder":
+        shutil.rmtree(own)
+        shutil.copytree(other, own)
+    elif harm == "cut":
+        path.write_bytes(path.read_bytes()[:-9])
+    elif harm == "lost a file":
+        path.unlink()
+    else:
+        (own / "adapter").touch()
+    name = "adapter" if harm == "new file" else "classifier"
+    said = rf"rho-0-m-0: is damaged \({name} is not as it was written\); put back what was"
+    with pytest.raises(StoreError, match=said):
+        run_further(
+            tmp_path / "run", model={"name": "toys:Restores", "params": QUICK}, eval_phi=[WORDS]
+        )
+
+
+@pytest.mark.parametrize("change", [lambda folder: None, _forget])
+def test_a_classifier_as_it_was_kept_or_without_checksums_is_asked(kept, tmp_path, change):
+    shutil.copytree(kept, tmp_path / "run")
+    change(tmp_path / "run")
+    model = {"name": "toys:Restores", "params": QUICK}
+    late = run_further(tmp_path / "run", model=model, eval_phi=[WORDS])
+    assert [each.evaluation for each in late.evaluations] == ["negation:tautology=sleeps"]
+
+
 @pytest.mark.parametrize("stage", ["before the cell", "before the row of the answers"])
 def test_a_killed_run_goes_on_with_the_same_results(finished, tmp_path, stage):
     """What a kill leaves: answers without their cell, or without their row."""

@@ -160,7 +160,15 @@ def check_seal(path: Path) -> None:
         If a file is missing, new or has other contents; the message says what to delete.
     """
     with reading(path):
-        _compare(path, _read_seal(path), _hash_files(path), remedy=MADE_ANEW)
+        found = _hash_files(path)
+        found.pop(_SEAL, None)
+        _compare(path, _read_seal(path), found, remedy=MADE_ANEW)
+
+
+def check_files(path: Path, expected: Mapping[str, Any], *, remedy: str) -> None:
+    """Make sure that the files of a folder have these checksums, and that there are no others."""
+    with reading(path, remedy=remedy):
+        _compare(path, expected, _hash_files(path), remedy=remedy)
 
 
 def check_sealed(*files: Path) -> None:
@@ -206,7 +214,7 @@ def _hash_files(folder: Path) -> dict[str, str]:
     hashes: dict[tuple[int, int], str] = {}  # of files with several names only once
     found = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != _SEAL:
+        if path.is_file():
             place = path.stat().st_dev, path.stat().st_ino
             if place not in hashes:
                 hashes[place] = hash_file(path)

@@ -36,6 +36,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, Self
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import (
     REPEAT,
+    check_files,
     reading,
     write_artefact,
     write_bytes,
@@ -80,6 +81,11 @@ _FORMAT = 2
 # A file of an unfinished task ends with the SHA-256 of what is before.
 _DIGEST_BYTES = 32
 
+_RETRAIN = (
+    "put back what was written, leave out the further test set (eval_phi), or begin in another "
+    "folder, where all is trained anew"
+)
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS trials (
@@ -94,6 +100,7 @@ CREATE TABLE IF NOT EXISTS cells (
 CREATE TABLE IF NOT EXISTS evaluations (
     identity TEXT PRIMARY KEY, cell TEXT NOT NULL, artefact TEXT NOT NULL, sha256 TEXT NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS models (name TEXT PRIMARY KEY, sha256 TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS executions (
     id INTEGER PRIMARY KEY, kind TEXT NOT NULL, identity TEXT NOT NULL, event TEXT NOT NULL,
     detail TEXT, at REAL NOT NULL
@@ -501,7 +508,30 @@ class RunStore:
                 (place / path).parent.mkdir(parents=True, exist_ok=True)
                 (place / path).write_bytes(data)
 
+        # Before the folder has its name: none is there without its checksums.
+        checksums = {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}
+        with self._transaction():
+            self._database.execute(
+                "INSERT OR REPLACE INTO models VALUES (?, ?)", (name, canonical_json(checksums))
+            )
         write_folder(folder, fill)
+
+    def check_model(self, name: str) -> None:
+        """Make sure that a kept classifier is the one that was trained.
+
+        Nothing is known of one that an earlier version has kept, or that has outlived the database.
+
+        Raises
+        ------
+        StoreError
+            If a file of it is missing, new or has other contents.
+        """
+        with self._reading():
+            query = "SELECT sha256 FROM models WHERE name = ?"
+            row = self._database.execute(query, (name,)).fetchone()
+            expected = None if row is None else json.loads(row[0])
+        if expected is not None:
+            check_files(self.model_folder(name), expected, remedy=_RETRAIN)
 
     def has_model(self, name: str) -> bool:
         """Tell whether a classifier has been kept."""

@@ -386,6 +386,8 @@ class _Crew:
         ------
         InputError
             If one is not kept, before any answers.
+        StoreError
+            If one is not as it was kept.
         """
         done, answered = self._store.cells(), self._store.evaluations()
         there = set(filter(self._store.has_evaluation, answered))
@@ -413,6 +415,8 @@ class _Crew:
                 encoded = self._store.folder / "encoded" / own.encoding[:16]
                 loaded = {own.key: load_encoded(encoded, own.model)}
             names = self._driver.folders(task)
+            for name in names:
+                self._store.check_model(name)
             for data in answer_again(
                 self._plan,
                 own.model,
