@@ -26,9 +26,10 @@ from ietest_fast.models.ngrams import (
 )
 from ietest_fast.models.settings import read_json, read_labels
 from ietest_fast.runtime import n_cores
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -136,6 +137,7 @@ def write_ngram_classifier(
         buckets=classifier.buckets[used],
         weights=np.ascontiguousarray(classifier.weights[used, :n_classes]),
         intercepts=classifier.intercepts,
+        **_as_arrays(classifier.options, classifier.n_texts),
     )
     settings = {
         "model_type": NAME,
@@ -145,6 +147,13 @@ def write_ngram_classifier(
         "id2label": {str(i): name for i, name in enumerate(label_names)},
     }
     (folder / _CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+
+def _as_arrays(options: NgramOptions, n_texts: int) -> dict[str, Any]:
+    """Return what the buckets depend on, to stand beside them: settings alone may be edited."""
+    return {
+        name: np.array(value) for name, value in (asdict(options) | {"n_texts": n_texts}).items()
+    }
 
 
 def read_ngram_classifier(
@@ -167,7 +176,8 @@ def read_ngram_classifier(
     Raises
     ------
     InputError
-        If a file is missing or damaged, or the options differ.
+        If a file is missing or damaged, the options differ, or the weights are of other options
+        than ``config.json`` says.
     """
     path = folder / _CONFIG
     if not path.is_file():
@@ -189,7 +199,8 @@ def read_ngram_classifier(
         raise InputError(f"n_texts must be 1 or 2, not {n_texts!r}", path=path)
     if expected is not None and options != expected:
         raise InputError(f"was trained with other options: {asdict(options)}", path=path)
-    arrays = _read_arrays(folder / WEIGHTS, n_buckets=count_buckets(options, n_texts))
+    own |= {"n_texts": n_texts}
+    arrays = _read_arrays(folder / WEIGHTS, own, n_buckets=count_buckets(options, n_texts))
     labels = read_labels(settings, len(arrays["intercepts"]), path)
     padded = np.zeros((len(arrays["weights"]), -(-len(labels) // 4) * 4), np.float32)
     padded[:, : len(labels)] = arrays["weights"]
@@ -203,7 +214,7 @@ def read_ngram_classifier(
     return classifier, labels
 
 
-def _read_arrays(path: Path, *, n_buckets: int) -> dict[str, NDArray[Any]]:
+def _read_arrays(path: Path, said: Mapping[str, Any], *, n_buckets: int) -> dict[str, NDArray[Any]]:
     """Read the weights, which come from anywhere."""
     kinds = {"buckets": (np.int32, 1), "weights": (np.float32, 2), "intercepts": (np.float32, 1)}
     arrays: dict[str, NDArray[Any]] = {}
@@ -213,12 +224,20 @@ def _read_arrays(path: Path, *, n_buckets: int) -> dict[str, NDArray[Any]]:
             arrays[name] = file[name]
             if arrays[name].dtype != dtype or arrays[name].ndim != n_dimensions:
                 raise ValueError(f"{name} is {arrays[name].dtype}, {arrays[name].ndim}-d")
+        trained = {name: file[name].tolist() for name in said if name in file}
     except InputError:
         raise
     except (LookupError, ValueError) as error:
         raise InputError(
             f"is damaged, or no file of n-grams' weights: {error}", path=path
         ) from error
+    for name, value in trained.items():  # nothing in a file of an earlier version
+        if value != said[name]:
+            raise InputError(
+                f"was trained with {name} {show_value(value)}, but {_CONFIG} beside it says "
+                f"{show_value(said[name])}; put the {_CONFIG} back that was written with it",
+                path=path,
+            )
     buckets, weights, intercepts = arrays.values()
     if weights.shape != (len(buckets), len(intercepts)) or not 2 <= len(intercepts) <= 127:
         raise InputError("its arrays do not fit together", path=path)

@@ -374,6 +374,36 @@ def test_damaged_files_are_refused(tmp_path, kind, match):
         as_classifier(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("max_n", 2, "max_n 4, but config.json beside it says 2"),
+        ("bits", 20, "bits 16, but config.json beside it says 20"),
+        ("texts", "joined", "texts 'apart', but config.json beside it says 'joined'"),
+        ("n_texts", 1, "n_texts 2, but config.json beside it says 1"),
+    ],
+)
+def test_settings_that_the_weights_were_not_trained_with_are_refused(tmp_path, name, value, said):
+    model = load_model("ngram-linear", bits=16)
+    fitted = _fit(model, model.encode(_splits(40, 20), COLUMNS))
+    # Without one in the upper half, the buckets are such as one text has.
+    low = fitted.buckets < 2**16
+    fitted = replace(fitted, weights=np.where(low[:, None], fitted.weights, 0))
+    fitted.save(tmp_path, label_names=("a", "b", "c"))
+    config, weights = tmp_path / "config.json", tmp_path / "ngram-linear.npz"
+    settings = json.loads(config.read_text())
+    config.write_text(json.dumps({**settings, name: value}))
+    with pytest.raises(InputError, match=rf"ngram-linear\.npz: was trained with {said}; put"):
+        read_ngram_classifier(tmp_path)
+    config.write_text(json.dumps(settings))
+    new, _ = read_ngram_classifier(tmp_path)
+    arrays = dict(np.load(weights))
+    np.savez(weights, **{each: arrays[each] for each in ("buckets", "weights", "intercepts")})
+    old, _ = read_ngram_classifier(tmp_path)  # as an earlier version has written it
+    assert (old.options, old.n_texts) == (new.options, new.n_texts) == (fitted.options, 2)
+    np.testing.assert_array_equal(old.weights, new.weights)
+
+
 def test_a_classifier_without_a_weight_is_read_again_and_answers_by_its_intercepts(tmp_path):
     model = load_model("ngram-linear", bits=16)
     encoded = model.encode(_splits(40, 20), COLUMNS)
