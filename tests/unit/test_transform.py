@@ -238,6 +238,30 @@ def test_edits_of_another_table_are_refused():
         apply_edits(TABLE, without)
 
 
+@pytest.mark.parametrize(
+    ("old", "start", "fits"),
+    [
+        (["cat", "sit"], [4, 8], True),
+        (["catty", "sit"], [4, 8], False),
+        (["cat", "si"], [4, 8], False),
+        (["", "sit"], [4, 8], False),
+        (["caté", "sit"], [4, 8], False),
+        (["cat", "sit"], [3, 8], False),
+    ],
+)
+@pytest.mark.parametrize("steps", [None, [0, 1]])
+def test_an_old_piece_is_as_long_as_its_place(old, start, fits, steps):
+    columns = {"row": [0, 0], "column": ["text"] * 2, "start": start, "end": [7, 11], "old": old}
+    columns |= {"new": ["dog", "sat"], "rule": ["words"] * 2}
+    edits = pa.table(columns if steps is None else {**columns, "step": steps})
+    table = pa.table({"text": ["The dog sat here"]})
+    if fits:
+        assert undo(table, edits)["text"].to_pylist() == ["The cat sit here"]
+        return
+    with pytest.raises(InputError, match=r"row 0: an edit says that bytes \d+:\d+ of the old text"):
+        undo(table, edits)
+
+
 def test_normalise_is_the_published_expression():
     texts = pa.array([" A  Man's_x, [ok] ", None, "", "İK\u00a0x"])
     assert normalise(texts).to_pylist() == ["a mans_x [ok]", None, "", "ik x"]

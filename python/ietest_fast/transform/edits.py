@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.files import check_file
+from ietest_fast.plurals import say_count
 from ietest_fast.runtime import load_core
 from ietest_fast.transform.columns import (
     are_same_rows,
@@ -18,6 +19,7 @@ from ietest_fast.transform.columns import (
     check_text_columns,
     replace_columns,
 )
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,6 +149,7 @@ def _replace_one_step(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: 
             own[key].combine_chunks().to_numpy().astype(np.int64) for key in ("row", "start", "end")
         )
         if is_undo:
+            _check_lengths(own, row, start, end, column=name)
             grown = pc.binary_length(own["new"]).to_numpy().astype(np.int64) - (end - start)
             # An edit stands in the new text where it stood in the old, moved by what the edits
             # before it in the same text have added.
@@ -165,6 +168,27 @@ def _replace_one_step(table: pa.Table, edits: pa.Table, *, piece: str, is_undo: 
             raise InputError(str(error), column=name) from error
         table = replace_columns(table, {name: [made]})
     return table
+
+
+def _check_lengths(
+    edits: pa.Table,
+    row: npt.NDArray[np.int64],
+    start: npt.NDArray[np.int64],
+    end: npt.NDArray[np.int64],
+    *,
+    column: str,
+) -> None:
+    """Stop if an old piece is not as long as its place: the old text, unlike the new, is unseen."""
+    sizes = pc.binary_length(edits["old"]).to_numpy().astype(np.int64)
+    wrong = np.flatnonzero(sizes != end - start)
+    if wrong.size:
+        at = wrong[0]
+        raise InputError(
+            f"row {row[at]}: an edit says that bytes {start[at]}:{end[at]} of the old text were "
+            f"{show_value(edits['old'][at].as_py())}, which has {say_count(int(sizes[at]), 'byte')}"
+            "; correct one of them, or take the edits that belong to these texts",
+            column=column,
+        )
 
 
 def make_edits(
