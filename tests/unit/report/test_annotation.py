@@ -461,6 +461,8 @@ def test_wrong_marks_are_refused(sample):
         '{"item": ITEM, "mark": "unsond"}',
         "TODO: the rest",
         '{"item": ITEM, "mark": "sound", "mark": null}',
+        '{"item": ITEM, "mark": "sound", "sound": "no"}',
+        '{"item": ITEM, "mark": null, "note": "unsure"}',
     ],
 )
 def test_a_whole_last_line_that_is_no_mark_is_refused(sample, last):

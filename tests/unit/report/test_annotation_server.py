@@ -150,6 +150,7 @@ def test_marks_need_the_token_and_this_address(server):
         *(b"", b"{", b"[]", b'"x"', b"[" * 9_000, b'{"item": 1e999, "mark": "sound"}', b"\xff"),
         *({"item": "x", "mark": "sound"}, {"item": 1}, {"mark": "sound"}),
         *({"item": 7.9, "mark": "sound"}, {"item": True, "mark": "sound"}),
+        {"item": 7, "mark": "sound", "sound": "no"},
     ],
 )
 def test_what_is_no_mark_is_refused(server, values):

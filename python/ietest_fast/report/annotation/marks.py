@@ -40,8 +40,11 @@ def read_mark(line: str | bytes) -> tuple[int, str | None]:
     try:
         found = json.loads(line, object_pairs_hook=refuse_repeats)
         item, mark = check_number(found["item"]), found["mark"]
+        n_further = len(found) - 2
     except (LookupError, TypeError, ValueError, RecursionError) as error:
         raise ValueError("is no mark") from error
+    if n_further:
+        raise ValueError("a mark says nothing but its item and its mark")
     if mark is not None and mark not in MARKS:
         raise ValueError(f"a mark is {' or '.join(MARKS)}")
     return item, mark
@@ -90,7 +93,7 @@ class Marks:
                 item, mark = read_mark(line)
             except ValueError as error:
                 raise InputError(
-                    'is no mark such as {"item": 7, "mark": "sound"}',
+                    'is no mark such as {"item": 7, "mark": "sound"}, without further keys',
                     path=self.path,
                     row=f"line {number}",
                 ) from error
