@@ -121,7 +121,7 @@ def command(
     from ietest_fast.experiment.artefacts import write_text
     from ietest_fast.report.consistency_runs import read_consistency
     from ietest_fast.report.contents import gather
-    from ietest_fast.report.evaluations import read_evaluation
+    from ietest_fast.report.evaluations import read_evaluations
     from ietest_fast.report.logic_runs import read_logic_source
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
@@ -132,14 +132,17 @@ def command(
     stressed, logical, measured, predictions, others = _sort(runs)
     consistency = read_consistency(measured) if measured else None
     stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
-    evaluations = [read_evaluation(path, alpha=alpha, margin=margin) for path in predictions]
+    evaluations = read_evaluations(predictions, alpha=alpha, margin=margin)
     found = (
         []
         if (predictions or stressed or logical or measured) and not others
         else read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
     )
     if names and not found:
-        raise click.UsageError("--name is for runs, and there is none.")
+        raise click.UsageError(
+            "--name is for runs, and there is none: a file of answers is called as its column "
+            "model says, or without one as the file; name it there."
+        )
     target = out if out is not None else _beside(runs[0])
     _check_target(target)
     if train is not None and all(run.results is None for run in found):
@@ -221,11 +224,13 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
 
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
+    from ietest_fast.evaluation.run_metadata import refuse_same_files
     from ietest_fast.report.consistency_runs import find_consistency
     from ietest_fast.report.evaluations import find_predictions
     from ietest_fast.report.logic_runs import find_logic
     from ietest_fast.report.stress_runs import find_stress
 
+    refuse_same_files([path for path in paths if path.is_file()])
     _refuse_logs(paths)
     stressed = [path for path in paths if path.is_file() and find_stress(path)]
     logical = [path for path in paths if path.is_file() and find_logic(path)]

@@ -116,11 +116,7 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
     """
     if len(parts) == 1:
         return [*parts]
-    places = [path.resolve() for path in paths]
-    for place, path in enumerate(paths):
-        if places[place] in places[:place]:
-            first = paths[places.index(places[place])]
-            raise InputError(f"is the same file as {first}; give each once", path=path)
+    refuse_same_files(paths)
     names = number_names(map(plain_name, paths))
     named: list[Predictions] = []
     for part, name, path in zip(parts, names, paths, strict=True):
@@ -137,6 +133,21 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
         for other in named[:place]:
             _check_gold(other, own)
     return named
+
+
+def refuse_same_files(paths: Sequence[Path]) -> None:
+    """Stop if a file is there twice, whose model would count as two.
+
+    Raises
+    ------
+    InputError
+        If it is.
+    """
+    places = [path.resolve() for path in paths]
+    for place, path in enumerate(paths):
+        if places[place] in places[:place]:
+            first = paths[places.index(places[place])]
+            raise InputError(f"is the same file as {first}; give each once", path=path)
 
 
 def _check_gold(first: Predictions, other: Predictions) -> None:

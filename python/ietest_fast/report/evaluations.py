@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,10 @@ import pyarrow.compute as pc
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.table_labels import with_known_answers
+from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.results import RESULTS
 from ietest_fast.report.strata import strata_table
 from ietest_fast.report.tables import Column, PValue, Range, Table
@@ -125,6 +128,34 @@ def find_predictions(path: Path) -> bool:
         return False  # of a run, whose folder is wanted
     with open_batches(path) as batches:
         return is_predictions(batches.schema)
+
+
+def read_evaluations(
+    paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01
+) -> list[Evaluation]:
+    """Read several files as :func:`read_evaluation` does, and call all classifiers differently.
+
+    Those without a name are called as their files, and those of one name in two files with the file
+    behind it; the second of two files of one name is ``#2``.
+    """
+    found = [read_evaluation(path, alpha=alpha, margin=margin) for path in paths]
+    counted = Counter(name for each in found for name in {own.classifier for own in each.outcomes})
+    names, files = number_names(path.name for path in paths), number_names(map(plain_name, paths))
+
+    def rename(own: VersionOutcome, stem: str, file: str) -> VersionOutcome:
+        if counted[own.classifier] == 1:
+            return own
+        is_of_file = own.classifier == stem
+        return replace(own, classifier=file if is_of_file else f"{own.classifier}, {file}")
+
+    return [
+        replace(
+            each,
+            name=name,
+            outcomes=tuple(rename(own, each.source.stem, file) for own in each.outcomes),
+        )
+        for each, name, file in zip(found, names, files, strict=True)
+    ]
 
 
 def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> Evaluation:
@@ -356,7 +387,7 @@ def joint_table(evaluations: Sequence[Evaluation]) -> Table | None:
     """Return Cochran's tests over all versions; None if there are none."""
     rows = [
         (
-            _name(each.group) or evaluation.outcomes[0].classifier,
+            next(own.classifier for own in evaluation.outcomes if own.tested.group == each.group),
             each.result.n,
             len(each.result.versions),
             each.result.statistic,

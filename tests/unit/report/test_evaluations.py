@@ -20,6 +20,7 @@ from ietest_fast.report.evaluations import (
     evaluate_predictions,
     joint_table,
     read_evaluation,
+    read_evaluations,
     say_evaluation,
     version_table,
 )
@@ -132,6 +133,55 @@ def test_a_page_says_where_a_version_has_other_right_answers(gold, said, has_mod
     assert all(each in note for each in told)
     assert len(told) == (said is not None)
     assert said is None or said in told[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "models", "named"),
+    [
+        (["a/ans.csv", "b/ans.csv"], [None, None], ["ans", "ans#2"]),
+        (["a/ans.csv", "b/ans.jsonl"], [None, None], ["ans", "ans#2"]),
+        (["a/ans.csv", "b/ans.csv"], ["bert", "bert"], ["bert, ans", "bert, ans#2"]),
+        (["dev.csv", "test.csv"], ["bert", "bert"], ["bert, dev", "bert, test"]),
+        (["a/bert.csv", "b/ans.csv"], [None, "bert"], ["bert", "bert, ans"]),
+        (["a/ans.csv", "b/ans.csv"], ["bert", "bow"], ["bert", "bow"]),
+        (["dev.csv", "test.csv"], [None, None], ["dev", "test"]),
+        (["a/ans.csv"], [None], ["ans"]),
+    ],
+)
+def test_classifiers_of_several_files_have_different_names(files, models, named, tmp_path):
+    paths = [tmp_path / name for name in files]
+    for path, model in zip(paths, models, strict=True):
+        path.parent.mkdir(exist_ok=True)
+        columns = {"item": [*range(40)] * 3, "gold": ["a", "b"] * 60}
+        columns["version"] = ["original"] * 40 + ["typos"] * 40 + ["other"] * 40
+        columns["predicted"] = ["a", "b", "b", "b"] * 30
+        columns |= {} if model is None else {"model": [model] * 120}
+        if path.suffix == ".csv":
+            pyarrow.csv.write_csv(pyarrow.table(columns), path)
+        else:
+            rows = pyarrow.table(columns).to_pylist()
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = read_evaluations(paths)
+    assert len({each.name for each in found}) == len(files)
+    assert [[own.classifier for own in each.outcomes] for each in found] == [[n] * 2 for n in named]
+    assert [row[0] for row in joint_table(found).rows] == named
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("counts.csv", "model,rho,n11,n10,n01,n00\nbert,0.5,50,5,3,2\n"),
+        ("answers.csv", "item,version,gold,predicted\n1,original,a,a\n1,typos,a,b\n"),
+    ],
+)
+def test_a_file_that_is_given_twice_is_refused(name, content, tmp_path, capsys):
+    (tmp_path / name).write_text(content)
+    (tmp_path / "link.csv").symlink_to(tmp_path / name)
+    for again in (tmp_path / name, tmp_path / "link.csv"):
+        with pytest.raises(SystemExit) as stop:
+            main(["report", str(tmp_path / name), str(again), "--out", str(tmp_path / "p.html")])
+        assert stop.value.code == 1
+        assert "is the same file as" in capsys.readouterr().err
 
 
 def test_a_model_that_guesses_has_no_verdict():
