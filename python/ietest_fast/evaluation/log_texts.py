@@ -119,6 +119,23 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
     return said
 
 
+def say_other_marks(logs: Sequence[Answers]) -> list[str]:
+    """Say of how many rows columns of versions disagree about what was reworded; no texts do.
+
+    Parameters
+    ----------
+    logs
+        Versions of a file that the project has written, whose texts are not compared.
+    """
+    said = [note for log in logs for note in log.notes]
+    return said + [
+        line
+        for log in logs
+        if log.changed is not None
+        for line in _say_long_contradictions(log, None)
+    ]
+
+
 def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
     """Say of how many samples the answer is the target, and marked as wrong, or the reverse.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.log_texts import say_other_marks
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.readers.tables import list_versions
 from ietest_fast.evaluation.run_metadata import name_models, read_run_of, write_with_run
 from ietest_fast.evaluation.stress_origins import StressOrigin
 
@@ -108,7 +110,8 @@ def write_answers(predictions: Predictions, path: Path, run: StressRun) -> None:
 def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
     """Read files of answers to stress tests, each of one model or several.
 
-    Of several files each is a model, called as the file, unless it has a column ``model``.
+    Of several files each is a model, called as the file, unless it has a column ``model``. Columns
+    that disagree about what was reworded are warned of, as in any other table of answers.
 
     Parameters
     ----------
@@ -133,7 +136,9 @@ def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
             raise InputError(
                 "holds no answers to stress tests (ietest-fast stress --out)", path=path
             )
-        found.append(StressAnswers(predictions=part, run=run))
+        said = say_other_marks(list_versions(part, path, is_own=True))
+        told = replace(run, warnings=tuple(dict.fromkeys((*run.warnings, *said))))
+        found.append(StressAnswers(predictions=part, run=told))
     return tuple(found)
 
 

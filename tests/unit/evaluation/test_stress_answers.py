@@ -13,6 +13,7 @@ import pytest
 import ietest_fast as ie
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import Predictions, read_predictions
+from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.evaluation.stress import measure_answers, measure_stress
 from ietest_fast.evaluation.stress_file import StressRun, read_answers, read_run, write_answers
 from ietest_fast.evaluation.stress_origins import StressOrigin, say_made_of
@@ -288,6 +289,34 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert again.to_dict() == found.to_dict()
     with pytest.raises(InputError, match="changes a text in hypothesis, which the model sees"):
         ie.stress(neutral, frame(), suite={"l": "length-mismatch"}, input_columns="hypothesis")
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        (None, [], ()),
+        ("changed", [False] * 8, ("in 4 rows of no the column changed and the column edits",)),
+        ("edits", [0] * 7 + [1], ("in 3 rows of no the column changed and the column edits",)),
+        ("edits", [None] * 8, ()),
+        ("changed", ["no"] * 4 + ["perhaps"] * 4, ("the column changed is not used: row 0 holds",)),
+    ],
+)
+def test_columns_of_an_own_file_that_contradict_each_other_are_told(
+    column: str | None, values: list[Any], said: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.parquet"
+    ie.stress(neutral, frame(), suite={"no": "negation"}, out=path, label_names=LABELS)
+    table = pq.read_table(path)
+    if column is not None:
+        kind = None if isinstance(values[0], str) else table.schema.field(column).type
+        place = table.column_names.index(column)
+        made = table.set_column(place, column, pa.array(values, kind))
+        pq.write_table(made.replace_schema_metadata(table.schema.metadata), path)
+    (profile,) = measure_answers(read_answers([path]))
+    assert len(profile.warnings) == len(said)
+    assert all(part in line for part, line in zip(said, profile.warnings, strict=True))
+    notes = read_logs([path]).notes  # as of any other table
+    assert set(profile.warnings) <= set(notes)
 
 
 def test_a_classifier_that_guesses_is_not_called_alike() -> None:

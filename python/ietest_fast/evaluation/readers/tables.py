@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from ietest_fast.evaluation.predictions import Predictions
     from ietest_fast.evaluation.readers.base import Fields, FileStart
 
 _LONG = ("item", "version")
@@ -547,11 +548,25 @@ def _read_long(
         if len(plain) < len(names):
             table = table.append_column("probabilities", _read_lists(path, form, "probabilities"))
         whole = Predictions.from_table(table, source=str(path))
-    found = []
+    found = list_versions(whole, path, is_own=is_own)
     others: tuple[str, ...] = ()
     if "gold" in whole.columns and not is_own:
         beside = {name: whole.table[name] for name in _GOLD if name in whole.extra_columns}
         others = say_other_facts(beside, whole.table["gold"], "gold", {}, path=path)
+    if whole.repeats is not None:
+        others += (
+            f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
+        )
+    found[0] = replace(found[0], notes=(*found[0].notes, *others))
+    return found
+
+
+def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:
+    """Return the answers of a long table by classifier and version.
+
+    Those of an own file may have been made from other columns than the texts that are kept.
+    """
+    found = []
     for group in whole.groups:
         part = whole.select(**group) if group else whole
         for version in part.versions:
@@ -561,15 +576,9 @@ def _read_long(
             if CHANGED in rows.column_names and rows[CHANGED].null_count == len(rows):
                 notes = ()  # it is known of other versions
             answers = _answers_of(rows, whole, group, version, path)
-            if is_own:  # which may have been made from other columns than the texts that are kept
+            if is_own:
                 answers = replace(answers, inputs=None, input_columns=())
             found.append(replace(answers, changed=changed, notes=notes))
-    if whole.repeats is not None:
-        others += (
-            f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
-        )
-    if others:
-        found[0] = replace(found[0], notes=(*found[0].notes, *others))
     return found
 
 
