@@ -11,7 +11,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+import ietest_fast as ie
 from ietest_fast.cli.main import main
+from ietest_fast.errors import InputError
 from ietest_fast.evaluation.aflite import draw_training_part
 from ietest_fast.philox import philox_key
 from reference.aflite_oracle import filter_slowly
@@ -184,6 +186,59 @@ def test_the_output_goes_into_consistency(
     assert found["are_items"] is True
     assert list(found["parts"]) == ["difficult", "easy"]
     assert found["parts"]["easy"]["p_c"] > found["parts"]["difficult"]["p_c"]
+
+
+def exchange(row: dict[str, Any]) -> dict[str, Any]:
+    other = {"easy": "difficult", "difficult": "easy", None: None}
+    return {**row, "difficulty": other[row["difficulty"]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda row: row, None),
+        (exchange, "is easy with an aflite_score of"),
+        (lambda row: {**row, "aflite_score": row["aflite_score"] + 0.7}, "a score from 0 to 1"),
+        (lambda row: {**row, "aflite_score": None}, "aflite_score': is null, where difficulty is"),
+        (lambda row: {**row, "difficulty": {"easy": "e"}.get(row["difficulty"], "d")}, None),
+        (lambda row: {**exchange(row), "aflite_score": 0.75}, None),
+        (lambda row: {k: v for k, v in exchange(row).items() if k != "aflite_score"}, None),
+    ],
+)
+@pytest.mark.parametrize("name", ["answers.parquet", "answers.csv", "texts.csv", "texts in memory"])
+def test_marks_that_contradict_their_scores_are_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    said: str | None,
+) -> None:
+    made = [{**row, "version": name} for row in rows() for name in ("original", "p", "q")]
+    out = tmp_path / "marked.parquet"
+    assert (
+        run(capsys, "difficulty", write(tmp_path / "in.parquet", made), "--out", out, *FEW)[0] == 0
+    )
+    marked = [change(row) for row in read(out)]
+    if name.startswith("texts"):
+        data = pa.Table.from_pylist(marked)
+        data = data if name == "texts in memory" else write(tmp_path / name, marked)
+        ask: Any = lambda: ie.consistency(  # noqa: E731
+            lambda texts: ["no"] * len(texts), data, labels=["no", "yes"], subset="difficulty",
+            n_resamples=99,
+        )  # fmt: skip
+        if said is None:
+            assert ask().subsets is not None
+        else:
+            with pytest.raises(InputError, match=said):
+                ask()
+        return
+    for row in marked:
+        row |= {"gold": row.pop("label"), "predicted": "no"}
+    path = write(tmp_path / name, marked)
+    status, _, err = run(capsys, "consistency", path, "--subset", "difficulty", "-S", "99")
+    assert (status, err if said is None else said in err) == (
+        (0, "") if said is None else (1, True)
+    )
 
 
 def test_answers_keep_what_they_say_of_themselves(

@@ -26,6 +26,7 @@ from ietest_fast.evaluation.consistency_file import (
     write_wordings,
 )
 from ietest_fast.evaluation.consistency_reading import without_mixed
+from ietest_fast.evaluation.difficulty_file import DIFFICULTY, check_marked
 from ietest_fast.evaluation.joining_sources import SOURCE, join_answers_of_sources
 from ietest_fast.evaluation.noting_parts import note_parts
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
@@ -229,6 +230,8 @@ def consistency(
     else:
         for own in given.values() if given else (data,):
             check_arguments(own, told)
+            if subset == DIFFICULTY:
+                check_marked(own)
         wanted = dict.fromkeys((*keep_columns, clusters, subset))
         kept = [name for name in wanted if name is not None and name not in {"item", "version"}]
         reading |= {"item_column": item_column, "keep_columns": kept}

@@ -63,10 +63,13 @@ def _find_buckets(
     """Read the paraphrases of a file, or make those of a labelled one."""
     from ietest_fast.corpus.formats import check_readable
     from ietest_fast.corpus.reasoning_files import task_of_file
+    from ietest_fast.evaluation.difficulty_file import DIFFICULTY, check_marked
     from ietest_fast.evaluation.paranlu_buckets import read_paranlu_buckets
     from ietest_fast.evaluation.paranlu_files import paranlu_kind
 
     check_readable(test)
+    if options["subset"] == DIFFICULTY:
+        check_marked(test)
     if paranlu_kind(test) in {"paraphrases", "results"}:
         check_not_given("phi", because="is for a labelled file; this one holds paraphrases already")
         check_not_given(

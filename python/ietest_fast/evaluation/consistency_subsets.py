@@ -187,9 +187,14 @@ def read_values(predictions: Predictions, column: str) -> tuple[NDArray[Any], ND
     Raises
     ------
     InputError
-        If there is no such column, or its values are no plain ones.
+        If there is no such column, its values are no plain ones, or they are marks of difficulty
+        that contradict their scores.
     """
+    from ietest_fast.evaluation.difficulty_file import DIFFICULTY, check_marks
+
     table = predictions.table
+    if column == DIFFICULTY and "source" not in table.column_names:  # each of which marks its own
+        check_marks(table, predictions.source)
     if column not in table.column_names:
         raise InputError(
             "there is no such column to split consistency by; there are version"

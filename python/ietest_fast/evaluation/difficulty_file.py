@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus import corpus_from_table, open_batches, read_corpus
+from ietest_fast.corpus import Corpus, corpus_from_table, open_batches, read_corpus
 from ietest_fast.corpus.columns import (
     LABEL_COLUMNS,
     check_columns,
@@ -25,12 +25,15 @@ from ietest_fast.corpus.labels import index_labels, label_key
 from ietest_fast.corpus.reasoning_files import find_task
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.aflite import filter_adversarially
+from ietest_fast.evaluation.buckets import Buckets
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.vector_file import read_vectors
 from ietest_fast.evaluation.word_features import count_word_features
+from ietest_fast.frames import to_arrow
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
+    as_numbers,
     as_texts,
     is_id_name,
     name_versions,
@@ -44,7 +47,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.corpus import Corpus
     from ietest_fast.evaluation.aflite_result import Difficulty
 
 DIFFICULTY, SCORE = "difficulty", "aflite_score"
@@ -247,6 +249,70 @@ def mark_difficulty(
         n_train=used_train,
         slice_size=used_slice,
     )
+
+
+def check_marked(data: Any) -> None:
+    """Stop if marks of difficulty in a file, or a table, contradict the scores beside them.
+
+    Raises
+    ------
+    InputError
+        As for :func:`check_marks`.
+    """
+    if isinstance(data, str | Path):
+        with open_batches(data) as batches:
+            names = batches.schema.names
+        if not {DIFFICULTY, SCORE} <= set(names):
+            return
+        with open_batches(data, columns=[DIFFICULTY, SCORE], types_of="file") as batches:
+            table = pa.Table.from_batches(list(batches), schema=batches.schema)
+        check_marks(table, str(data))
+    elif isinstance(data, Buckets | Corpus):
+        check_marks(data.table, data.source)
+    else:
+        check_marks(to_arrow(data), "<memory>")
+
+
+def check_marks(table: pa.Table, source: str) -> None:
+    """Stop if marks of difficulty contradict the scores beside them, whatever threshold made them.
+
+    Other marks than ``easy`` and ``difficult`` are somebody else's.
+
+    Raises
+    ------
+    InputError
+        If a score is no share, a mark has none or the reverse, or an easy item has a lower score
+        than a difficult one.
+    """
+    if not {DIFFICULTY, SCORE} <= set(table.column_names):
+        return
+    words = trim_texts(as_texts(table[DIFFICULTY], path=source, name=DIFFICULTY))
+    marks = np.array([(word or "").casefold() for word in words.to_pylist()])
+    if not set(marks) <= {"easy", "difficult", ""}:
+        return
+    scores = as_numbers(pa.chunked_array([table[SCORE].combine_chunks()]))
+    easy, difficult = marks == "easy", marks == "difficult"
+    wrong = np.flatnonzero((scores < 0) | (scores > 1) | ((marks == "") != ~(np.abs(scores) <= 1)))
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"is {show_value(table[SCORE][row].as_py())}, where {DIFFICULTY} is "
+            f"{show_value(marks[row])}; a marked item has a score from 0 to 1, and others none",
+            path=source,
+            row=f"row {row}",
+            column=SCORE,
+        )
+    lowest = int(np.argmin(np.where(easy, scores, np.inf)))
+    highest = int(np.argmax(np.where(difficult, scores, -np.inf)))
+    if easy.any() and difficult.any() and scores[lowest] < scores[highest]:
+        raise InputError(
+            f"is easy with an {SCORE} of {scores[lowest]:g}, and row {highest} is difficult with "
+            f"{scores[highest]:g}, but what is easy has the higher scores; mark the items anew by "
+            f"`ietest-fast difficulty`, or leave {SCORE} out",
+            path=source,
+            row=f"row {lowest}",
+            column=DIFFICULTY,
+        )
 
 
 def _take_labels(
