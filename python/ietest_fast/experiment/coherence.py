@@ -141,6 +141,7 @@ class _Coherence:
         result = self._result
         self._check_data()
         _check_searches(result)
+        _check_software(result)
         for c, condition in enumerate(result.conditions):
             place = f"conditions.{c}"
             same = len({cell.n for cell in condition.cells}) == 1
@@ -609,6 +610,14 @@ class _Coherence:
 
 _NOT_JOINT = ("alpha", "p_values", "churn_p_adjusted", "algorithm_p_adjusted", "label_p_adjusted")
 """What holds over all rho and is not drawn jointly."""
+
+
+def _check_software(result: RunResult) -> None:
+    """Hold what made the models against what the settings say; old files may not list it."""
+    keys = ["model", *(f"model {own.key}" for own in result.models[1:])]
+    for key, own in zip(keys, result.models, strict=True):
+        said, backend = result.software.get(key, own.settings.backend), own.settings.backend
+        need(said == backend, f"software.{key}", f"is not the backend of {own.key}, {backend}")
 
 
 def _check_searches(result: RunResult) -> None:

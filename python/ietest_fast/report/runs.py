@@ -261,6 +261,13 @@ class FinishedRun:
             raise StoreError(
                 f"{path}: is not the matched sample that {RESULTS} speaks of; {PUT_BACK}"
             )
+        for name, own in (("rho", record.rho), ("m", record.m), *record.metrics.items()):
+            said = getattr(cell, name, own)
+            if said != own:
+                raise StoreError(
+                    f"{path}: has {name} {own}, and {RESULTS} says {said} of the same matched "
+                    f"sample; {PUT_BACK}"
+                )
         return table
 
 

@@ -116,6 +116,38 @@ def test_a_damaged_matched_sample_is_noticed(tmp_path, first_run, harm):
         run.read_answers()
 
 
+@pytest.mark.parametrize(
+    ("name", "moved", "said"),
+    [
+        ("valid_accuracy", lambda own, n: (round(own * n) - 1) / n, "has valid_accuracy 0"),
+        ("valid_accuracy", lambda own, n: 1 / n, "has valid_accuracy 0"),
+        ("valid_accuracy", lambda own, n: own, None),
+    ],
+)
+def test_results_that_a_matched_sample_contradicts_are_noticed(
+    tmp_path, first_run, name, moved, said
+):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    results = json.loads((folder / "results.json").read_text())
+    cell = results["conditions"][0]["rhos"][0]["cells"][1]
+    cell[name] = moved(cell[name], results["data"]["valid"]["rows"])
+    (folder / "results.json").write_text(json.dumps(results))
+    run = read_run(folder)
+    if said is None:
+        run.read_answers()
+        return
+    with pytest.raises(StoreError, match=f"{said}.* says .* of the same matched sample"):
+        run.read_answers()
+
+
+def test_results_that_do_not_name_the_software_of_a_model_are_read(tmp_path, first_run):
+    folder = shutil.copytree(first_run, tmp_path / "copy")
+    results = json.loads((folder / "results.json").read_text())
+    del results["software"]["model"]
+    (folder / "results.json").write_text(json.dumps(results))
+    assert read_run(folder).cells
+
+
 NAN = float("nan")
 
 
@@ -251,6 +283,8 @@ def test_edits_of_other_types_are_noticed(tmp_path, first_run, column, values):
     ("place", "value", "message"),
     [
         ("software", None, "software: "),
+        ("software.model", "xgboost 9.9", "software.model: is not the backend of bow-xgb, xgboost"),
+        ("models.0.settings.backend", "other 1.0", "software.model: is not the backend"),
         ("identity", 7, "identity: "),
         ("settings.alpha", "x", "settings.alpha: "),
         ("settings.margin", NAN, "settings.margin: "),
