@@ -89,6 +89,32 @@ def test_counts_are_reported_without_examples(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (["p_value"], "1 column is not read: 'p_value'. "),
+        (
+            ["verdict", "k", "t", "n_changed"],
+            "3 columns are not read: 'verdict', 't', 'n_changed'. ",
+        ),
+        (["k", "n", "collapsed", "m", "dataset"], ""),
+        (["used"], ""),
+        ([], ""),
+    ],
+)
+def test_columns_of_counts_that_are_not_read_are_named(tmp_path, capsys, columns, said):
+    values = {"k": "15", "n": "100", "collapsed": "no", "used": "1"}
+    path = tmp_path / "counts.csv"
+    own = ",".join(values.get(name, "0") for name in columns)
+    head = ",".join(["model,rho,n11,n10,n01,n00", *columns])
+    path.write_text(f"{head}\na,0,70,10,5,15{',' * bool(own)}{own}\n")
+    where = ["--where", "used=1"] if "used" in columns else []
+    status, _, err = run(capsys, "report", path, *where)
+    assert status == 0
+    note = f"Note: {path}: {said}All tests are made anew of the counts.\n"
+    assert err == (note if said else "")
+
+
+@pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
         ([], 2, "Missing argument 'RUN...'"),

@@ -145,6 +145,7 @@ def command(
         )
     target = out if out is not None else _beside(runs[0])
     _check_target(target)
+    _say_unread(others, chosen)
     if train is not None and all(run.results is None for run in found):
         raise click.UsageError("--train is for runs with texts; counts have none.")
     if paper is not None:
@@ -183,6 +184,23 @@ def command(
         written = write_for_paper(contents, paper)
         echo(f"{paper}: {len(written)} files")
         _say_left_over(find_left_over(paper, written))
+
+
+def _say_unread(paths: Sequence[Path], where: Mapping[str, str]) -> None:
+    """Name the columns of files of counts that the page does not hold against the counts."""
+    from ietest_fast.corpus.columns import list_names
+    from ietest_fast.plurals import say_count
+    from ietest_fast.report.counts import find_unread
+
+    for path in paths:
+        names = find_unread(path, where) if path.is_file() else []
+        if names:
+            said = say_count(len(names), "column is", "columns are")
+            echo(
+                f"Note: {path}: {said} not read: {list_names(names)}. All tests are made anew of "
+                "the counts.",
+                err=True,
+            )
 
 
 def _say_left_over(left: Sequence[Path]) -> None:

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _COUNTS = ("n11", "n10", "n01", "n00")
 _NUMBERS = ("rho", *_COUNTS)
-_STATED = ("n", "accuracy_original", "accuracy_transformed", "delta")  # follow from the counts
+_WHOLE = ("n", "k")
+_STATED = (*_WHOLE, "accuracy_original", "accuracy_transformed", "delta")  # follow from the counts
+_READ = {"model", "dataset", "m", "collapsed", *_NUMBERS, *_STATED}
 
 
 def read_counts(
@@ -68,6 +70,12 @@ def read_counts(
         _make_run(path, dataset, model, own, alpha=alpha, margin=margin)
         for (dataset, model), own in by_model.items()
     ]
+
+
+def find_unread(path: Path, where: Mapping[str, str]) -> list[str]:
+    """Name the columns of counts that say nothing here, such as p-values, which are found anew."""
+    with open_batches(path) as batches:
+        return [name for name in batches.schema.names if name not in {*_READ, *where}]
 
 
 def _read_rows(path: Path, where: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -192,10 +200,11 @@ def _check_stated(path: Path, row: Mapping[str, Any], cell: CellResult) -> None:
         said = str("" if row.get(name) is None else row[name]).strip().removesuffix("%").strip()
         if said.casefold() in {"", "nan"}:
             continue
-        number, found = _number(path, {**row, name: said}, name), float(getattr(cell, name))
+        follows = cell.counts.k if name == "k" else getattr(cell, name)
+        number, found = _number(path, {**row, name: said}, name), float(follows)
         # Half of the last digit, and what a float of 32 bits loses.
-        slack = 0.0 if name == "n" else 0.5 * 10.0 ** _exponent(said) + 1e-6
-        scales = (1,) if name == "n" else (1, 100)
+        slack = 0.0 if name in _WHOLE else 0.5 * 10.0 ** _exponent(said) + 1e-6
+        scales = (1,) if name in _WHOLE else (1, 100)
         if all(abs(number - scale * found) > slack for scale in scales):
             raise InputError(
                 f"is {show_value(row[name])}, but the counts of this row give {found:.6g}; correct "

@@ -67,6 +67,9 @@ def test_mistakes_are_named(tmp_path, rows, message):
     [
         ("n", "999", "row 0, column 'n': is '999', but the counts of this row give 50"),
         ("n", "x", "column 'n': is 'x', a number expected"),
+        ("k", "9", "row 0, column 'k': is '9', but the counts of this row give 8"),
+        ("k", "0.16", "column 'k': is '0.16', but the counts of this row give 8"),
+        ("k", "8", None),
         ("accuracy_original", "0.1", "column 'accuracy_original': is '0.1', .* give 0.7"),
         ("accuracy_transformed", "66.1%", "'accuracy_transformed': is '66.1%', .* give 0.66"),
         ("delta", "-0.04", "column 'delta': is '-0.04', .* give 0.04"),
