@@ -9,10 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.evaluation.schema import CHANGED, say_other_gold
+from ietest_fast.evaluation.schema import CHANGED
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import as_numbers, as_texts
+from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -119,23 +118,6 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
     return said
 
 
-def say_other_marks(logs: Sequence[Answers]) -> list[str]:
-    """Say of how many rows columns of versions disagree about what was reworded; no texts do.
-
-    Parameters
-    ----------
-    logs
-        Versions of a file that the project has written, whose texts are not compared.
-    """
-    said = [note for log in logs for note in log.notes]
-    return said + [
-        line
-        for log in logs
-        if log.changed is not None
-        for line in _say_long_contradictions(log, None)
-    ]
-
-
 def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
     """Say of how many samples the answer is the target, and marked as wrong, or the reverse.
 
@@ -165,38 +147,43 @@ def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
 
 
 def _say_other_gold(part: Part, first: Part) -> list[str]:
-    """Say of how many items of one file the right answer is another one in a version."""
+    """Say of how many items of one file the right answer is another one in a version.
+
+    A transformation may have set it; then accuracy may differ although no answer does.
+    """
     log, reference = part.log, first.log
     if part is first or log.path != reference.path or len(log) != len(reference):
         return []
     if log.gold is None or reference.gold is None:
         return []
     before, own = (as_texts(each.gold, path=each.path) for each in (reference, log))
-    return say_other_gold(
-        before, own, reference=first.version, version=part.version, source=log.path
+    differs = pc.fill_null(pc.not_equal(before, own), False)
+    n = pc.sum(differs).as_py() or 0
+    if not n:
+        return []
+    row = pc.index(differs, True).as_py()
+    there, here = (show_value(each[row].as_py()) for each in (before, own))
+    items = f"{say_count(n, 'item', 'items')} of {len(log):,}"
+    said = (
+        f"{log.path}: the right answer to {items} is another one in {part.version} than in "
+        f"{first.version} (first {here} for {there}); each version is judged by its own."
     )
+    return [said]
 
 
 def _say_long_contradictions(log: Answers, different: NDArray[np.bool_] | None) -> list[str]:
-    """Say of how many rows of a version the column disagrees with texts or edits beside it.
+    """Say of how many rows of a version the column disagrees with texts beside it.
 
     Texts that are the same in both versions are the originals, kept beside all answers.
     """
-    beside = {"the texts": different if different is not None and different.any() else None}
-    edits = log.columns.get(EDITS)
-    numbers = np.empty(0) if edits is None else as_numbers(pa.chunked_array([edits]))
-    if numbers.size and np.isfinite(numbers).all():
-        beside["the column edits"] = numbers > 0
-    marks = np.asarray(log.changed)
-    counted = {
-        name: int((values != marks).sum()) for name, values in beside.items() if values is not None
-    }
-    return [
+    if different is None or not different.any():
+        return []
+    n = int((different != np.asarray(log.changed)).sum())
+    said = (
         f"{log.path}: in {say_count(n, 'row', 'rows')} of {log.version} the column {CHANGED} and "
-        f"{name} disagree about what was reworded; {CHANGED} counts."
-        for name, n in counted.items()
-        if n
-    ]
+        f"the texts disagree about what was reworded; {CHANGED} counts."
+    )
+    return [said] if n else []
 
 
 def _marks_differ(first: Answers, second: Answers) -> bool:

@@ -172,6 +172,9 @@ def read_masked_log(
             )
     answer = "label" if "label" in names else "answer"
     check_columns(path, names, [answer, *ranks])
+    again = next((name for place, name in enumerate(ranks) if name in ranks[:place]), None)
+    if again is not None:
+        raise InputError("is a model's column; name it once (--ranks)", path=path, column=again)
     return tuple(
         _from_columns(
             model=name,

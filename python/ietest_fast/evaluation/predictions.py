@@ -31,7 +31,6 @@ from ietest_fast.evaluation.schema import (
     check_values,
     find_labels,
     plain_type,
-    say_other_gold,
 )
 from ietest_fast.plurals import say_count
 from ietest_fast.signs import escape
@@ -39,7 +38,6 @@ from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_numbers,
-    as_texts,
     find_outcomes,
     say_repeated,
     show_value,
@@ -572,20 +570,6 @@ class Pairs:
     def n_changed(self) -> int | None:
         """How many answers differ; None where they may not be compared."""
         return None if self.answers is None else int((self.answers[0] != self.answers[1]).sum())
-
-    def say_other_gold(self) -> list[str]:
-        """Say of how many pairs the right answer is another one in the version; nothing if none."""
-        if "gold" not in self.predictions.columns:
-            return []
-        gold = as_texts(self.predictions.table["gold"], path=self.predictions.source)
-        before, own = (gold.take(pa.array(r)) for r in (self.reference_rows, self.version_rows))
-        return say_other_gold(
-            before,
-            own,
-            reference=self.reference,
-            version=self.version,
-            source=self.predictions.source,
-        )
 
     def reworded(self, name: str | None = None) -> NDArray[np.bool_] | None:
         """Return which texts are different in the two versions, shape (n,).

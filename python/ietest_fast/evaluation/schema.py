@@ -525,27 +525,6 @@ def check_gold_of_models(table: pa.Table, source: str, *, n_before: int = 0) -> 
     )
 
 
-def say_other_gold(
-    before: pa.Array, own: pa.Array, *, reference: str, version: str, source: str | Path
-) -> list[str]:
-    """Say of how many items the right answer is another one in a version than in the reference.
-
-    A transformation may have set it; then accuracy may differ although no answer does.
-    """
-    differs = pc.fill_null(pc.not_equal(before, own), False)
-    n = pc.sum(differs).as_py() or 0
-    if not n:
-        return []
-    row = pc.index(differs, True).as_py()
-    there, here = (show_value(each[row].as_py()) for each in (before, own))
-    said = (
-        f"{source}: the right answer to {say_count(n, 'item', 'items')} of {len(own):,} is another "
-        f"one in {version} than in {reference} (first {here} for {there}); each version is judged "
-        "by its own."
-    )
-    return [said]
-
-
 def _codes_of(column: pa.ChunkedArray) -> pa.Array:
     """Return numbers in the place of names, which Arrow compares faster."""
     values = column.combine_chunks()

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.log_texts import say_other_marks
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.readers.tables import list_versions
 from ietest_fast.evaluation.run_metadata import name_models, read_run_of, write_with_run
@@ -136,7 +135,7 @@ def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
             raise InputError(
                 "holds no answers to stress tests (ietest-fast stress --out)", path=path
             )
-        said = say_other_marks(list_versions(part, path, is_own=True))
+        said = [note for log in list_versions(part, path, is_own=True) for note in log.notes]
         told = replace(run, warnings=tuple(dict.fromkeys((*run.warnings, *said))))
         found.append(StressAnswers(predictions=part, run=told))
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
@@ -11,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.evaluation.schema import is_predictions
 from ietest_fast.evaluation.table_labels import with_known_answers
@@ -89,12 +92,15 @@ class Evaluation:
         The tests.
     outcomes
         Every version but the reference of every classifier.
+    notes
+        Whole sentences on what was decided, and on facts of the file that contradict each other.
     """
 
     name: str
     source: Path
     comparison: Comparison
     outcomes: tuple[VersionOutcome, ...]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
@@ -122,8 +128,6 @@ class Evaluation:
 
 def find_predictions(path: Path) -> bool:
     """Whether a file holds a long table of predictions, rather than counts."""
-    from ietest_fast.corpus.streams import open_batches
-
     if path.name == RESULTS:
         return False  # of a run, whose folder is wanted
     with open_batches(path) as batches:
@@ -176,13 +180,15 @@ def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) ->
     if path.suffix == ".parquet":
         predictions = Predictions.read(path)
     else:
-        from ietest_fast.corpus.streams import open_batches
-
         with open_batches(path) as batches:
             table = pa.Table.from_batches(list(batches), schema=batches.schema)
         predictions = Predictions.from_table(table, source=str(path))
     known = with_known_answers(predictions)
-    return evaluate_predictions(known, source=path, alpha=alpha, margin=margin)
+    found = evaluate_predictions(known, source=path, alpha=alpha, margin=margin)
+    # What eval says of the file; what it refuses and a page takes has nothing to say.
+    with contextlib.suppress(InputError):
+        found = replace(found, notes=(*read_logs([path]).notes, *found.notes))
+    return found
 
 
 def evaluate_predictions(
@@ -205,6 +211,7 @@ def evaluate_predictions(
         name=source.name,
         source=source,
         comparison=comparison,
+        notes=comparison.notes,
         outcomes=tuple(
             VersionOutcome(
                 classifier=_name(test.group) or alone or source.stem,
@@ -345,7 +352,7 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
             f"version, its interval at {level:g}%. Holm's correction is over the versions of a "
             "model. Reworded texts are empty where the predictions do not say which they are; "
             "flips are then over all texts. "
-            f"{_say_clusters(outcomes)}{_say_unmatched(outcomes)}{_say_other_gold(outcomes)}"
+            f"{_say_clusters(outcomes)}{_say_unmatched(outcomes)}"
         ),
     )
 
@@ -368,11 +375,6 @@ def _say_clusters(outcomes: Sequence[VersionOutcome]) -> str:
 def _say_unmatched(outcomes: Sequence[VersionOutcome]) -> str:
     n = max(each.tested.pairs.n_unmatched for each in outcomes)
     return f" Up to {n:,} items lack one of the versions." if n else ""
-
-
-def _say_other_gold(outcomes: Sequence[VersionOutcome]) -> str:
-    said = [note for each in outcomes for note in each.tested.pairs.say_other_gold()]
-    return "".join(f" {note}" for note in dict.fromkeys(said))
 
 
 def version_strata_tables(outcome: VersionOutcome) -> list[Table]:

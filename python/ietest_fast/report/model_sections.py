@@ -88,13 +88,12 @@ def stress_sections(found: StressSource) -> list[Section]:
 
 
 def _caveats(evaluations: Sequence[Evaluation]) -> list[Part]:
-    """Note where p speaks of texts that were not reworded, by file if there are several."""
-    return [
-        Note(text=f"{each.name}: {line}" if len(evaluations) > 1 else line)
-        for each in evaluations
-        for test in each.comparison.tests
-        for line in test.caveats
-    ]
+    """Note what eval says of a file, and where p speaks of texts that were not reworded."""
+    said = []
+    for each in evaluations:
+        start = f"{each.name}: " if len(evaluations) > 1 else ""
+        said += [*each.notes, *(start + line for x in each.comparison.tests for line in x.caveats)]
+    return [Note(text=line) for line in said]
 
 
 def version_section(evaluations: Sequence[Evaluation]) -> Section:

@@ -148,6 +148,45 @@ def test_columns_that_contradict_the_labels_are_told(
     assert any(said in note for note in warned) if said else not warned
 
 
+@pytest.mark.parametrize(
+    ("beside", "n"),
+    [
+        ({3: "p"}, 1),  # where label says n
+        ({3: "p", 5: "p", 7: "p"}, 3),
+        ({3: "n", 4: "p"}, 0),
+        ({3: "N", 4: ""}, 0),
+        ({3: "negative"}, 0),  # another word for the same
+    ],
+)
+def test_a_second_label_in_a_few_rows_is_compared(
+    tmp_path: Path, beside: dict[int, str], n: int
+) -> None:
+    rows = [
+        {"label": "pn"[i % 2], "original": "p", "transformed": "n"}
+        | ({"gold": beside[i]} if i in beside else {})
+        for i in range(20)
+    ]
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = [note for note in read_logs([tmp_path / "t.jsonl"]).notes if "gold is another" in note]
+    assert len(told) == (n > 0)
+    assert not told or f"in {n} row{'s' if n > 1 else ''};" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "edits", "n"), [("1", "0", 20), ("true", "0.0", 20), ("0", "3", 20), ("1", "2", 0)]
+)
+def test_changed_and_edits_of_a_second_table_are_compared(
+    tmp_path: Path, changed: str, edits: str, n: int
+) -> None:
+    (tmp_path / "a.csv").write_text("label,prediction\n" + "p,p\nn,p\n" * 10)
+    line = f"p,p,{edits},{changed}\nn,n,{edits},{changed}\n"
+    (tmp_path / "b.csv").write_text("label,prediction,edits,changed\n" + line * 10)
+    notes = read_logs([tmp_path / "a.csv", tmp_path / "b.csv"]).notes
+    told = [note for note in notes if "the column changed and the column edits disagree" in note]
+    assert len(told) == (n > 0)
+    assert not told or f"in {n} rows" in told[0]
+
+
 def test_names_beside_the_numbers_of_right_answers_are_compared(tmp_path: Path) -> None:
     lines = [f"{i},{i % 3},{NLI_LABELS[(i + 1) % 3]}\n" for i in range(30)]
     (tmp_path / "g.csv").write_text("id,label,label_name\n" + "".join(lines))

@@ -266,6 +266,11 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
             None,
             "row 1, column 'item': the item 7 stands there twice for one model",
         ),
+        (
+            {"label": ["a", "b"], "bert": [1.0, 0.5], "other": [1.0, 1.0]},
+            ["bert", "other", "bert"],
+            "column 'bert': is a model's column; name it once",
+        ),
     ],
 )
 def test_bad_logs_are_refused(

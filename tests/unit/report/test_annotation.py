@@ -596,10 +596,19 @@ def test_marks_are_summed_up(sample):
 
 def test_files_of_others_are_no_people(sample):
     for name in (
-        "sample.json.majority.marks.jsonl",
         "other.anna.marks.jsonl",
-        "sample.json.a b.marks.jsonl",
+        "sample.json.b.json.anna.marks.jsonl",
         "sample.json.anna.txt",
     ):
         (sample.path.parent / name).write_text(json.dumps({}))
     assert read_all_marks(sample) == {}
+
+
+@pytest.mark.parametrize("person", ["majority", "a b", "a!", "x" * 41])
+def test_marks_of_nobody_are_refused(sample, person):
+    path = sample.path.parent / f"sample.json.{person}.marks.jsonl"
+    path.write_text("")  # nothing was marked
+    assert read_all_marks(sample) == {}
+    path.write_text(json.dumps({"item": sample.items[0], "mark": "sound"}) + "\n")
+    with pytest.raises(InputError, match=r"marks.jsonl: .*rename the file"):
+        read_all_marks(sample)

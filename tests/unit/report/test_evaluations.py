@@ -24,6 +24,7 @@ from ietest_fast.report.evaluations import (
     say_evaluation,
     version_table,
 )
+from ietest_fast.report.model_sections import version_section
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
 
@@ -127,12 +128,39 @@ def test_a_page_says_where_a_version_has_other_right_answers(gold, said, has_mod
     } | ({"model": ["m"] * 80} if has_model else {})
     path = tmp_path / "long.csv"
     pyarrow.csv.write_csv(pyarrow.table(columns), path)
-    note = version_table([read_evaluation(path)]).note
+    note = str(version_section([read_evaluation(path)]))
     told = [each for each in read_logs([path]).notes if "the right answer" in each]
     assert ("the right answer" in note) == (said is not None)
     assert all(each in note for each in told)
     assert len(told) == (said is not None)
     assert said is None or said in told[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "edits", "said"),
+    [
+        (0, None, "the column changed and the texts disagree"),
+        (1, 0, "the column changed and the column edits disagree"),
+        (1, 2, None),
+    ],
+)
+def test_a_page_says_what_eval_says_of_the_file(changed, edits, said, tmp_path):
+    """Else it would say that texts which differ were left alone."""
+    columns = {
+        "item": [*range(20)] * 2,
+        "version": ["original"] * 20 + ["typos"] * 20,
+        "gold": ["a", "b"] * 20,
+        "predicted": ["a", "b", "b", "b"] * 10,
+        "text": [f"text {n}" for n in range(40)],
+        "changed": [changed] * 40,
+    } | ({} if edits is None else {"edits": [edits] * 40})
+    path = tmp_path / "long.csv"
+    pyarrow.csv.write_csv(pyarrow.table(columns), path)
+    found = read_evaluation(path)
+    assert [note for note in read_logs([path]).notes if "disagree" in note] == [*found.notes]
+    shown = str(version_section([found]))
+    assert ("disagree" in shown) == (said is not None)
+    assert said is None or said in shown
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,10 @@ from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
 from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
 from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
+from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     are_ids,
+    as_numbers,
     as_outcomes,
     as_texts,
     find_outcomes,
@@ -96,6 +98,8 @@ class TableReader:
         table, texts, notes = _read_with_texts(path, wanted, names)
         inputs = _join_texts(table, texts, path)
         changed, note = _read_changed(table, path, n_versions=len(columns))
+        if changed is not None and EDITS in names and EDITS not in table.column_names:
+            note += _say_other_edits(changed, _read_columns(path, [EDITS]).get(EDITS), path)
         notes += note
         marks = {
             column: _read_marks(path, names, column, table[gold], is_alone=len(columns) == 1)
@@ -255,7 +259,7 @@ def _say_copies(
 
 
 def _read_changed(
-    table: pa.Table, path: Path, *, n_versions: int = 1
+    table: pa.Table, path: Path, *, n_versions: int = 1, version: str | None = None
 ) -> tuple[pa.Array | None, tuple[str, ...]]:
     """Return the column that says which texts are reworded, if it does, and else why it does not.
 
@@ -273,12 +277,37 @@ def _read_changed(
     elif n_versions > 2:
         why = "it is of one version, and there are more"
     else:
-        return found, ()
+        beside = table[EDITS] if EDITS in table.column_names else None
+        return found, _say_other_edits(found, beside, path, version)
     note = (
         f"{path}: the column {CHANGED} is not used: {why}; --reworded COLUMN or --all-reworded "
         "says which texts were reworded."
     )
     return None, (note,)
+
+
+def _say_other_edits(
+    changed: pa.Array,
+    edits: pa.Array | pa.ChunkedArray | None,
+    path: Path,
+    version: str | None = None,
+) -> tuple[str, ...]:
+    """Say of how many rows the number of edits disagrees about what was reworded."""
+    import pyarrow as pa
+
+    if edits is None or not len(edits):
+        return ()
+    chunks = edits.chunks if isinstance(edits, pa.ChunkedArray) else [edits]
+    numbers = as_numbers(pa.chunked_array(chunks))
+    n = int(((numbers > 0) != np.asarray(changed)).sum()) if np.isfinite(numbers).all() else 0
+    if not n:
+        return ()
+    rows = say_count(n, "row", "rows") + ("" if version is None else f" of {version}")
+    note = (
+        f"{path}: in {rows} the column {CHANGED} and the column {EDITS} disagree about "
+        f"what was reworded; {CHANGED} counts."
+    )
+    return (note,)
 
 
 def _read_marks(
@@ -356,8 +385,9 @@ def say_other_facts(
 def _count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -> int:
     """Count rows with two labels; words that are others throughout may be names of the same."""
     rows = np.flatnonzero((own != "") & (mine != ""))
+    are_shared = bool(set(own) & set(mine) - {""})  # also where one is filled in for a few rows
     own, mine = own[rows], mine[rows]
-    if set(own) & set(mine):
+    if are_shared:
         return int((own != mine).sum())
     if not may_be_named or len(set(own)) != len(set(mine)):
         return 0
@@ -572,7 +602,7 @@ def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answe
         for version in part.versions:
             rows = part.select(version=version).table
             is_first = version == part.versions[0]
-            changed, notes = (None, ()) if is_first else _read_changed(rows, path)
+            changed, notes = (None, ()) if is_first else _read_changed(rows, path, version=version)
             if CHANGED in rows.column_names and rows[CHANGED].null_count == len(rows):
                 notes = ()  # it is known of other versions
             answers = _answers_of(rows, whole, group, version, path)

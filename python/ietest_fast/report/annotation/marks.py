@@ -29,6 +29,22 @@ _CUT_OFF = re.compile(rb"(\{[^}]*)?\0*")
 _PERSON = re.compile(r"[\w-]{1,40}")
 
 
+def check_person(person: str) -> None:
+    """Refuse a name that nobody who marks may have.
+
+    Raises
+    ------
+    InputError
+        If it is none, or is what most people say.
+    """
+    if not _PERSON.fullmatch(person):
+        raise InputError(
+            f"a person is named by at most 40 letters, digits, _ and -, not {person!r}"
+        )
+    if person == MAJORITY:
+        raise InputError(f"a person cannot be called {MAJORITY}: that is what most people say")
+
+
 def read_mark(line: str | bytes) -> tuple[int, str | None]:
     """Read a mark such as ``{"item": 7, "mark": "sound"}``; None takes one back.
 
@@ -70,12 +86,7 @@ class Marks:
     """
 
     def __init__(self, sample: Sample, person: str) -> None:
-        if not _PERSON.fullmatch(person):
-            raise InputError(
-                f"a person is named by at most 40 letters, digits, _ and -, not {person!r}"
-            )
-        if person == MAJORITY:
-            raise InputError(f"a person cannot be called {MAJORITY}: that is what most people say")
+        check_person(person)
         self.person = person
         self.path = marks_path(sample.path, person)
         self._items = frozenset(sample.items)
@@ -221,18 +232,26 @@ def marks_path(sample: Path, person: str) -> Path:
 
 
 def find_marks(sample: Path) -> dict[str, str]:
-    """Find the files of marks of a sample that are not empty: their names by person."""
+    """Find the files of marks of a sample that are not empty: their names by person.
+
+    Raises
+    ------
+    InputError
+        If a file's name has a person that nobody may be.
+    """
     begin, end = f"{sample.name}.", ".marks.jsonl"
     there = [
         path for path in sample.parent.glob(f"*{end}") if path.is_file() and path.stat().st_size
     ]
-    names = sorted(path.name for path in there)
-    people = {name: name[len(begin) : -len(end)] for name in names if name.startswith(begin)}
-    return {
-        person: name
-        for name, person in people.items()
-        if _PERSON.fullmatch(person) and person != MAJORITY
-    }
+    names = sorted(path.name for path in there if path.name.startswith(begin))
+    # With a dot it is of another sample: of s.json.b.json, and not of s.json.
+    people = {person: name for name in names if "." not in (person := name[len(begin) : -len(end)])}
+    for person, name in people.items():
+        try:
+            check_person(person)
+        except InputError as error:
+            raise InputError(f"{error}; rename the file", path=sample.with_name(name)) from None
+    return people
 
 
 def read_all_marks(sample: Sample) -> dict[str, dict[int, str]]:
