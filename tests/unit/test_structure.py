@@ -192,6 +192,25 @@ def test_names_that_a_file_notes_are_those_of_its_numbers(tmp_path: Path) -> Non
         assert names[0] == names[1]
 
 
+@pytest.mark.parametrize(("labels", "row"), [([0, 1, -1], None), ([0, 2, 1], 1), ([1, 0, 9], 2)])
+def test_a_number_without_a_name_is_none(
+    tmp_path: Path, labels: list[int], row: int | None
+) -> None:
+    features = {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}
+    note = {"huggingface": json.dumps({"info": {"features": features}})}
+    source = tmp_path / "in.parquet"
+    pq.write_table(_pairs_table(labels).replace_schema_metadata(note), source)
+    _changed_rows(source, tmp_path / "out.parquet", "identity")
+    if row is None:
+        _changed_rows(source, tmp_path / "out.csv", "identity")
+        assert (tmp_path / "out.csv").read_text().splitlines()[3].split(",")[2] == '"-1"'
+        return
+    with pytest.raises(
+        InputError, match=rf"row {row}, column 'label': unknown label {labels[row]}"
+    ):
+        _changed_rows(source, tmp_path / "out.csv", "identity")
+
+
 def _pairs_table(labels: list[Any]) -> pa.Table:
     n = len(labels)
     texts = {name: [f"{name} {row} sleeps." for row in range(n)] for name in COLUMNS}

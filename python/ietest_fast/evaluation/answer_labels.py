@@ -25,7 +25,6 @@ from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 Unparsed = Literal["wrong", "drop", "error"]
 
+_NUMBER = r"^\s*[-+]?\d+(\.0*)?\s*$"
 _NUMBERS_HINT = (
     "If it says which answers are right, name it with --correct-columns; if the numbers count the "
     "labels from 0, name these in their order with --labels"
@@ -79,7 +79,11 @@ def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
 
 
 def find_names(
-    gold: Answers, answers: Sequence[Answers], *, remedy: str = _NUMBERS_HINT
+    gold: Answers,
+    answers: Sequence[Answers],
+    *,
+    unparsed: Unparsed = "error",
+    remedy: str = _NUMBERS_HINT,
 ) -> tuple[str, ...]:
     """Find the labels' names in the gold labels and the predictions of several logs.
 
@@ -93,6 +97,8 @@ def find_names(
         Has the gold labels.
     answers
         Have the predictions.
+    unparsed
+        ``error`` to refuse a single number among names, too, which is no label.
     remedy
         What helps if predictions are numbers and gold labels are names.
 
@@ -102,16 +108,18 @@ def find_names(
         If predictions are numbers and gold labels are names, without a number among them.
     """
     names = encode_gold(gold, None).names
+    unless = "; --unparsed wrong takes them for no answers" if remedy == _NUMBERS_HINT else ""
     known = {label_key(name) for name in names}
     has_numbers = not known or any(_are_numbers({name}) for name in known)
     predicted: set[str] = set()
     for each in answers:
         found = _values(each)
         predicted |= found
-        if not has_numbers and found and _are_numbers(found):
+        numbers = {name for name in found if _are_numbers({name.removeprefix("+")})}
+        if not has_numbers and numbers and (unparsed == "error" or numbers == found):
             raise InputError(
-                f"holds numbers ({', '.join(sorted(found)[:4])}), but gold labels are names "
-                f"({', '.join(names[:4])}). {remedy}",
+                f"holds numbers ({', '.join(sorted(numbers)[:4])}), but gold labels are names "
+                f"({', '.join(names[:4])}). {remedy}{'' if numbers == found else unless}",
                 path=each.path,
                 column=each.predicted_column,
             )
@@ -188,7 +196,7 @@ def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str])
 
 
 def encode_predictions(
-    answers: Answers, names: tuple[str, ...], *, unparsed: Unparsed
+    answers: Answers, names: tuple[str, ...], *, unparsed: Unparsed, are_in_order: bool
 ) -> NDArray[np.int8]:
     """Return the predictions of a log as indices; -1 where an answer is no label.
 
@@ -200,6 +208,8 @@ def encode_predictions(
         Names of the labels.
     unparsed
         ``error`` to refuse what is no label; otherwise it is -1.
+    are_in_order
+        Whether somebody has named the labels 0, 1, ... in their order, so that a number is one.
 
     Raises
     ------
@@ -209,7 +219,11 @@ def encode_predictions(
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
     if unparsed != "error":
-        column = _known_only(column, names, path=answers.path, name=answers.predicted_column)
+        texts = as_texts(column, path=answers.path, name=answers.predicted_column)
+        known = find_known(texts, names).is_valid()
+        if not are_in_order and not any(_are_numbers({name}) for name in names):
+            known = pc.and_(known, pc.invert(pc.match_substring_regex(texts, _NUMBER)))
+        column = pa.chunked_array([pc.if_else(known, texts, pa.scalar(None, pa.string()))])
     codes = encode_answers(replace(answers, predicted=column), names)
     missing = np.flatnonzero(codes < 0)
     if missing.size and unparsed == "error":
@@ -252,15 +266,6 @@ def encode_answers(
             row=f"row {error.row}",
             column=answers.predicted_column,
         ) from error
-
-
-def _known_only(
-    column: pa.ChunkedArray, names: tuple[str, ...], *, path: str | Path, name: str
-) -> pa.ChunkedArray:
-    """Return a column in which every value that is no label is null."""
-    texts = as_texts(column, path=path, name=name)
-    known = find_known(texts, names).is_valid()
-    return pa.chunked_array([pc.if_else(known, texts, pa.scalar(None, pa.string()))])
 
 
 def find_known(texts: pa.Array, names: Sequence[str]) -> pa.Array:

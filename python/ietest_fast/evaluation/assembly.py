@@ -53,9 +53,10 @@ def assemble(
     unparsed = unparsed or "error"
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
+    are_in_order = label_names is not None
     if label_names is None:
         whole, logs = _with_all_gold(parts), [part.log for part in parts]
-        label_names = find_names(whole, logs)
+        label_names = find_names(whole, logs, unparsed=unparsed)
         check_minus(whole, logs, label_names)
     gold = encode_gold(first, label_names)
     names = gold.names
@@ -64,7 +65,10 @@ def assemble(
     for part in parts:
         check_own_gold(part.log, names)
     kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
-    codes = {id(part): encode_predictions(part.log, names, unparsed=unparsed) for part in parts}
+    codes = {
+        id(part): encode_predictions(part.log, names, unparsed=unparsed, are_in_order=are_in_order)
+        for part in parts
+    }
     for part in parts:
         _check_marks(part.log, kept[id(part)], codes[id(part)], names)
     failed = _items_of(parts, {key: found < 0 for key, found in codes.items()}, kept)

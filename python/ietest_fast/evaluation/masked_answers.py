@@ -49,6 +49,8 @@ SCHEMA = pa.schema(
 A row that could not be scored has a ``problem`` and no rank. ``item`` may be int64.
 """
 
+# No vocabulary has as many tokens, and the likeliest has at least its share.
+_MOST_TOKENS = 1e8
 _ROUNDING = 1e-4
 """Of logarithms, which models give in 32 bits."""
 
@@ -339,6 +341,9 @@ def _check_tokens(
         most = np.log(reciprocal, where=by_all, out=np.zeros(len(reciprocal)))
         complaint = "is more than a token of this rank can have; correct one of them"
         refuse(known > most + _ROUNDING, "log_probability", complaint)
+        is_first = by_all & (reciprocal == 1) & np.isfinite(known)
+        complaint = "is less than the likeliest of all tokens has; correct one of them"
+        refuse(is_first & (known < -np.log(_MOST_TOKENS)), "log_probability", complaint)
 
 
 def _check_predicted(

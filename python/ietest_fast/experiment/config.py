@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation, Overflow
@@ -545,7 +546,22 @@ def check_config(values: Mapping[str, Any], *, folder: Path | None = None) -> Ru
     try:
         return RunConfig.model_validate(values, context={"folder": folder})
     except ValidationError as error:
-        raise ConfigError(list_problems(error)) from None
+        raise ConfigError([_name_keys(line) for line in list_problems(error)]) from None
+
+
+def _name_keys(line: str) -> str:
+    """Name the key that is meant, or those that there are, where one is unknown."""
+    path, colon, _ = line.partition(": no such key")
+    *sections, key = path.split(".")
+    table: Any = RunConfig
+    for section in sections:
+        table = getattr(table, "model_fields", {}).get(section)
+        table = None if table is None else table.annotation
+    known = [*getattr(table, "model_fields", ())]
+    if not colon or not known:
+        return line
+    close = difflib.get_close_matches(key, known, n=1)
+    return f"{line}; did you mean {close[0]}?" if close else f"{line}; there are {', '.join(known)}"
 
 
 def read_config(

@@ -18,7 +18,7 @@ from ietest_fast.atomic import put_back_on_error
 from ietest_fast.corpus.batch_writer import BatchWriter, check_target
 from ietest_fast.corpus.columns import check_columns, find_text_columns, usual_label_column
 from ietest_fast.corpus.formats import format_of
-from ietest_fast.corpus.labels import name_numbers
+from ietest_fast.corpus.labels import name_numbers, names_in_metadata
 from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
@@ -194,7 +194,7 @@ def _transform_file(
     with contextlib.ExitStack() as stack:
         reader, names = _open_texts(source, text_columns, types_of=types_of)
         stack.enter_context(reader)
-        empty = _name_labels(reader.schema.empty_table(), target)
+        empty = _name_labels(reader.schema.empty_table(), target, source)
         labels = None
         if not transformation.keeps_labels:
             labels = label_column_of(source, reader.schema, label_column)
@@ -208,7 +208,9 @@ def _transform_file(
         if edit_writer is not None:
             stack.enter_context(edit_writer)
         for batch in reader:
-            whole = _name_labels(pa.Table.from_batches([batch], reader.schema), target)
+            whole = _name_labels(
+                pa.Table.from_batches([batch], reader.schema), target, source, n_read
+            )
             # The order of written edits, and which new pairs are there already, is a batch's.
             is_apart = edit_writer is None and transformation.keeps_labels
             size = STEP_ROWS if is_apart else max(whole.num_rows, 1)
@@ -330,10 +332,24 @@ def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | Non
     return usual_label_column(path, schema.names)
 
 
-def _name_labels(table: pa.Table, target: Path) -> pa.Table:
+def _name_labels(table: pa.Table, target: Path, source: Path, n_before: int = 0) -> pa.Table:
     """Write names for numbers of labels that a file notes, where the target cannot note them."""
     if format_of(target).kind == "parquet":
         return table
+    for column in table.column_names:
+        names = names_in_metadata(table.schema, column)
+        if names is not None and pa.types.is_integer(table[column].type):
+            # Beside names a number would be one itself; -1 is none, as in a corpus.
+            highest = pc.fill_null(table[column], -1).to_numpy()
+            odd = np.flatnonzero(highest >= len(names))
+            if odd.size:
+                raise InputError(
+                    f"unknown label {highest[odd[0]]}; the file names {', '.join(names)} as 0 to "
+                    f"{len(names) - 1}: mend the label, or write Parquet, which keeps numbers",
+                    path=source,
+                    row=f"row {n_before + int(odd[0])}",
+                    column=column,
+                )
     return name_numbers(table, table.schema)
 
 

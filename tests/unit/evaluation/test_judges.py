@@ -148,6 +148,28 @@ def test_columns_that_contradict_the_labels_are_told(
     assert any(said in note for note in warned) if said else not warned
 
 
+@pytest.mark.parametrize("number", ["1", "0", "+1"])
+@pytest.mark.parametrize("labels", [("yes", "no"), ("entailment", "neutral")])
+def test_a_number_beside_named_answers_is_no_label(
+    tmp_path: Path, number: str, labels: tuple[str, str]
+) -> None:
+    """Their order in the alphabet is nothing that anybody has said."""
+    rows = [f"{labels[i % 2]},{labels[i % 2]},{labels[i % 2]}\n" for i in range(20)]
+    rows[3] = f"{labels[1]},{labels[1]},{number}\n"
+    path = tmp_path / "t.csv"
+    path.write_text("label,original,transformed\n" + "".join(rows))
+    with pytest.raises(
+        InputError, match=r"column 'transformed': holds numbers .* --unparsed wrong"
+    ):
+        read_logs([path])
+    assert read_logs([path], unparsed="drop").predictions.dropped
+    # Whoever names them in their order says it.
+    read_logs([path], label_names=labels)
+    rows[3] = f"{labels[1]},{labels[1]},{labels[0]}\n"
+    path.write_text("label,original,transformed\n" + "".join(rows))
+    assert not read_logs([path]).predictions.dropped
+
+
 @pytest.mark.parametrize(
     ("beside", "n"),
     [

@@ -267,6 +267,16 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
             "row 1, column 'item': the item 7 stands there twice for one model",
         ),
         (
+            {
+                "answer": ["a"] * 2,
+                "reciprocal_rank": [0.5, 1.0],
+                "log_probability": [-50.0, -30.0],
+                "ranked_in": ["vocabulary"] * 2,
+            },
+            None,
+            "row 1, column 'log_probability': -30.0 is less than the likeliest of all tokens has",
+        ),
+        (
             {"label": ["a", "b"], "bert": [1.0, 0.5], "other": [1.0, 1.0]},
             ["bert", "other", "bert"],
             "column 'bert': is a model's column; name it once",
