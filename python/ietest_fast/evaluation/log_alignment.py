@@ -338,6 +338,7 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
                 "gold",
                 "own_gold",
                 "predicted",
+                "right",
                 "correct",
                 "marks",
                 "probabilities",
@@ -437,6 +438,14 @@ def name_order(log: Answers, other: Answers) -> dict[str, pa.Array]:
     }
 
 
+def list_right(first: Answers, other: Answers) -> list[Any] | None:
+    """Return the right answers of two logs: all of each item's, where both logs know them all."""
+    for pair in ([first.right, other.right], [first.gold, other.gold]):
+        if all(each is not None for each in pair):
+            return pair
+    return None
+
+
 def check_own_gold(log: Answers, names: Sequence[str]) -> None:
     """Stop if a table of gold labels says otherwise than the log in whose place it is believed.
 
@@ -461,11 +470,12 @@ def check_gold(first: Answers, other: Answers, *, names: Sequence[str] | None = 
     InputError
         If they contradict each other.
     """
-    if first.gold is None or other.gold is None:
+    columns = list_right(first, other)
+    if columns is None:
         return
     mine, theirs = (
         as_texts(gold, path=log.path, name=log.gold_column)
-        for log, gold in ((first, first.gold), (other, other.gold))
+        for log, gold in zip((first, other), columns, strict=True)
     )
     if names is None:
         by_key = {answer_key(name): name for name in pc.unique(mine).drop_null().to_pylist()}

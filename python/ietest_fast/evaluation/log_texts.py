@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.evaluation.log_alignment import list_right
 from ietest_fast.evaluation.schema import CHANGED
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
@@ -154,9 +155,10 @@ def _say_other_gold(part: Part, first: Part) -> list[str]:
     log, reference = part.log, first.log
     if part is first or log.path != reference.path or len(log) != len(reference):
         return []
-    if log.gold is None or reference.gold is None:
+    columns = list_right(reference, log)
+    if columns is None:
         return []
-    before, own = (as_texts(each.gold, path=each.path) for each in (reference, log))
+    before, own = (as_texts(each, path=log.path) for each in columns)
     differs = pc.fill_null(pc.not_equal(before, own), False)
     n = pc.sum(differs).as_py() or 0
     if not n:

@@ -434,6 +434,7 @@ def _with_gold(
                 log,
                 gold=aligned.gold,
                 own_gold=log.gold,
+                right=None,
                 gold_column=column,
                 gold_path=path,
                 notes=log.notes if found else (*log.notes, *notes),

@@ -292,6 +292,42 @@ def test_contradictory_marks_do_not_hide_other_right_answers(
         read(tmp_path, {"o": choices(), "r": choices(**options)})
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "is_refused"),
+    [
+        (0, [0, 1], True),
+        ([0, 1], [0, 2], True),
+        ([0, 1], 0, True),
+        ([0, 1], [1, 0], False),
+        ([0, 1], "[0, 1]", False),
+        ([0], 0, False),
+    ],
+)
+def test_all_right_choices_of_two_logs_are_compared(
+    before: Any, after: Any, *, is_refused: bool, tmp_path: Path
+) -> None:
+    """A log without labels of its own for several right choices has them all the same."""
+    logs = {
+        version: [
+            sample(
+                i,
+                [-1.0, -2.0, -3.0],
+                ["x", "y", "z"],
+                version=version,
+                target=target if i == 3 else 0,
+                acc=1.0,
+            )
+            for i in range(6)
+        ]
+        for version, target in (("o", before), ("r", after))
+    }
+    if is_refused:
+        with pytest.raises(InputError, match="item '3' has the right answer"):
+            read(tmp_path, logs)
+    else:
+        assert changed(read(tmp_path, logs)) == 0
+
+
 def test_targets_that_are_no_choice_are_counted(tmp_path: Path) -> None:
     found = read(tmp_path, {"o": choices(), "r": choices(targets={4: 7, 5: 9})})
     (note,) = [note for note in found.notes if "no choice" in note]

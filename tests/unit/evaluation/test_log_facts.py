@@ -406,6 +406,47 @@ def test_seeds_of_instances_make_no_versions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "n"),
+    [
+        (["yes"], ["yes", "no"], 1),
+        (["yes", "no"], ["yes"], 1),
+        (["yes", "no"], ["yes", "maybe"], 1),
+        (["yes"], ["no"], 1),
+        (["yes", "no"], ["yes", "no"], 0),
+        (["yes", "no"], ["no", "yes", "no"], 0),
+        (["yes"], ["yes"], 0),
+    ],
+)
+def test_all_right_answers_of_helm_are_compared(
+    before: list[str], after: list[str], n: int, tmp_path: Path
+) -> None:
+    requests = [perturbed(i, "A", **more) for more in ({}, {"name": "typos"}) for i in range(4)]
+    for place, right in ((1, before), (5, after)):
+        requests[place]["instance"]["references"] = [
+            {"output": {"text": text}, "tags": ["correct"]} for text in right
+        ]
+    said = [
+        note
+        for note in read_logs([helm_log(tmp_path / "s.json", *requests)]).notes
+        if "the right answer to 1 item of 4 is another one in typos than in original" in note
+    ]
+    assert len(said) == n
+    # Of two files they are an error, as single right answers are.
+    logs = [
+        helm_log(tmp_path / f"{name}.json", *own)
+        for name, own in (("a", requests[:4]), ("b", requests[4:]))
+    ]
+    for each in requests[4:]:
+        del each["instance"]["perturbation"]
+    logs[1] = helm_log(logs[1], *requests[4:])
+    if n:
+        with pytest.raises(InputError, match="item 'id1' has the right answer"):
+            read_logs(logs)
+    else:
+        assert read_logs(logs).predictions.versions == ("original", "transformed")
+
+
+@pytest.mark.parametrize(
     ("gold", "options", "message"),
     [
         ("id,label\n1,x\n2,y\n3,x\n4,y\n", {}, None),

@@ -113,6 +113,9 @@ class Answers:
     gold, predicted
         Shape (n,), as they stand in the log; None if it has none. A null in ``predicted`` is an
         answer that could not be parsed.
+    right
+        Shape (n,): all right answers to an item as one text, in a format that can have several, of
+        which ``gold`` names one or none; only compared with those of other logs and versions.
     correct
         Shape (n,), bool: whether the log says that the answer is right, null where it does not;
         None if it does not say it at all.
@@ -174,6 +177,7 @@ class Answers:
     items: pa.Array | None = None
     gold: pa.ChunkedArray | None = None
     predicted: pa.ChunkedArray | None = None
+    right: pa.Array | None = None
     correct: pa.Array | None = None
     marks: pa.Array | None = None
     marks_column: str | None = None
@@ -463,6 +467,12 @@ def judge_score(value: Any, threshold: float | None) -> bool | None:
         return as_outcome(value)
     number = as_finite(int(value) if isinstance(value, bool) else value)
     return None if number is None else number >= threshold
+
+
+def name_right(answers: Collection[str]) -> str:
+    """Name all right answers to an item, whatever their order; a single one is its own name."""
+    own = sorted(set(answers))
+    return own[0] if len(own) == 1 else str(as_text(own))
 
 
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:

@@ -12,6 +12,7 @@ from ietest_fast.evaluation.readers.base import (
     Answers,
     Repeats,
     lookup,
+    name_right,
     plain_array,
     plain_question,
     read_json,
@@ -91,6 +92,7 @@ class HelmReader:
                     items=plain_array(ids),
                     gold=text_array(gold for gold, _, _ in read),
                     predicted=text_array(answer for _, answer, _ in read),
+                    right=pa.array([name_right(_list_right(row, path)) for row in rows]),
                     correct=pa.array([right for _, _, right in read], pa.bool_()),
                     inputs=pa.array([_read_question(row["instance"]) for row in rows]),
                     repeats=Repeats(
@@ -167,18 +169,9 @@ def _version(request: dict[str, Any], *, whole: bool = False) -> str:
 def _read_answer(
     request: dict[str, Any], path: Path, *, is_choice: bool
 ) -> tuple[str | None, str | None, bool | None]:
-    """Return the right answer, the model's, and whether it is right."""
+    """Return the first right answer, the model's, and whether it is right."""
     instance = request["instance"]
-    right = [
-        str(lookup(each, "output.text"))
-        for each in _as_list(instance.get("references"))
-        if isinstance(each, dict) and "correct" in _as_list(each.get("tags"))
-    ]
-    if not right:
-        raise InputError(
-            f"instance {instance.get('id')!r} has no reference that is tagged as correct",
-            path=path,
-        )
+    right = _list_right(request, path)
     completions = _as_list(lookup(request, "result.completions"))
     if not completions or _has_failed(request):
         return right[0], None, None
@@ -196,6 +189,22 @@ def _read_answer(
             return right[0], answer, answer in right
     plain = _simplify(text)
     return right[0], text or None, any(plain == _simplify(each) for each in right)
+
+
+def _list_right(request: dict[str, Any], path: Path) -> list[str]:
+    """Return all right answers, of which any will do."""
+    instance = request["instance"]
+    right = [
+        str(lookup(each, "output.text"))
+        for each in _as_list(instance.get("references"))
+        if isinstance(each, dict) and "correct" in _as_list(each.get("tags"))
+    ]
+    if not right:
+        raise InputError(
+            f"instance {instance.get('id')!r} has no reference that is tagged as correct",
+            path=path,
+        )
+    return right
 
 
 def _has_failed(request: dict[str, Any]) -> bool:

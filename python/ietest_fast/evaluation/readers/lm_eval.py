@@ -19,6 +19,7 @@ from ietest_fast.evaluation.readers.base import (
     judge_score,
     log_format,
     lookup,
+    name_right,
     naming_fields,
     plain_array,
     text_array,
@@ -131,6 +132,7 @@ class LmEvalReader:
                 items=plain_array([lookup(record, item) for record in samples]),
                 gold=text_array(said.gold),
                 predicted=None if said.predicted is None else text_array(said.predicted),
+                right=None if said.right is None else pa.array(said.right, pa.string()),
                 correct=None if correct is None else pa.array(correct, pa.bool_()),
                 probabilities=None
                 if said.probabilities is None
@@ -164,6 +166,7 @@ class _Said:
     gold: Sequence[str | None]
     predicted: Sequence[str | None] | None
     names: tuple[str, ...] | None = None
+    right: Sequence[str | None] | None = None
     probabilities: list[list[float]] | None = None
 
 
@@ -216,6 +219,10 @@ def _read_choices(
         None if target is None or len(target) > 1 else names[next(iter(target))]
         for target in judged.targets
     ]
+    right = [
+        None if target is None else name_right([names[place] for place in target])
+        for target in judged.targets
+    ]
     if judged.answers is None or judged.n_contradicted:
         why = (
             f"does not say which choice {samples.metric} takes for the answer"
@@ -225,7 +232,7 @@ def _read_choices(
         note = f"{samples.path}: {why}; {_OUTCOMES_ONLY}."
         # Under the names of a log without contradictions, with whose they are compared.
         named = gold if any(gold) else texts
-        return _Said(gold=named, predicted=None), [note]
+        return _Said(gold=named, predicted=None, right=right if any(right) else None), [note]
     predicted = [names[place] for place in judged.answers]
     notes = _say_no_choices(samples, judged.targets, targets)
     if samples.fields.gold is not None and None in gold:  # the user's labels are other ones
@@ -233,7 +240,10 @@ def _read_choices(
     probabilities = None
     if judged.is_raw and len(requests.sizes) == 1:
         probabilities = [_softmax(scores) for scores in requests.scores]
-    return _Said(gold=gold, predicted=predicted, names=names, probabilities=probabilities), notes
+    said = _Said(
+        gold=gold, predicted=predicted, names=names, right=right, probabilities=probabilities
+    )
+    return said, notes
 
 
 def _say_no_choices(samples: _Samples, read: Sequence[Any], targets: list[Any]) -> list[str]:
@@ -289,7 +299,7 @@ def _read_pairs(
     if not n:
         return said, []
     note = f"{samples.path}: {_say_contradicted(samples, n)}; {_OUTCOMES_ONLY}."
-    return _Said(gold=said.gold, predicted=None), [note]
+    return replace(said, predicted=None, names=None), [note]
 
 
 def _name_pairs(pairs: list[tuple[Any, Any] | None], requests: Requests | None) -> _Said:
@@ -303,12 +313,18 @@ def _name_pairs(pairs: list[tuple[Any, Any] | None], requests: Requests | None) 
             return names[value] if 0 <= value < len(names) else None
         return str(value)
 
+    def say_right(target: Any) -> str | None:
+        own = [say(each) for each in (target if isinstance(target, list) else [target])]
+        known = [each for each in own if each is not None]
+        return name_right(known) if known and len(known) == len(own) else None
+
     gold, predicted = ([say(pair and pair[place]) for pair in pairs] for place in (0, 1))
     said = {value for value in (*gold, *predicted) if value is not None}
     if names is None or not said <= set(names):
         names = tuple(sorted(said, key=lambda name: (len(name), name)))
     known = names if len(names) <= MAX_LABELS else None
-    return _Said(gold=gold, predicted=predicted, names=known)
+    right = [say_right(pair and pair[0]) for pair in pairs]
+    return _Said(gold=gold, predicted=predicted, names=known, right=right)
 
 
 def read_pair(value: Any) -> tuple[Any, Any] | None:
