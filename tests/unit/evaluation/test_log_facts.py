@@ -319,6 +319,56 @@ def test_the_data_set_of_inspect_is_compared_with_the_samples(
         assert not warned or f"has 6 samples, and its header counts {n}" in warned[0]
 
 
+@pytest.mark.parametrize(
+    ("ids", "status", "expected"),
+    [
+        ([1, 2, 3, 4, 5, 6], "success", (1, 1)),
+        (["a", "b", "c", "d", "e", "f"], "success", (6, 6)),
+        ([0, 1, 2, 3, 4], "success", (0, 1)),
+        ([0, 1, 2, 3, 4, 9, 10], "cancelled", (2, 1)),
+        ([0, 1, 2, 3, 4, 4], "error", (0, 1)),
+        ([0, 1, 2, 3, 4, 5], "success", None),
+        (["5", "4", "3", "2", "1", "0"], "success", None),
+        (list(range(30)), "cancelled", None),
+        (list(range(30)), "success", None),  # their number says it
+        ([], "success", None),
+        (None, "success", None),
+    ],
+)
+def test_the_ids_in_the_header_of_inspect_are_compared_with_the_samples(
+    ids: Any, status: str, expected: tuple[int, int] | None, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCCII", "CICICI")
+    first = json.loads(logs[0].read_text())
+    first["eval"] |= {"dataset": {"samples": 30, "sample_ids": ids}, "config": {"limit": 6}}
+    logs[0].write_text(json.dumps({"status": status} | first))
+    said = [note for note in read_logs(logs).notes if "that it does not name" in note]
+    assert len(said) == (expected is not None)
+    for note in said:
+        lacks, has = (f"{n} sample{'s' * (n != 1)}" for n in expected or ())
+        assert note.startswith("Warning")
+        assert f"lacks {lacks} that its header names, and has {has} that it does not" in note
+
+
+def test_samples_of_several_epochs_do_not_hide_missing_ones(tmp_path: Path) -> None:
+    logs = [
+        inspect_log(
+            tmp_path / f"{name}.json",
+            [
+                sample(i, "C", asked=f"{name} {i}", epoch=k)
+                for i, k in ((0, 1), (0, 2), (0, 3), (1, 1))
+            ],
+        )
+        for name in "ab"
+    ]
+    for log in logs:
+        first = json.loads(log.read_text())
+        first["eval"] |= {"dataset": {"sample_ids": [0, 1, 2, 3]}, "config": {}}
+        log.write_text(json.dumps({"status": "success"} | first))
+    said = [note for note in read_logs(logs).notes if "lacks 2 samples that its header" in note]
+    assert len(said) == 2
+
+
 def test_an_archive_of_inspect_without_a_header_has_not_finished(tmp_path: Path) -> None:
     logs = pair(tmp_path, "CCI", "CII")
     whole = json.loads(logs[0].read_text())

@@ -278,6 +278,7 @@ def _compare_header(
             f"Warning: {path} has {len(samples):,} samples, and its header counts {n:,}; is a part "
             "of the log missing?"
         )
+    said += _compare_ids(header, samples, path, is_short=n is not None)
     if not isinstance(results, dict):
         return said
     return said + compare_means(results.get("scores"), samples, judged, path)
@@ -300,6 +301,29 @@ def _count_samples(
         counts.append((results.get("total_samples"), every))
         counts.append((_count_asked(header), {len(samples)}))
     return [(n, known) for n, known in counts if type(n) is int]
+
+
+def _compare_ids(
+    header: dict[str, Any], samples: list[dict[str, Any]], path: Path, *, is_short: bool
+) -> list[str]:
+    """Say how many samples a header names that are not there, or does not name that are.
+
+    Samples that are missing may have been counted already.
+    """
+    named = lookup(header, "eval.dataset.sample_ids")
+    if not isinstance(named, list) or not named:
+        return []
+    wanted, known = {str(each) for each in named}, {str(sample["id"]) for sample in samples}
+    n_missing, n_foreign = len(wanted - known), len(known - wanted)
+    is_whole = _count_asked(header) is not None and not lookup(header, "results.early_stopping")
+    if not n_foreign and (is_short or not n_missing or not is_whole):
+        return []
+    lacks, has = (say_count(n, "sample") for n in (n_missing, n_foreign))
+    note = (
+        f"Warning: {path} lacks {lacks} that its header names, and has {has} that it does not "
+        "name; is a part of the log missing, or are samples of another run?"
+    )
+    return [note]
 
 
 def _count_asked(header: dict[str, Any]) -> int | None:
