@@ -778,3 +778,65 @@ def test_other_choices_than_the_target_that_are_marked_as_right_are_counted(
         assert "and own says right; mend the log" in note
     notes = list(read_logs(logs, threshold=0.5).notes)
     assert not any("another choice" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("targets", "n"),
+    [
+        (["E"], 1),
+        (["E", "F"], 2),
+        (["None of these"], 1),
+        ([["A", "E"]], 1),
+        ([""], 1),
+        (["B"], 0),
+        (["b"], 0),
+        (["cold"], 0),
+        ([["A", "B"]], 0),
+        (["E"] * 8, 0),  # of no sample is it a choice, so it is something else
+    ],
+)
+@pytest.mark.parametrize("is_own", [False, True])
+def test_targets_of_inspect_that_are_no_choice_are_counted(
+    targets: list[Any], n: int, *, is_own: bool, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCCCCCI", "CCCCCCCI")
+    for log in logs:
+        content = json.loads(log.read_text())
+        for row, each in enumerate(content["samples"]):
+            own = [f"choice {row}"] if is_own else []
+            each |= {"target": ["A", *targets][-1 - row] if row < len(targets) else "A"}
+            each |= {"choices": CHOICES + own}
+            each["scores"]["own"]["answer"] = "A"
+        log.write_text(json.dumps(content))
+    said = [note for note in read_logs(logs).notes if "is none of the choices" in note]
+    assert len(said) == (2 if n else 0)
+    for note in said:
+        assert note.startswith(f"Warning: in {n} of 8 samples of {tmp_path}")
+        assert "right and wrong are compared, the answers are not" in note
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"),
+    [
+        (("E", "B"), "has the right answer 'cold', and 'E' in"),
+        (("B", "E"), "has the right answer 'E', and 'cold' in"),
+        (("E", "D"), "has the right answer 'D', and 'E' in"),
+        (("E", "E"), None),
+        (("B", "B"), None),
+    ],
+)
+def test_a_letter_of_no_choice_does_not_hide_another_right_answer(
+    targets: tuple[str, str], message: str | None, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCCCCCI", "CCCCCCCI")
+    for log, target in zip(logs, targets, strict=True):
+        content = json.loads(log.read_text())
+        for row, each in enumerate(content["samples"]):
+            each |= {"target": target if row == 7 else "A", "choices": CHOICES}
+            each["scores"]["own"]["answer"] = "A"
+        log.write_text(json.dumps(content))
+    if message is None:
+        assert counts(read_logs(logs)) == [7, 0, 0, 1]
+    else:
+        with pytest.raises(InputError, match=message):
+            read_logs(logs)

@@ -133,6 +133,7 @@ class InspectReader:
         ]
         names = None
         if fields.gold is None and fields.predicted is None:
+            notes += _say_no_choices(samples, path)
             gold, predicted, names = _name_choices(samples, gold, predicted)
         if names is not None and not _are_labels(names, gold, predicted, judged.outcomes):
             names = None
@@ -362,8 +363,8 @@ def _name_choices(
 ) -> tuple[list[str | None], list[str | None], tuple[str, ...] | None]:
     """Return texts of choices instead of their letters, where all samples have the same choices.
 
-    The choices are then the labels, and are returned, too. Their order may differ from sample to
-    sample and from log to log, as after a shuffle.
+    The choices are then the labels, and are returned, too, unless a letter stands for none. Their
+    order may differ from sample to sample and from log to log, as after a shuffle.
     """
     listed: list[Any] = [sample.get("choices") for sample in samples]
     if not all(isinstance(own, list) and own and all(map(_is_text, own)) for own in listed):
@@ -374,11 +375,49 @@ def _name_choices(
         [_choice_of(letter, own) for letter, own in zip(letters, listed, strict=True)]
         for letters in (gold, predicted)
     ]
-    if any(name is None for name in named[0]):  # targets are no letters
+    others = {letter for name, letter in zip(named[0], gold, strict=True) if name is None}
+    are_letters = all(letter is not None and _is_letter(letter) for letter in others)
+    if not are_letters or others & set(listed[0]):
         return gold, predicted, None
-    answers = zip(named[1], predicted, strict=True)
-    said = [letter if name is None else name for name, letter in answers]
-    return named[0], said, tuple(listed[0])
+    told, said = (
+        [letter if name is None else name for name, letter in zip(names, own, strict=True)]
+        for names, own in zip(named, (gold, predicted), strict=True)
+    )
+    return told, said, None if others else tuple(listed[0])
+
+
+def _say_no_choices(samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Count the targets that are none of their sample's choices, where others are."""
+    known = [
+        _are_choices(sample.get("target"), sample["choices"])
+        for sample in samples
+        if sample.get("choices")
+        and isinstance(sample["choices"], list)
+        and all(map(_is_text, sample["choices"]))
+    ]
+    n = known.count(False)
+    if not n or not any(known):
+        return []
+    note = (
+        f"Warning: in {n:,} of {len(samples):,} samples of {path} the target is none of the "
+        "choices; right and wrong are compared, the answers are not."
+    )
+    return [note]
+
+
+def _are_choices(target: Any, choices: list[str]) -> bool:
+    """Whether a target, or each of several, is a choice by its letter or words."""
+    known = {label_key(choice) for choice in choices}
+    texts = [as_text(each) for each in (target if isinstance(target, list) else [target])]
+    return bool(texts) and all(
+        text is not None
+        and (_choice_of(text.upper(), choices) is not None or label_key(text) in known)
+        for text in texts
+    )
+
+
+def _is_letter(text: str) -> bool:
+    return len(text.strip()) == 1 and text.strip() in string.ascii_uppercase
 
 
 def _are_labels(
@@ -397,7 +436,7 @@ def _are_labels(
 
 def _choice_of(letter: str | None, choices: list[str]) -> str | None:
     place = -1 if letter is None else string.ascii_uppercase.find(letter.strip())
-    is_letter = letter is not None and len(letter.strip()) == 1
+    is_letter = letter is not None and _is_letter(letter)
     return choices[place] if is_letter and 0 <= place < len(choices) else None
 
 
