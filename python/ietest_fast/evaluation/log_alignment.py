@@ -88,7 +88,8 @@ def prepare(
             log if log.items is None else replace(log, items=as_texts(log.items, path=log.path))
             for log in found
         ]
-    if not any(_n_repeats(log) > 1 for log in found):
+    are_several = any(_n_repeats(log) > 1 for log in found)
+    if not are_several and (epochs == "all" or not any(_n_epochs(log) > 1 for log in found)):
         return found, notes
     which = min(log.repeats.noun for log in found if log.repeats is not None)
     if epochs == "all":
@@ -148,12 +149,12 @@ def _name_repeats(log: Answers) -> Answers:
 
 
 def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:
-    """Make one answer of all to an item.
+    """Make one answer of all to an item, whatever its number.
 
     Of the mean, the answer is the first that is as right or wrong as the mean.
     """
     if _n_repeats(log) < 2:
-        return log
+        return replace(log, repeats=None)
     assert log.repeats is not None  # noqa: S101 - several were counted
     assert log.items is not None  # noqa: S101 - the same
     numbers = np.argsort(log.repeats.numbers.to_numpy(zero_copy_only=False), kind="stable")
@@ -163,7 +164,8 @@ def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:
         rows.setdefault(items[row], []).append(row)
     own = [rows[item] for item in dict.fromkeys(items)]
     if epochs == "first":
-        return _take(log, pa.array([each[0] for each in own], pa.int32()))
+        taken = _take(log, pa.array([each[0] for each in own], pa.int32()))
+        return replace(taken, repeats=None)
     assert log.correct is not None  # noqa: S101 - of logs that have several answers
     right = log.correct.to_pylist()
     scores = right if log.repeats.scores is None else log.repeats.scores.to_pylist()
@@ -174,7 +176,7 @@ def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:
         outcomes.append(outcome)
         chosen.append(next((row for row in each if right[row] is outcome), each[0]))
     taken = _take(log, pa.array(chosen, pa.int32()))
-    return replace(taken, correct=pa.array(outcomes, pa.bool_()))
+    return replace(taken, correct=pa.array(outcomes, pa.bool_()), repeats=None)
 
 
 def _judge_mean(
@@ -254,6 +256,46 @@ def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
         for log in pairs
     ]
     return [replace(part, log=log) for part, log in zip(parts, [first, *aligned], strict=True)]
+
+
+def check_repeats(parts: Sequence[Part]) -> list[str]:
+    """Say that aligned logs answer items in different epochs, or stop if only some items are.
+
+    Other examples, or another draw, may stand before another answer; one epoch for all is a choice.
+
+    Raises
+    ------
+    InputError
+        If the answers to some items are of another epoch than in the first log.
+    """
+    first, said = parts[0].log, []
+    for part in parts[1:]:
+        log = part.log
+        if first.repeats is None or log.repeats is None or first.repeats.noun != log.repeats.noun:
+            continue
+        items = check_items(first)
+        theirs = log.repeats.numbers.take(pc.index_in(items, value_set=check_items(log)))
+        differs = pc.fill_null(pc.not_equal(first.repeats.numbers, theirs), False)
+        n, noun = pc.sum(differs).as_py() or 0, log.repeats.noun
+        if not n:
+            continue
+        row = pc.index(differs, True).as_py()
+        before, here = first.repeats.numbers[row].as_py(), theirs[row].as_py()
+        where = part.version if log.path == first.path else str(log.path)
+        there = parts[0].version if log.path == first.path else str(first.path)
+        if _n_epochs(first) > 1 or _n_epochs(log) > 1:
+            raise InputError(
+                f"item {show_value(items[row].as_py())} was answered in {noun} {here} in {where}, "
+                f"and in {noun} {before} in {there}; of {len(items):,} items, "
+                f"{say_count(n, 'was', 'were')} answered in two {noun}s. Give logs of the same "
+                f"{noun}s; --epochs first compares the answers whatever their {noun}",
+                path=log.path,
+            )
+        said.append(
+            f"Items were answered in {noun} {here} in {where}, and in {noun} {before} in {there}; "
+            "these answers are compared."
+        )
+    return said
 
 
 def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answers, Answers]:

@@ -16,6 +16,7 @@ from ietest_fast.evaluation.log_alignment import (
     align,
     align_pair,
     check_gold,
+    check_repeats,
     keep_common,
     name_order,
     prepare,
@@ -212,6 +213,7 @@ def read_logs(
     if common_items:
         parts, n_left_out = keep_common(parts)
     parts = align(parts, has_ids=id_column is not None)
+    repeated = check_repeats(parts)
     _check_kept(logs, keep_columns)
     predictions, notes = assemble(
         parts,
@@ -228,6 +230,7 @@ def read_logs(
             *prepared,
             *roles,
             *judges,
+            *repeated,
             *say_contradictions(parts),
             *notes,
         ),

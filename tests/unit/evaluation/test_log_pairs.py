@@ -363,6 +363,95 @@ def test_all_epochs_are_compared_number_by_number(tmp_path: Path) -> None:
     assert read.predictions.pairs("transformed").column("sample_id").to_pylist() == list("0011")
 
 
+def one_answer_each(path: Path, form: str, numbers: Sequence[int], words: str) -> Path:
+    """A log with one answer to each item, of these epochs or trials."""
+    if form == "epoch":
+        own = [sample(i, "C", asked=f"{words} {i}?", epoch=n) for i, n in enumerate(numbers)]
+        return inspect_log(path, own)
+    requests = [
+        {
+            "instance": {
+                "id": f"id{i}",
+                "input": {"text": f"{words} {i}?"},
+                "references": [{"output": {"text": "yes"}, "tags": ["correct"]}],
+            },
+            "train_trial_index": number,
+            "result": {"completions": [{"text": "yes"}]},
+        }
+        for i, number in enumerate(numbers)
+    ]
+    state = {"adapter_spec": {"method": "generation"}, "request_states": requests}
+    path.write_text(json.dumps(state))
+    return path
+
+
+@pytest.mark.parametrize("form", ["epoch", "trial"])
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ((2, 1, 1), (1, 1, 1), "item '?(id)?0'? was answered in {0} 1 in .*, and in {0} 2 in .*"),
+        ((1, 1, 1), (1, 2, 2), "of 3 items, 2 were answered in two {0}s. Give logs of the same"),
+        ((2, 1, 1), (1, 2, 1), "of 3 items, 2 were answered in two {0}s"),
+        ((1, 1, 1), (2, 2, 2), None),  # one chosen for all
+        ((2, 2, 2), (2, 2, 2), ""),
+        ((2, 1, 1), (2, 1, 1), ""),
+    ],
+)
+def test_only_answers_of_the_same_repeat_are_paired(
+    form: str,
+    before: Sequence[int],
+    after: Sequence[int],
+    expected: str | None,
+    tmp_path: Path,
+) -> None:
+    logs = [
+        one_answer_each(tmp_path / f"{name}.json", form, numbers, name)
+        for name, numbers in (("a", before), ("b", after))
+    ]
+    if expected:
+        with pytest.raises(InputError, match=expected.format(form)):
+            read_logs(logs)
+    else:
+        told = [note for note in read_logs(logs).notes if "these answers are compared" in note]
+        assert len(told) == (expected is None)
+        assert all(f"in {form} 2 in {logs[1]}, and in {form} 1 in {logs[0]}" in n for n in told)
+    assert counts(read_logs(logs, epochs="first")) == [3, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("trials", "is_refused"), [("001", True), ("111", False), ("000", False)])
+def test_perturbations_of_helm_are_paired_with_the_same_trial(
+    trials: str, *, is_refused: bool, tmp_path: Path
+) -> None:
+    path = one_answer_each(tmp_path / "s.json", "trial", [0] * 6, "Plain")
+    state = json.loads(path.read_text())
+    for i, request in enumerate(state["request_states"][3:]):
+        request["instance"] |= {"id": f"id{i}", "perturbation": {"name": "typos"}}
+        request["train_trial_index"] = int(trials[i])
+    for request in state["request_states"][:2]:
+        del request["train_trial_index"]  # it is the first
+    path.write_text(json.dumps(state))
+    if is_refused:
+        with pytest.raises(InputError, match="'id2' was answered in trial 1 in typos, and in tria"):
+            read_logs([path])
+    else:
+        said = [note for note in read_logs([path]).notes if "in trial 1 in typos, and in" in note]
+        assert len(said) == (trials == "111")
+
+
+@pytest.mark.parametrize(("numbers", "n"), [((1, 2, 1), 1), ((2, 2, 2), 3), ((1, 1, 1), 0)])
+def test_epochs_that_the_header_does_not_have_are_counted(
+    numbers: Sequence[int], n: int, tmp_path: Path
+) -> None:
+    logs = [one_answer_each(tmp_path / f"{name}.json", "epoch", numbers, name) for name in "ab"]
+    content = json.loads(logs[0].read_text())
+    for config, is_said in (({"epochs": 1}, n > 0), ({"epochs": 2}, False), ({}, False)):
+        content["eval"]["config"] = config
+        logs[0].write_text(json.dumps(content))
+        said = [note for note in read_logs(logs).notes if "of a later epoch than" in note]
+        assert len(said) == is_said
+        assert all(f"has {n} sample{'s' * (n > 1)} of a later" in note for note in said)
+
+
 @pytest.mark.parametrize("ending", ["eval", "json"])
 def test_the_last_of_a_sample_counts(ending: str, tmp_path: Path) -> None:
     samples = [sample(i, "C") for i in range(4)]

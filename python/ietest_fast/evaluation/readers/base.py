@@ -443,12 +443,12 @@ def _list_calls(calls: Any) -> list[Any]:
     ]
 
 
-def repeat_numbers(values: Iterable[Any]) -> pa.Array:
+def repeat_numbers(values: Iterable[Any], *, first: int = 1) -> pa.Array:
     """Make the numbers of repeats; what is no number of one is the first."""
     import pyarrow as pa
 
     return pa.array(
-        [value if type(value) is int and 0 <= value < _MOST_REPEATS else 1 for value in values],
+        [value if type(value) is int and 0 <= value < _MOST_REPEATS else first for value in values],
         pa.int64(),
     )
 

@@ -96,7 +96,9 @@ class HelmReader:
                     correct=pa.array([right for _, _, right in read], pa.bool_()),
                     inputs=pa.array([_read_question(row["instance"]) for row in rows]),
                     repeats=Repeats(
-                        numbers=repeat_numbers(row.get("train_trial_index") for row in rows),
+                        numbers=repeat_numbers(
+                            (row.get("train_trial_index") for row in rows), first=0
+                        ),
                         noun="trial",
                         column="instance_id",
                     ),

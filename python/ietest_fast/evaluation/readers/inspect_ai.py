@@ -280,6 +280,7 @@ def _compare_header(
             "of the log missing?"
         )
     said += _compare_ids(header, samples, path, is_short=n is not None)
+    said += _compare_epochs(header, samples, path)
     if not isinstance(results, dict):
         return said
     return said + compare_means(results.get("scores"), samples, judged, path)
@@ -324,6 +325,18 @@ def _compare_ids(
         f"Warning: {path} lacks {lacks} that its header names, and has {has} that it does not "
         "name; is a part of the log missing, or are samples of another run?"
     )
+    return [note]
+
+
+def _compare_epochs(header: dict[str, Any], samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Say how many samples are of an epoch that a header does not have."""
+    epochs = lookup(header, "eval.config.epochs")
+    own = [sample.get("epoch") for sample in samples]
+    n = sum(type(each) is int and type(epochs) is int and each > epochs for each in own)
+    if not n:
+        return []
+    some, whole = say_count(n, "sample"), say_count(epochs, "epoch")
+    note = f"Warning: {path} has {some} of a later epoch than its header, which has {whole}."
     return [note]
 
 
