@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.answered_texts import find_answered_texts
 from ietest_fast.evaluation.antonym_pairs import TIMES_IN_TRAINING, compare_pairs, read_times
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import ORIGINAL, are_numbers
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.comparison import VersionTest
     from ietest_fast.evaluation.predictions import Predictions
-    from ietest_fast.evaluation.stress_file import StressAnswers
+    from ietest_fast.evaluation.stress_file import StressAnswers, StressRun
     from ietest_fast.evaluation.stress_origins import StressOrigin
 
 NEUTRAL = "neutral"
@@ -235,42 +236,76 @@ def measure_answers(
             alpha=alpha,
             **options,
         )
-        texts = first.text_columns, run.text_columns
         for profile in found:
-            said = _say_unlike(profiles[0], profile, texts) if profiles else ()
+            said = _say_unlike(profiles[0], profile, (first, run)) if profiles else ()
             profiles.append(replace(profile, unlike=tuple(said)))
     return tuple(profiles)
 
 
 def _say_unlike(
-    first: StressProfile, other: StressProfile, texts: tuple[tuple[str, ...], tuple[str, ...]]
+    first: StressProfile, other: StressProfile, runs: tuple[StressRun, StressRun]
 ) -> list[str]:
     """Say what makes the numbers of two classifiers differ beside the classifiers.
 
-    `texts` are the names of the columns of texts of both; without them items alone are compared.
+    Without columns of texts, items and transformations alone are compared, where they are known.
     """
-    columns = texts if len(texts[0]) == len(texts[1]) else ((), ())
+    both = first.predictions, other.predictions
+    found = [_find_texts(each, run.text_columns) for each, run in zip(both, runs, strict=True)]
+    columns = found if len(found[0]) == len(found[1]) else [(), ()]
     one, two = (
-        _originals(each.predictions, names)
-        for each, names in zip((first, other), columns, strict=True)
+        _list_texts(each, ORIGINAL, names) for each, names in zip(both, columns, strict=True)
     )
     if one != two:
         said = f"{other.name} has answered other originals than {first.name}"
         return [f"{said} ({len(two):,} and {len(one):,}), so do not compare them."]
-    made = {test.name: test.origin.identity for test in first.tests if test.origin is not None}
-    return [
-        f"{other.name}: {test.name} is not made as for {first.name}: {test.origin.identity}, there "
-        f"{made[test.name]}."
-        for test in other.tests
-        if test.origin is not None and test.name in made and made[test.name] != test.origin.identity
-    ]
+    made = {test.name: test for test in first.tests}
+    said_of = []
+    for test in other.tests:
+        before = made.get(test.name)
+        how = None if before is None else _say_other_making(before, test, both, columns)
+        if how is not None:
+            said_of.append(f"{other.name}: {test.name} is not made as for {first.name}: {how}.")
+    return said_of
 
 
-def _originals(predictions: Predictions, texts: Sequence[str]) -> set[tuple[str | None, ...]]:
-    """Return the originals' items, with their texts."""
-    table = predictions.select(version=ORIGINAL).table
-    items = table["item"].cast("string").to_pylist()
-    return set(zip(items, *(table[name].to_pylist() for name in texts), strict=True))
+def _say_other_making(
+    before: StressResult,
+    test: StressResult,
+    both: tuple[Predictions, Predictions],
+    columns: Sequence[tuple[str, ...]],
+) -> str | None:
+    """Say how two tests of a name differ: in transformations, or else in the texts they gave."""
+    if before.origin is not None and test.origin is not None:
+        same = before.origin.identity == test.origin.identity
+        return None if same else f"{test.origin.identity}, there {before.origin.identity}"
+    if not columns[0]:
+        return None
+    one, two = (
+        _list_texts(each, test.name, names) for each, names in zip(both, columns, strict=True)
+    )
+    if one == two:
+        return None
+    n = len(one & two)
+    return f"{say_count(len(two), 'row')}, there {len(one):,}, and {n:,} {_is(n)} of the same texts"
+
+
+def _find_texts(predictions: Predictions, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of texts; none where a classifier has no texts in them."""
+    found = told or find_answered_texts(predictions)
+    is_empty = any(predictions.table[name].null_count == len(predictions) for name in found)
+    return () if is_empty else found
+
+
+def _list_texts(
+    predictions: Predictions, version: str, names: Sequence[str]
+) -> set[tuple[str, ...]]:
+    """Return a version's items, with their texts."""
+    mine = predictions.select(version=version)
+    columns = (
+        pc.fill_null(as_texts(mine.table[name], path=mine.source, name=name), "").to_pylist()
+        for name in ("item", *names)
+    )
+    return set(zip(*columns, strict=True))
 
 
 def _check_column(predictions: Predictions, name: str, purpose: str) -> None:

@@ -15,7 +15,13 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation import Predictions, read_predictions
 from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.evaluation.stress import measure_answers, measure_stress
-from ietest_fast.evaluation.stress_file import StressRun, read_answers, read_run, write_answers
+from ietest_fast.evaluation.stress_file import (
+    StressAnswers,
+    StressRun,
+    read_answers,
+    read_run,
+    write_answers,
+)
 from ietest_fast.evaluation.stress_origins import StressOrigin, say_made_of
 from ietest_fast.evaluation.suite import StressTest
 from ietest_fast.evaluation.versions import Version
@@ -272,6 +278,42 @@ def test_answers_to_other_texts_or_rules_are_said_to_be(tmp_path: Path) -> None:
     pq.write_table(named, tmp_path / "again.parquet")
     with pytest.raises(InputError, match="another file holds answers of fewer as well"):
         read_answers([paths["fewer"], tmp_path / "again.parquet"])
+
+
+def answered(folder: Path, name: str, *, without: tuple[str, ...] = (), **new: str) -> Path:
+    """Write a table of another program; `new` are endings of texts of a version."""
+    rows = [
+        {"item": str(i), "version": version, "premise": pair[0],
+         "hypothesis": pair[1] + ending + new.get(version, ""), "gold": pair[2],
+         "predicted": "neutral", "correct": pair[2] == "neutral"}
+        for version, ending in (("original", ""), ("negation", " Yes."), ("spelling", " Yess."))
+        for i, pair in enumerate(PAIRS)
+    ]  # fmt: skip
+    rows = [{k: v for k, v in row.items() if k not in without} for row in rows]
+    pq.write_table(pa.Table.from_pylist(rows), folder / f"{name}.parquet")
+    return folder / f"{name}.parquet"
+
+
+@pytest.mark.parametrize(
+    ("new", "without", "said"),
+    [
+        ({}, (), None),
+        ({"original": " Really."}, (), "m2 has answered other originals than m1 (4 and 4), so do"),
+        ({"negation": "!"}, (), "m2: negation is not made as for m1: 4 rows, there 4, and 0 are"),
+        ({"spelling": "!"}, (), "m2: spelling is not made as for m1: 4 rows, there 4, and 0 are"),
+        ({"spelling": "!"}, ("premise", "hypothesis"), None),  # nobody knows
+    ],
+)
+def test_tables_of_other_programs_say_what_they_are_made_of_by_their_texts(
+    new: dict[str, str], without: tuple[str, ...], said: str | None, tmp_path: Path
+) -> None:
+    paths = [answered(tmp_path, "m1"), answered(tmp_path, "m2", without=without, **new)]
+    found = read_logs(paths)
+    run = StressRun(warnings=found.notes)
+    first, other = measure_answers([StressAnswers(predictions=found.predictions, run=run)])
+    assert first.unlike == ()
+    assert len(other.unlike) == (said is not None)
+    assert said is None or other.unlike[0].startswith(said)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
