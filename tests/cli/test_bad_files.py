@@ -281,7 +281,8 @@ class TestTypesThatChange:
         assert err == ""
         labels = json.loads(out)["corpora"][0]["labels"]
         assert labels == {"entailment": n_rows, "neutral": 1, "contradiction": 0}
-        _, out, err = run(capsys, ["test", str(path), "--json"])
+        outcomes = ["--original", "A", "--transformed", "B"]  # which contradict the labels
+        _, out, err = run(capsys, ["test", str(path), *outcomes, "--json"])
         assert err == ""
         assert [json.loads(out)[name] for name in ("n10", "n00")] == [n_rows, 2]
         _, out, err = run(capsys, ["eval", str(path), "--json"])

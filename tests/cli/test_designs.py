@@ -499,7 +499,7 @@ def test_the_exact_law_has_no_resamples(
     tmp_path: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "data.csv"
-    path.write_text("A,B,label,original,transformed\n1,0,a,a,b\n0,1,b,b,b\n")
+    path.write_text("A,B,label,original,transformed\n1,0,a,a,b\n0,1,b,a,b\n")
     given = [str(path) if argument == "FILE" else argument for argument in arguments]
     status, out, err = run(capsys, *given, "-S", "99")
     assert (status, out) == (2, "")

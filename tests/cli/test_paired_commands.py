@@ -452,6 +452,41 @@ def test_eval_refuses_names_that_name_nothing(
     assert "labels need at least two different names" in err
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "column"),
+    [
+        ("label,original,transformed,A,B", "{a},{a},{b},1,1", "B"),
+        ("gold,original,transformed,A,B", "{a},{b},{a},1,1", "A"),
+        ("label,original,transformed,original_correct,transformed_correct", "{a},{b},{b},0,{o}",
+         "transformed_correct"),
+        ("label,original,transformed,A,B", "{n},{name},{name},1,0", "B"),
+        ("label,original,transformed,A,B", "{a},{a},{b},1,0", None),
+        ("label,original,transformed,A,B", "{a},{a},in other words,1,1", None),
+        ("label,original,transformed,A,B", "{a},a text,a text reworded,1,{o}", None),
+        ("label,original,transformed,A,B", "{a},{a},{b},0.{i}1,0.7{i}", None),  # scores
+        ("label,original,transformed,A,B", "-,{a},-,1,1", None),
+        ("original,transformed,A,B", "{a},{b},1,1", None),
+    ],
+)  # fmt: skip
+def test_outcomes_are_held_against_labels_and_answers_beside_them(
+    header: str, row: str, column: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("entailment", "neutral", "contradiction")
+    rows = [
+        row.format(a="xy"[i % 2], b="yx"[i % 2], o=i % 2, n=i % 3, name=names[i % 3], i=i)
+        for i in range(30)
+    ]
+    path = tmp_path / "o.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    status, _, err = run(capsys, "test", path)
+    assert status == (column is not None)
+    assert column is None or f"column '{column}'" in err
+    if column is not None:
+        one, other = header.split(",")[-2:]
+        assert "contradicts" in err
+        assert run(capsys, "test", path, "--original", one, "--transformed", other)[0] == 0
+
+
 def test_one_column_is_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "p.csv", label=[0, 1], A=[0, 1], B=[1, 1])
     status, _, err = run(capsys, "test", path, "--transformed", "A")

@@ -150,6 +150,7 @@ def command(
     else:
         assert file is not None  # noqa: S101 - one of the two is given
         given = _read(file, original, transformed, versions, options)
+        _check_labels(file, given)
         with show_stage("Testing"):
             tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
@@ -254,6 +255,15 @@ def _read(
         except InputError:  # perhaps of a column that nobody has asked for
             pass
     return attempt(asked)
+
+
+def _check_labels(file: str, given: Measurements) -> None:
+    """Refuse outcomes that contradict labels and answers beside them, unless they are named."""
+    from ietest_fast.evaluation.readers.tables import check_outcomes
+
+    named = any(is_given(name) for name in ("original", "transformed", "versions"))
+    if not (given.are_scores or named):
+        check_outcomes(Path(file), given.columns)
 
 
 def _roles(options: Mapping[str, Any]) -> list[str]:

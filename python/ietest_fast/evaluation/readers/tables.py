@@ -24,7 +24,7 @@ from ietest_fast.corpus.formats import (
 from ietest_fast.corpus.labels import NLI_LABELS, label_key, name_numbers
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
-from ietest_fast.evaluation.schema import CHANGED, KEY, as_changed
+from ietest_fast.evaluation.schema import CHANGED, KEY, MOST_KINDS, as_changed
 from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
@@ -54,6 +54,7 @@ _PREDICTION = "prediction"
 _VERSIONS = ("original", "transformed")
 _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model")
+_OF_NONE = {"", "-", "-1", "-1.0", "nan"}
 _GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id")
 """Names of columns that say what is right, if they have values in common."""
 
@@ -343,6 +344,53 @@ def _read_marks(
                 column=name,
             )
     return first, pa.array(found[first])
+
+
+def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse outcomes that say otherwise than the gold labels and the answers beside them.
+
+    Parameters
+    ----------
+    path
+        The table.
+    outcomes
+        Whether the answers to the original and to the transformed texts are right, by the names of
+        their columns, which nobody has named.
+
+    Raises
+    ------
+    InputError
+        With the first such row. An answer that is no gold label may be right in other words.
+    """
+    names = list_columns(path)
+    gold = next((name for name in (*LABEL_COLUMNS, "gold") if names.count(name) == 1), None)
+    if gold is None or any(names.count(name) != 1 for name in _VERSIONS):
+        return
+    found = _read_columns(path, [gold, *_VERSIONS])
+    try:
+        right, *answers = (_label_keys(found[name], path) for name in (gold, *_VERSIONS))
+    except (InputError, KeyError):  # nobody has asked for them
+        return
+    first, second = outcomes
+    for (column, marks), version, keys in zip(outcomes.items(), _VERSIONS, answers, strict=True):
+        wanted = _as_nli(right) if set(keys) - {""} <= set(NLI_LABELS) else right
+        given = _as_nli(keys) if set(right) - {""} <= set(NLI_LABELS) else keys
+        kinds = set(wanted) - _OF_NONE
+        is_known = np.isin(wanted, list(kinds)) & np.isin(given, list(kinds))
+        is_known &= len(kinds) <= MOST_KINDS
+        wrong = np.flatnonzero(is_known & ((wanted == given) != marks))
+        if not wrong.size:
+            continue
+        row = int(wrong[0])
+        raise InputError(
+            f"{'true' if marks[row] else 'false'} contradicts {wanted[row]!r} in {gold} and "
+            f"{given[row]!r} in {version}, and {say_count(wrong.size, 'row does', 'rows do')} so "
+            f"of {len(marks):,}; mend what is wrong, or compare the outcomes alone (--original "
+            f"{first} --transformed {second})",
+            path=path,
+            row=f"row {row}",
+            column=column,
+        )
 
 
 def list_beside(
