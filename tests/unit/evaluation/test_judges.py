@@ -171,6 +171,44 @@ def test_a_number_beside_named_answers_is_no_label(
 
 
 @pytest.mark.parametrize(
+    ("header", "row", "said"),
+    [
+        ("item,version,gold,predicted,prediction", "{i},{v},{a},{a},{b}",
+         "prediction is another answer than predicted in 20 rows; predicted counts"),
+        ("item,version,gold,predicted,pred", "{i},{v},{a},{a},{k}",
+         "pred is another answer than predicted in 3 rows"),
+        ("item,version,gold,predicted,predicted_label", "{i},{v},{right},{right},{wrong}",
+         "predicted_label is another answer than predicted in 20 rows"),
+        ("item,version,gold,predicted,prediction", "{i},{v},{right},{right},{n}", ""),
+        ("item,version,gold,predicted,prediction", "{i},{v},{a},{a}, {a}", ""),
+        ("item,version,gold,predicted,prediction", "{i},{v},{a},{a},", ""),
+        ("item,version,gold,predicted,prediction", "{i},{v},{a},{a},so it is {i} {v}", ""),
+        ("label,prediction,predicted", "{a},{a},{b}",
+         "predicted is another answer than prediction in 20 rows; prediction counts"),
+        ("label,prediction,predicted", "{a},{a},{a}", ""),
+        ("label,prediction,answer", "{a},{b},{a}", ""),  # the right one, maybe
+    ],
+)  # fmt: skip
+def test_answers_that_stand_there_twice_are_compared(
+    tmp_path: Path, header: str, row: str, said: str
+) -> None:
+    lines = [header]
+    for i in range(20):
+        a, b = ("pn", "np")[i % 2]
+        right, wrong = NLI_LABELS[i % 3], NLI_LABELS[(i + 1) % 3]
+        names = {"n": i % 3, "right": right, "wrong": wrong, "k": "pn"[i % 2] if i < 14 else "p"}
+        lines.append(row.format(i=i // 2, v=("original", "new")[i % 2], a=a, b=b, **names))
+    paths = [tmp_path / "t.csv"]
+    paths[0].write_text("\n".join(lines) + "\n")
+    if header.startswith("label"):
+        paths.append(tmp_path / "u.csv")
+        paths[1].write_text("label,prediction\n" + "p,p\nn,p\n" * 10)
+    told = [note for note in read_logs(paths).notes if "another answer" in note]
+    assert len(told) == (said != "")
+    assert all(said in note for note in told)
+
+
+@pytest.mark.parametrize(
     ("beside", "n"),
     [
         ({3: "p"}, 1),  # where label says n

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 _LONG = ("item", "version")
 _PREDICTION = "prediction"
+_PREDICTIONS = (_PREDICTION, "predicted", "pred", "predicted_label", "predicted_labels")
+"""Names of columns that say what a classifier has answered, if they have values in common."""
 _VERSIONS = ("original", "transformed")
 _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model")
@@ -117,6 +119,16 @@ class TableReader:
                 _read_columns(path, beside), table[gold], gold, answers, path=path
             )
             notes += _say_copies(inputs, [table[gold], *answers.values()], ids, path)
+        if len(columns) == 1 and not are_outcomes and fields.predicted is None:
+            (column,) = columns.values()
+            others = [
+                name
+                for name in _PREDICTIONS
+                if name not in {gold, column, *keep, fields.item} and names.count(name) == 1
+            ]
+            notes += _say_other_answers(
+                _read_columns(path, others), table[column], column, path=path
+            )
         return [
             Answers(
                 path=path,
@@ -417,17 +429,52 @@ def say_other_facts(
         if name == "correct":
             said += _say_other_outcomes(values, right, gold_column, answers, path)
             continue
-        with contextlib.suppress(InputError):  # lists, which are no labels
-            own = _label_keys(values, path)
-            mine = _as_nli(right) if set(own) - {""} <= set(NLI_LABELS) else right
-            own = _as_nli(own) if set(right) - {""} <= set(NLI_LABELS) else own
-            n = _count_other(own, mine, may_be_named=name != "target")
-            if n:
-                said.append(
-                    f"Warning: {path}: {name} is another label than {gold_column} in "
-                    f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
-                )
+        n = _count_differences(values, right, path, may_be_named=name != "target")
+        if n:
+            said.append(
+                f"Warning: {path}: {name} is another label than {gold_column} in "
+                f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
+            )
     return tuple(said)
+
+
+def _say_other_answers(
+    beside: Mapping[str, pa.Array | pa.ChunkedArray],
+    answers: pa.Array | pa.ChunkedArray,
+    column: str,
+    *,
+    path: Path,
+) -> tuple[str, ...]:
+    """Say where columns that may hold a classifier's answers contradict the one that counts."""
+    if not beside:
+        return ()
+    try:
+        mine = _label_keys(answers, path)
+    except InputError:  # whoever compares them refuses them
+        return ()
+    numbers = {
+        name: _count_differences(values, mine, path, may_be_named=True)
+        for name, values in beside.items()
+    }
+    return tuple(
+        f"Warning: {path}: {name} is another answer than {column} in {say_count(n, 'row')}; "
+        f"{column} counts (leave out the column that is wrong)."
+        for name, n in numbers.items()
+        if n
+    )
+
+
+def _count_differences(
+    values: pa.Array | pa.ChunkedArray, mine: NDArray[Any], path: Path, *, may_be_named: bool
+) -> int:
+    """Count rows in which a column has another label; NLI's numbers are the same as its names."""
+    try:
+        own = _label_keys(values, path)
+    except InputError:  # lists, which are no labels
+        return 0
+    left = _as_nli(mine) if set(own) - {""} <= set(NLI_LABELS) else mine
+    own = _as_nli(own) if set(mine) - {""} <= set(NLI_LABELS) else own
+    return _count_other(own, left, may_be_named=may_be_named)
 
 
 def _count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -> int:
@@ -627,16 +674,27 @@ def _read_long(
             table = table.append_column("probabilities", _read_lists(path, form, "probabilities"))
         whole = Predictions.from_table(table, source=str(path))
     found = list_versions(whole, path, is_own=is_own)
-    others: tuple[str, ...] = ()
-    if "gold" in whole.columns and not is_own:
-        beside = {name: whole.table[name] for name in _GOLD if name in whole.extra_columns}
-        others = say_other_facts(beside, whole.table["gold"], "gold", {}, path=path)
+    others = () if is_own else _say_of_long(whole, path)
     if whole.repeats is not None:
         others += (
             f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
         )
     found[0] = replace(found[0], notes=(*found[0].notes, *others))
     return found
+
+
+def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say what columns of another program's long table contradict."""
+    said: tuple[str, ...] = ()
+    gold, answers = (
+        {name: whole.table[name] for name in usual if name in whole.extra_columns}
+        for usual in (_GOLD, _PREDICTIONS)
+    )
+    if "gold" in whole.columns:
+        said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)
+    if "predicted" in whole.columns:
+        said += _say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
+    return said
 
 
 def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:
