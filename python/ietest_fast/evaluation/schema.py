@@ -456,6 +456,35 @@ def find_labels(table: pa.Table) -> tuple[str, ...] | None:
     return tuple(sorted(gold.to_pylist()))
 
 
+def say_no_labels(table: pa.Table) -> str | None:
+    """Say why answers are no labels to :func:`find_labels`, although some are gold labels.
+
+    None if the answers have nothing in common with the gold labels, or these are no labels.
+    """
+    if not {"gold", "predicted", "correct"} <= set(table.column_names):
+        return None
+    gold, predicted = (
+        table[name].cast(pa.string()).combine_chunks() for name in ("gold", "predicted")
+    )
+    names = pc.unique(gold).drop_null()
+    is_label = pc.is_in(predicted, value_set=names)
+    if len(names) > MOST_KINDS or not pc.any(is_label, min_count=0).as_py():
+        return None
+    others = pc.and_(predicted.is_valid(), pc.invert(is_label))
+    n = pc.sum(others).as_py() or 0
+    if n:
+        row = pc.index(others, True).as_py()
+        is_none = say_count(n, "answer is none", "answers are none")
+        return (
+            f"{is_none} of the gold labels (the first in row {row}, "
+            f"{show_value(predicted[row].as_py())}; leave empty what could not be parsed)"
+        )
+    if gold.null_count:
+        return f"{say_count(gold.null_count, 'row has', 'rows have')} no gold label"
+    n = pc.sum(pc.and_(predicted.is_null(), table["correct"])).as_py() or 0
+    return f"{say_count(n, 'answer is', 'answers are')} missing and marked as right" if n else None
+
+
 def check_unique(table: pa.Table, source: str) -> None:
     """Refuse the same item twice in one version of one classifier."""
     keys = [name for name in ("item", "version", *GROUPS, "copy") if name in table.column_names]

@@ -209,6 +209,33 @@ def test_answers_that_stand_there_twice_are_compared(
 
 
 @pytest.mark.parametrize(
+    ("gold", "answers", "marks", "said"),
+    [
+        ("pn", "pz", "10", "1 answer is none of the gold labels (the first in row 1, 'z'; leave"),
+        ("pnp", "pxy", "100", "2 answers are none of the gold labels (the first in row 1, 'x'"),
+        ("pn-", "pnp", "111", "1 row has no gold label"),
+        ("pn", "p-", "11", "1 answer is missing and marked as right"),
+        ("pn", "p-", "10", None),  # it counts as wrong
+        ("pn", "pn", "11", None),
+        ("pn", "xy", "10", None),  # free texts throughout
+    ],
+)
+def test_what_makes_texts_of_answers_is_told(
+    tmp_path: Path, gold: str, answers: str, marks: str, said: str | None
+) -> None:
+    lines = ["item,version,gold,predicted,correct"]
+    rows = list(zip(gold, answers, marks, strict=False))
+    lines += [f"{i},original,{g},{a},{m}" for i, (g, a, m) in enumerate(rows)]
+    lines += [f"{i},new,{g},{a},{m}" for i, (g, a, m) in enumerate(rows[:1] * len(rows))]
+    (tmp_path / "t.csv").write_text("\n".join(lines).replace("-", "") + "\n")
+    read = read_logs([tmp_path / "t.csv"])
+    told = [note for note in read.notes if "taken for free texts" in note]
+    assert len(told) == (said is not None)
+    assert said is None or said in told[0]
+    assert said is None or read.predictions.label_names is None
+
+
+@pytest.mark.parametrize(
     ("beside", "n"),
     [
         ({3: "p"}, 1),  # where label says n

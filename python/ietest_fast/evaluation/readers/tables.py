@@ -24,7 +24,7 @@ from ietest_fast.corpus.formats import (
 from ietest_fast.corpus.labels import NLI_LABELS, label_key, name_numbers
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
-from ietest_fast.evaluation.schema import CHANGED, KEY, MOST_KINDS, as_changed
+from ietest_fast.evaluation.schema import CHANGED, KEY, MOST_KINDS, as_changed, say_no_labels
 from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
@@ -684,7 +684,7 @@ def _read_long(
 
 
 def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
-    """Say what columns of another program's long table contradict."""
+    """Say what columns of another program's long table contradict, and why answers are texts."""
     said: tuple[str, ...] = ()
     gold, answers = (
         {name: whole.table[name] for name in usual if name in whole.extra_columns}
@@ -694,6 +694,10 @@ def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
         said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)
     if "predicted" in whole.columns:
         said += _say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
+    why = None if whole.label_names is not None else say_no_labels(whole.table)
+    if why is not None:
+        how = "so the answers are taken for free texts, and only right and wrong are compared"
+        said += (f"{path}: {why}, {how}.",)
     return said
 
 
