@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.evaluation.answered_texts import check_same_texts, find_answered_texts
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.reading import read_logs
@@ -156,10 +157,39 @@ def read_evaluations(
         replace(
             each,
             name=name,
+            notes=(*each.notes, *(() if each is found[0] else _say_other_texts(found[0], each))),
             outcomes=tuple(rename(own, each.source.stem, file) for own in each.outcomes),
         )
         for each, name, file in zip(found, names, files, strict=True)
     ]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Answered:
+    """The answers of a file's first classifier, with their texts."""
+
+    name: str
+    predictions: Predictions
+    text_columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, evaluation: Evaluation) -> _Answered:
+        answers = evaluation.outcomes[0].tested.pairs.predictions
+        texts = find_answered_texts(answers)
+        return cls(name=evaluation.name, predictions=answers, text_columns=texts)
+
+
+def _say_other_texts(first: Evaluation, other: Evaluation) -> tuple[str, ...]:
+    """Say that another model gives other texts the same names: of one model it is other data."""
+    one, two = _Answered.of(first), _Answered.of(other)
+    model = one.predictions.groups[0].get("model")
+    if model is not None and model == two.predictions.groups[0].get("model"):
+        return ()
+    try:
+        check_same_texts(one, two)
+    except InputError as error:
+        return (f"Warning: {error}.",)
+    return ()
 
 
 def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> Evaluation:

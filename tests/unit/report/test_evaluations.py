@@ -196,6 +196,40 @@ def test_classifiers_of_several_files_have_different_names(files, models, named,
 
 
 @pytest.mark.parametrize(
+    ("models", "version", "texts", "said"),
+    [
+        (
+            None,
+            "original",
+            "text",
+            "in 10 of 20 wordings that a.csv and b.csv have, the texts differ",
+        ),
+        (None, "typos", "text", "in 10 of 20 wordings that a.csv and b.csv have, the texts differ"),
+        (("bert", "bow"), "typos", "text", "in 10 of 20 wordings"),
+        (("bert", "bert"), "typos", "text", None),  # of other data
+        (None, None, "text", None),
+        (None, "typos", "remark", None),
+    ],
+)
+def test_models_that_have_answered_other_texts_are_told(models, version, texts, said, tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for n, path in enumerate(paths):
+        head = ["item", "version", texts, "gold", "predicted", *(["model"] if models else [])]
+        rows = [
+            [f"{i}", each, f"{each} of {i}{'!' * (n * (each == version))}", "ab"[i % 2], "a"]
+            + ([models[n]] if models else [])
+            for each in ("original", "typos")
+            for i in range(10)
+        ]
+        path.write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
+    first, other = read_evaluations(paths)
+    assert not any("wordings" in note for note in first.notes)
+    told = [note for note in other.notes if "wordings" in note]
+    assert len(told) == (said is not None)
+    assert said is None or said in told[0]
+
+
+@pytest.mark.parametrize(
     ("name", "content"),
     [
         ("counts.csv", "model,rho,n11,n10,n01,n00\nbert,0.5,50,5,3,2\n"),
