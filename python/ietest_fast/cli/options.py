@@ -229,8 +229,8 @@ def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--reworded",
             metavar="COLUMN",
             help="Column that says which texts are reworded (true or 1).  [default: where the "
-            "texts of logs or tables differ; otherwise changed, which transform, eval and run "
-            "write]",
+            "texts of logs or tables differ; otherwise, beside answers, changed, which transform, "
+            "eval and run write]",
         ),
         click.option(
             "--all-reworded", is_flag=True, help="Every text is reworded, so no column says which."

@@ -78,6 +78,12 @@ def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
         ) from error
 
 
+def has_numbers(gold: Answers) -> bool:
+    """Whether gold labels are numbers, or nothing is known of them, so that answers may be some."""
+    known = encode_gold(gold, None).names
+    return not known or any(_are_numbers({name}) for name in known)
+
+
 def find_names(
     gold: Answers,
     answers: Sequence[Answers],
@@ -110,13 +116,13 @@ def find_names(
     names = encode_gold(gold, None).names
     unless = "; --unparsed wrong takes them for no answers" if remedy == _NUMBERS_HINT else ""
     known = {label_key(name) for name in names}
-    has_numbers = not known or any(_are_numbers({name}) for name in known)
+    may_be_numbers = has_numbers(gold)
     predicted: set[str] = set()
     for each in answers:
         found = _values(each)
         predicted |= found
         numbers = {name for name in found if _are_numbers({name.removeprefix("+")})}
-        if not has_numbers and numbers and (unparsed == "error" or numbers == found):
+        if not may_be_numbers and numbers and (unparsed == "error" or numbers == found):
             raise InputError(
                 f"holds numbers ({', '.join(sorted(numbers)[:4])}), but gold labels are names "
                 f"({', '.join(names[:4])}). {remedy}{'' if numbers == found else unless}",
@@ -196,7 +202,7 @@ def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str])
 
 
 def encode_predictions(
-    answers: Answers, names: tuple[str, ...], *, unparsed: Unparsed, are_in_order: bool
+    answers: Answers, names: tuple[str, ...], *, unparsed: Unparsed, may_be_numbers: bool
 ) -> NDArray[np.int8]:
     """Return the predictions of a log as indices; -1 where an answer is no label.
 
@@ -208,8 +214,9 @@ def encode_predictions(
         Names of the labels.
     unparsed
         ``error`` to refuse what is no label; otherwise it is -1.
-    are_in_order
-        Whether somebody has named the labels 0, 1, ... in their order, so that a number is one.
+    may_be_numbers
+        Whether a number is a label: gold labels are numbers, or somebody has named 0, 1, ... in
+        their order.
 
     Raises
     ------
@@ -221,7 +228,7 @@ def encode_predictions(
     if unparsed != "error":
         texts = as_texts(column, path=answers.path, name=answers.predicted_column)
         known = find_known(texts, names).is_valid()
-        if not are_in_order and not any(_are_numbers({name}) for name in names):
+        if not may_be_numbers:
             known = pc.and_(known, pc.invert(pc.match_substring_regex(texts, _NUMBER)))
         column = pa.chunked_array([pc.if_else(known, texts, pa.scalar(None, pa.string()))])
     codes = encode_answers(replace(answers, predicted=column), names)
@@ -287,7 +294,10 @@ def _values(answers: Answers) -> set[str]:
     """Return the distinct predictions of a log, case-folded; numbers as integers."""
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
-    numbers = column.cast(pa.float64()) if pa.types.is_floating(column.type) else None
+    numbers = None
+    if pa.types.is_floating(column.type):
+        numbers = column.cast(pa.float64())
+        numbers = pc.if_else(pc.is_nan(numbers), None, numbers)  # a missing one, as a null is
     if (
         numbers is not None
         and not pc.all(pc.equal(pc.round(numbers), numbers), min_count=0).as_py()

@@ -17,6 +17,7 @@ from ietest_fast.evaluation.answer_labels import (
     encode_gold,
     encode_predictions,
     find_names,
+    has_numbers,
 )
 from ietest_fast.evaluation.log_alignment import check_own_gold, item_names
 from ietest_fast.evaluation.log_texts import find_changed
@@ -53,9 +54,10 @@ def assemble(
     unparsed = unparsed or "error"
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
-    are_in_order = label_names is not None
+    may_be_numbers = label_names is not None
     if label_names is None:
         whole, logs = _with_all_gold(parts), [part.log for part in parts]
+        may_be_numbers = has_numbers(whole)
         label_names = find_names(whole, logs, unparsed=unparsed)
         check_minus(whole, logs, label_names)
     gold = encode_gold(first, label_names)
@@ -66,7 +68,9 @@ def assemble(
         check_own_gold(part.log, names)
     kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
     codes = {
-        id(part): encode_predictions(part.log, names, unparsed=unparsed, are_in_order=are_in_order)
+        id(part): encode_predictions(
+            part.log, names, unparsed=unparsed, may_be_numbers=may_be_numbers
+        )
         for part in parts
     }
     for part in parts:

@@ -174,16 +174,15 @@ def _say_other_gold(part: Part, first: Part) -> list[str]:
 
 
 def _say_long_contradictions(log: Answers, different: NDArray[np.bool_] | None) -> list[str]:
-    """Say of how many rows of a version the column disagrees with texts beside it.
-
-    Texts that are the same in both versions are the originals, kept beside all answers.
-    """
-    if different is None or not different.any():
+    """Say of how many rows of a version the column disagrees with texts beside it."""
+    if different is None:
         return []
     n = int((different != np.asarray(log.changed)).sum())
+    # Else they may be the originals, kept beside all answers.
+    why = "" if different.any() else ", though no text differs"
     said = (
         f"{log.path}: in {say_count(n, 'row', 'rows')} of {log.version} the column {CHANGED} and "
-        f"the texts disagree about what was reworded; {CHANGED} counts."
+        f"the texts disagree about what was reworded; {CHANGED} counts{why}."
     )
     return [said] if n else []
 

@@ -173,8 +173,11 @@ def as_schema(table: pa.Table, label_names: tuple[str, ...] | None, source: str)
         except (pa.ArrowException, ValueError) as error:
             if isinstance(error, InputError):
                 raise
+            wanted = shorten_error(error)
+            if name == "probabilities":
+                wanted = "a list of numbers in the order of the labels is expected in each row"
             raise InputError(
-                f"is of the type {column.type}: {shorten_error(error)}", path=source, column=name
+                f"is of the type {column.type}: {wanted}", path=source, column=name
             ) from error
         # In one piece: rows are taken by their number.
         made = made.combine_chunks() if isinstance(made, pa.ChunkedArray) else made

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.log_alignment import check_gold
+from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.readers import Answers
 from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.stats import invariance_test
@@ -148,6 +151,50 @@ def test_columns_that_contradict_the_labels_are_told(
     assert any(said in note for note in warned) if said else not warned
 
 
+@pytest.mark.parametrize("n_labels", [2, 3, 4])
+@pytest.mark.parametrize("missing", [None, math.nan, "null"])
+@pytest.mark.parametrize("unparsed", ["wrong", "drop"])
+@pytest.mark.parametrize("kind", ["int", "float", "text"])
+def test_numbers_are_labels_where_gold_labels_are_numbers(
+    tmp_path: Path, n_labels: int, missing: float | str | None, unparsed: Any, kind: str
+) -> None:
+    """0, 1 and 2 are NLI's, and numbers all the same."""
+    gold = [i % n_labels for i in range(12)]
+    answers: list[Any] = [*gold]
+    if missing is not None:
+        answers[-1] = None if missing == "null" else missing
+    made = {"int": int, "float": float, "text": str}[kind]
+    column: pa.Array = pa.array(
+        [made(each) if isinstance(each, int) else each for each in answers],
+        from_pandas=kind != "float",
+    )
+    table = pa.table({"label": gold, "original": gold, "transformed": column})
+    pq.write_table(table, tmp_path / "t.parquet")
+    found = read_logs([tmp_path / "t.parquet"], unparsed=unparsed)
+    told = [note for note in found.notes if "Answers to 1 of 12 items" in note]
+    assert len(told) == (missing is not None and unparsed == "wrong")
+    is_dropped = missing is not None and unparsed == "drop"
+    assert found.predictions.dropped == ({"answer not parsed": 1} if is_dropped else {})
+    kept = 12 if unparsed == "wrong" or missing is None else 11
+    assert len(found.predictions) == 2 * kept
+    right = found.predictions.correct
+    assert int(right.sum()) == 2 * 12 - (missing is not None) * (1 if unparsed == "wrong" else 2)
+    if missing is not None:
+        with pytest.raises(InputError, match="1 of 12 predictions are missing"):
+            read_logs([tmp_path / "t.parquet"])
+
+
+@pytest.mark.parametrize("probabilities", [{"a": 0.9, "b": 0.1}, [{"a": 0.9}]])
+def test_probabilities_by_name_are_refused_in_words(probabilities: Any) -> None:
+    rows = [
+        {"item": 0, "version": version, "gold": "a", "predicted": "a"}
+        | {"probabilities": probabilities}
+        for version in ("original", "p1")
+    ]
+    with pytest.raises(InputError, match="a list of numbers in the order of the labels is exp"):
+        Predictions.from_table(pa.Table.from_pylist(rows))
+
+
 @pytest.mark.parametrize("number", ["1", "0", "+1"])
 @pytest.mark.parametrize("labels", [("yes", "no"), ("entailment", "neutral")])
 def test_a_number_beside_named_answers_is_no_label(
@@ -257,6 +304,29 @@ def test_a_second_label_in_a_few_rows_is_compared(
     told = [note for note in read_logs([tmp_path / "t.jsonl"]).notes if "gold is another" in note]
     assert len(told) == (n > 0)
     assert not told or f"in {n} row{'s' if n > 1 else ''};" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_other", "said"),
+    [
+        (1, False, "disagree about what was reworded; changed counts, though no text differs"),
+        (0, True, "disagree about what was reworded; changed counts."),
+        (0, False, None),
+        (1, True, None),
+    ],
+)
+def test_changed_and_texts_of_a_long_table_are_compared(
+    tmp_path: Path, changed: int, is_other: bool, said: str | None
+) -> None:
+    rows = [
+        f"{i},{version},a,a,text {i}{version if is_other else ''},{own}\n"
+        for version, own in (("original", 0), ("para", changed))
+        for i in range(8)
+    ]
+    (tmp_path / "t.csv").write_text("item,version,gold,predicted,text,changed\n" + "".join(rows))
+    told = [note for note in read_logs([tmp_path / "t.csv"]).notes if "disagree" in note]
+    assert len(told) == (said is not None)
+    assert said is None or said in told[0]
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ EDITS = {"edits": lambda i, new: int(new and i % 3 == 0)}
     [
         (MARKS, TEXT, None),
         ([not mark for mark in MARKS], TEXT, "in 12 rows of t the column changed and the texts"),
-        (MARKS, {"text": lambda i, _: f"kept {i}"}, None),
+        (MARKS, {"text": lambda i, _: f"kept {i}"}, "in 4 rows of t the column changed and the te"),
         (MARKS, EDITS, None),
         ([*MARKS[:9], True, True, True], EDITS, "in 2 rows of t the column changed and the column"),
     ],
