@@ -229,7 +229,9 @@ def test_marks_and_line_ends_of_other_systems_do_not_matter(
     marked.write_bytes((b"\xef\xbb\xbf" if "BOM" in how else b"") + content.encode())
     answers = []
     for path in (plain, marked):
-        status, out, err = run(capsys, [*commands(path)[command], "--json"])
+        # Its outcomes are none of its labels, which test would say.
+        named = ["--original", "A", "--transformed", "B"] if command == "test" else []
+        status, out, err = run(capsys, [*commands(path)[command], *named, "--json"])
         assert (status, err) == (0, "")
         written = tmp_path / "out.jsonl"
         answers.append((out.replace(str(path), "FILE"), written.exists() and written.read_text()))

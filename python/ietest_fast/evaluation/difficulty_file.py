@@ -287,7 +287,7 @@ def check_marks(table: pa.Table, source: str) -> None:
     if not {DIFFICULTY, SCORE} <= set(table.column_names):
         return
     words = trim_texts(as_texts(table[DIFFICULTY], path=source, name=DIFFICULTY))
-    marks = np.array([(word or "").casefold() for word in words.to_pylist()])
+    marks = np.array([label_key(word or "") for word in words.to_pylist()])
     if not set(marks) <= {"easy", "difficult", ""}:
         return
     scores = as_numbers(pa.chunked_array([table[SCORE].combine_chunks()]))

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import find_known
+from ietest_fast.evaluation.readers.base import list_right
 from ietest_fast.evaluation.schema import ROWS_OF_A_KIND
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
@@ -478,14 +479,6 @@ def name_order(log: Answers, other: Answers) -> dict[str, pa.Array]:
         and len(values) == len(mine)
         and pc.all(pc.is_in(as_texts(values, path=other.path, name=name), value_set=mine)).as_py()
     }
-
-
-def list_right(first: Answers, other: Answers) -> list[Any] | None:
-    """Return the right answers of two logs: all of each item's, where both logs know them all."""
-    for pair in ([first.right, other.right], [first.gold, other.gold]):
-        if all(each is not None for each in pair):
-            return pair
-    return None
 
 
 def check_own_gold(log: Answers, names: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.evaluation.log_alignment import list_right
+from ietest_fast.evaluation.readers.base import list_right
 from ietest_fast.evaluation.schema import CHANGED
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value

@@ -332,8 +332,12 @@ def _trim(labels: NDArray[Any]) -> NDArray[Any]:
     return trimmed
 
 
+# As text formats, NumPy and pandas write what is missing.
+_BLANKS = frozenset({"", "nan", "NaN", "NAN", b"", b"nan", b"NaN", b"NAN"})
+
+
 def _is_blank(label: Any) -> bool:
-    return isinstance(label, (str, bytes)) and label.strip().lower() in {"", "nan", b"", b"nan"}
+    return isinstance(label, (str, bytes)) and label.strip() in _BLANKS
 
 
 def _number_objects(labels: NDArray[Any], name: str) -> tuple[NDArray[np.int64], int]:

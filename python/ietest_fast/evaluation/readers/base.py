@@ -469,6 +469,14 @@ def judge_score(value: Any, threshold: float | None) -> bool | None:
     return None if number is None else number >= threshold
 
 
+def list_right(first: Answers, other: Answers) -> list[Any] | None:
+    """Return the right answers of two logs: all of each item's, where both logs know them all."""
+    for pair in ([first.right, other.right], [first.gold, other.gold]):
+        if all(each is not None for each in pair):
+            return pair
+    return None
+
+
 def name_right(answers: Collection[str]) -> str:
     """Name all right answers to an item, whatever their order; a single one is its own name."""
     own = sorted(set(answers))
