@@ -118,9 +118,11 @@ def find_names(
     known = {label_key(name) for name in names}
     may_be_numbers = has_numbers(gold)
     predicted: set[str] = set()
+    own: list[set[str]] = []
     for each in answers:
         found = _values(each)
         predicted |= found
+        own.append(found)
         numbers = {name for name in found if _are_numbers({name.removeprefix("+")})}
         if not may_be_numbers and numbers and (unparsed == "error" or numbers == found):
             raise InputError(
@@ -135,7 +137,8 @@ def find_names(
         return NLI_LABELS if known & set(NLI_LABELS) and not known & set(TWO_LABELS) else names
     if len(set(map(int, known))) < len(known):
         return names  # 1 and 01
-    _check_first_number(known, predicted, answers)
+    for each, found in zip(answers, own, strict=True):
+        _check_first_number(known, found, each)
     if seen == {"0", "1", "2"} or numbers < seen <= {"0", "1", "2", *NLI_LABELS}:
         return NLI_LABELS
     highest = max(map(int, known), default=0)
@@ -143,8 +146,11 @@ def find_names(
     return tuple(sorted({str(int(name)) for name in within}, key=int))
 
 
-def _check_first_number(known: set[str], predicted: set[str], answers: Sequence[Answers]) -> None:
-    """Refuse answers that are the right answers' numbers, each one higher or each one lower."""
+def _check_first_number(known: set[str], predicted: set[str], answers: Answers) -> None:
+    """Refuse answers that are the right answers' numbers, each one higher or each one lower.
+
+    A single version or file may be counted from another number.
+    """
     if not predicted or not _are_numbers(known | predicted) or len(known) < 2:
         return
     wanted, given = (sorted(map(int, names)) for names in (known, predicted))
@@ -154,8 +160,8 @@ def _check_first_number(known: set[str], predicted: set[str], answers: Sequence[
         raise InputError(
             f"answers are {shown[1]}, and right answers {shown[0]}: is one of both counted from "
             "another number? If so, number both alike; if not, name all labels (--labels)",
-            path=answers[0].path,
-            column=answers[0].predicted_column,
+            path=answers.path,
+            column=answers.predicted_column,
         )
 
 

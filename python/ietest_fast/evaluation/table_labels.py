@@ -98,7 +98,12 @@ def _encode(predictions: Predictions) -> Predictions:
         gold_column="gold",
         predicted_column="predicted",
     )
-    names = find_names(answers, [answers], remedy=_NUMBERS_HINT)
+    given, version = _texts(predictions, "predicted"), _texts(predictions, "version")
+    parts = [
+        replace(answers, predicted=pa.chunked_array([given.filter(pc.equal(version, name))]))
+        for name in predictions.versions
+    ]
+    names = find_names(answers, [answers, *parts], remedy=_NUMBERS_HINT)
     gold = encode_gold(answers, names).codes
     _check_gold(predictions, np.flatnonzero(gold < 0))
     found = encode_answers(answers, names, remedy=_UNKNOWN_HINT)

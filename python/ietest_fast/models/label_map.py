@@ -180,7 +180,8 @@ def _apply_map(
             place = int(source)
         if place is None:
             raise InputError(
-                f"--label-map: the model has no label {source!r}; it has {', '.join(model_labels)}"
+                f"--label-map: the model has no label {source!r}; it has {', '.join(model_labels)} "
+                "(a function in Python has the data's labels, unless labels= names its own)"
             )
         if targets[place] is not None:
             raise InputError(f"--label-map names the model's label {model_labels[place]!r} twice")

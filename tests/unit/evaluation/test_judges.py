@@ -13,10 +13,12 @@ import pytest
 
 from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.consistency_reading import need_wordings
 from ietest_fast.evaluation.log_alignment import check_gold
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.readers import Answers
 from ietest_fast.evaluation.reading import read_logs
+from ietest_fast.report.evaluations import read_evaluation
 from ietest_fast.stats import invariance_test
 
 if TYPE_CHECKING:
@@ -193,6 +195,33 @@ def test_probabilities_by_name_are_refused_in_words(probabilities: Any) -> None:
     ]
     with pytest.raises(InputError, match="a list of numbers in the order of the labels is exp"):
         Predictions.from_table(pa.Table.from_pylist(rows))
+
+
+@pytest.mark.parametrize(
+    ("gold", "step"), [([1, 2, 3, 4, 5], -1), ([0, 1], 1), ([0, 1, 2, 3], 1), ([1, 2], -1)]
+)
+def test_one_version_that_is_counted_from_another_number_is_refused(
+    tmp_path: Path, gold: list[int], step: int
+) -> None:
+    """Also where the other versions' answers hide it."""
+    told = "is one of both counted from another number"
+    wide = "".join(f"{n},{n},{n + step}\n" for n in gold * 4)
+    (tmp_path / "wide.csv").write_text(f"label,original,transformed\n{wide}")
+    with pytest.raises(InputError, match=f"'transformed': answers are .*{told}"):
+        read_logs([tmp_path / "wide.csv"])
+    rows = [
+        f"{i},{version},{n},{n + (step if version == 'p2' else 0)}\n"
+        for version in ("original", "p1", "p2")
+        for i, n in enumerate(gold * 4)
+    ]
+    (tmp_path / "long.csv").write_text("item,version,gold,predicted\n" + "".join(rows))
+    for read in (lambda path: read_logs([path]), need_wordings, read_evaluation):
+        with pytest.raises(InputError, match=told):
+            read(tmp_path / "long.csv")
+    same = wide.replace(f",{gold[0] + step}\n", f",{gold[0]}\n")  # one is right: no shift
+    (tmp_path / "same.csv").write_text(f"label,original,transformed\n{same}")
+    if len(gold) > 4:
+        assert len(read_logs([tmp_path / "same.csv"]).predictions)
 
 
 @pytest.mark.parametrize("number", ["1", "0", "+1"])

@@ -298,6 +298,7 @@ def test_scores_of_samples_that_ended_with_an_error_are_told(
         ({"samples": 30}, {"sample_id": ["a"]}, None),
         ({"samples": 30, "sample_ids": list(range(6))}, {"limit": 6}, None),
         ({"samples": 30, "sample_ids": list(range(8))}, {"limit": 8}, 8),
+        ({"samples": 30, "sample_ids": list(range(6))}, {}, 30),
         ({"samples": 30, "sample_ids": None}, {"epochs": 1}, 30),
         ({"samples": None}, {"epochs": 1}, None),
         ({"samples": 30}, {"epochs": "1"}, None),

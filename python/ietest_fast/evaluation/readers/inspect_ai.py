@@ -348,12 +348,14 @@ def _count_asked(header: dict[str, Any]) -> int | None:
     if header.get("status") != "success":
         return None
     ids = lookup(header, "eval.dataset.sample_ids")
-    n = len(ids) if isinstance(ids, list) else lookup(header, "eval.dataset.samples")
+    n = lookup(header, "eval.dataset.samples")
     epochs = lookup(header, "eval.config.epochs")
     epochs = 1 if epochs is None else epochs
     limits = (lookup(header, f"eval.config.{name}") for name in ("limit", "sample_id"))
-    is_open = not isinstance(ids, list) and any(limit is not None for limit in limits)
-    if is_open or type(n) is not int or type(epochs) is not int:
+    is_limited = any(limit is not None for limit in limits)
+    if isinstance(ids, list) and (is_limited or type(n) is not int):
+        n, is_limited = len(ids), False
+    if is_limited or type(n) is not int or type(epochs) is not int:
         return None
     return n * epochs
 
