@@ -203,7 +203,7 @@ def test_a_blank_label_is_no_cluster(make, blank):
 
 
 @pytest.mark.parametrize("make", [list, np.array, lambda x: np.array(x, dtype=object), pa.array])
-@pytest.mark.parametrize("missing", ["nan", "NaN", " nan "])
+@pytest.mark.parametrize("missing", ["nan", "NaN", "Nan", "NAN", " nan "])
 def test_the_text_of_a_missing_number_is_no_cluster(make, missing):
     with pytest.raises(InputError, match="row 1: clusters has 2 labels 'nan', and a missing"):
         as_clusters(make(["a", missing, missing, "b"]), 4)

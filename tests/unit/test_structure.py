@@ -192,14 +192,20 @@ def test_names_that_a_file_notes_are_those_of_its_numbers(tmp_path: Path) -> Non
         assert names[0] == names[1]
 
 
-@pytest.mark.parametrize(("labels", "row"), [([0, 1, -1], None), ([0, 2, 1], 1), ([1, 0, 9], 2)])
+@pytest.mark.parametrize(
+    ("labels", "row"),
+    [([0, 1, -1], None), ([0, 2, 1], 1), ([1, 0, 9], 2), ([1, -2, 0], 1)],
+)
+@pytest.mark.parametrize("kind", ["int64", "int8"])
 def test_a_number_without_a_name_is_none(
-    tmp_path: Path, labels: list[int], row: int | None
+    tmp_path: Path, labels: list[int], row: int | None, kind: str
 ) -> None:
     features = {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}
     note = {"huggingface": json.dumps({"info": {"features": features}})}
     source = tmp_path / "in.parquet"
-    pq.write_table(_pairs_table(labels).replace_schema_metadata(note), source)
+    column = pa.array(labels, pa.type_for_alias(kind))
+    table = _pairs_table(labels).set_column(2, "label", column)
+    pq.write_table(table.replace_schema_metadata(note), source)
     _changed_rows(source, tmp_path / "out.parquet", "identity")
     if row is None:
         _changed_rows(source, tmp_path / "out.csv", "identity")
@@ -209,6 +215,16 @@ def test_a_number_without_a_name_is_none(
         InputError, match=rf"row {row}, column 'label': unknown label {labels[row]}"
     ):
         _changed_rows(source, tmp_path / "out.csv", "identity")
+
+
+def test_numbers_without_a_sign_have_names_too(tmp_path: Path) -> None:
+    features = {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}
+    note = {"huggingface": json.dumps({"info": {"features": features}})}
+    table = _pairs_table([0, 0, 0]).set_column(2, "label", pa.array([1, None, 0], pa.uint8()))
+    pq.write_table(table.replace_schema_metadata(note), tmp_path / "in.parquet")
+    _changed_rows(tmp_path / "in.parquet", tmp_path / "out.csv", "identity")
+    lines = (tmp_path / "out.csv").read_text().splitlines()[1:]
+    assert [line.split(",")[2] for line in lines] == ['"yes"', "", '"no"']
 
 
 def _pairs_table(labels: list[Any]) -> pa.Table:

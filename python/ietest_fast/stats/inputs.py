@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import numbers
 import sys
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -332,8 +333,9 @@ def _trim(labels: NDArray[Any]) -> NDArray[Any]:
     return trimmed
 
 
-# As text formats, NumPy and pandas write what is missing.
-_BLANKS = frozenset({"", "nan", "NaN", "NAN", b"", b"nan", b"NaN", b"NAN"})
+# The texts that values.find_missing takes for missing; without Arrow, which need not be there.
+_NANS = ["".join(signs) for signs in itertools.product("nN", "aA", "nN")]
+_BLANKS = frozenset({"", *_NANS, b"", *(each.encode() for each in _NANS)})
 
 
 def _is_blank(label: Any) -> bool:

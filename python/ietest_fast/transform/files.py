@@ -340,11 +340,11 @@ def _name_labels(table: pa.Table, target: Path, source: Path, n_before: int = 0)
         names = names_in_metadata(table.schema, column)
         if names is not None and pa.types.is_integer(table[column].type):
             # Beside names a number would be one itself; -1 is none, as in a corpus.
-            highest = pc.fill_null(table[column], -1).to_numpy()
-            odd = np.flatnonzero(highest >= len(names))
+            numbers = pc.fill_null(table[column], 0).to_numpy()
+            odd = np.flatnonzero((numbers >= len(names)) | (numbers < -1))
             if odd.size:
                 raise InputError(
-                    f"unknown label {highest[odd[0]]}; the file names {', '.join(names)} as 0 to "
+                    f"unknown label {numbers[odd[0]]}; the file names {', '.join(names)} as 0 to "
                     f"{len(names) - 1}: mend the label, or write Parquet, which keeps numbers",
                     path=source,
                     row=f"row {n_before + int(odd[0])}",

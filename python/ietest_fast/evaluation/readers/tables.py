@@ -385,8 +385,7 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
         return
     first, second = outcomes
     for (column, marks), version, keys in zip(outcomes.items(), _VERSIONS, answers, strict=True):
-        wanted = _as_nli(right) if set(keys) - {""} <= set(NLI_LABELS) else right
-        given = _as_nli(keys) if set(right) - {""} <= set(NLI_LABELS) else keys
+        wanted, given = _in_same_words(right, keys)
         kinds = set(wanted) - _OF_NONE
         is_known = np.isin(wanted, list(kinds)) & np.isin(given, list(kinds))
         is_known &= len(kinds) <= MOST_KINDS
@@ -472,9 +471,7 @@ def _count_differences(
         own = _label_keys(values, path)
     except InputError:  # lists, which are no labels
         return 0
-    left = _as_nli(mine) if set(own) - {""} <= set(NLI_LABELS) else mine
-    own = _as_nli(own) if set(mine) - {""} <= set(NLI_LABELS) else own
-    return _count_other(own, left, may_be_named=may_be_named)
+    return _count_other(*_in_same_words(own, mine), may_be_named=may_be_named)
 
 
 def _count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -> int:
@@ -487,8 +484,19 @@ def _count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -
     if not may_be_named or len(set(own)) != len(set(mine)):
         return 0
     names = Counter(zip(own, mine, strict=True))
-    most = {label: max(n for (each, _), n in names.items() if each == label) for label in set(own)}
+    most: dict[str, int] = {}
+    for (label, _), n in names.items():
+        most[label] = max(n, most.get(label, 0))
     return len(rows) - sum(most.values())
+
+
+def _in_same_words(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return labels of two columns, NLI's numbers by name where the other column has the names."""
+    are_names = [set(keys) - {""} <= set(NLI_LABELS) for keys in (first, second)]
+    return (
+        _as_nli(first) if are_names[1] else first,
+        _as_nli(second) if are_names[0] else second,
+    )
 
 
 def _as_nli(keys: NDArray[Any]) -> NDArray[Any]:
