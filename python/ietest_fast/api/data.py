@@ -165,6 +165,7 @@ def version_from_table(
     InputError
         If the rows are not the same.
     """
+    from ietest_fast.evaluation.schema import CHANGED
     from ietest_fast.evaluation.versions import check_labels, check_length, given_version
 
     corpus, table = data.corpus, data.table
@@ -208,7 +209,8 @@ def version_from_table(
         label_names=corpus.label_names,
         source=source,
     )
-    return given_version(name, corpus, version)
+    marks = other[CHANGED] if CHANGED in other.column_names else None
+    return given_version(name, corpus, version, marks=marks)
 
 
 def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -> None:

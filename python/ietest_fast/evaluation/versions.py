@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,8 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import index_labels
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.evaluation.schema import CHANGED, as_changed
+from ietest_fast.plurals import say_count
+from ietest_fast.transform.columns import find_changed
 from ietest_fast.transform.edits import count_by_row
 from ietest_fast.values import (
     are_ids,
@@ -99,12 +103,12 @@ class Version:
         InputError
             If they differ nowhere.
         """
-        from ietest_fast.models.pooling import find_changed
+        from ietest_fast.models.pooling import find_changed as find_seen
 
         if self.items is not None:  # nothing of the corpus is in it
             return np.ones(len(self.source_row), dtype=bool)
         before = corpus.table.select(columns).take(pa.array(self.source_row))
-        return find_changed(before, self.table, columns, source=corpus.source)
+        return find_seen(before, self.table, columns, source=corpus.source)
 
 
 def transform_corpus(
@@ -262,13 +266,15 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
         If the rows are not the same.
     """
     from ietest_fast.corpus import read_corpus
+    from ietest_fast.evaluation.readers.tables import list_columns
 
     shared = find_shared_ids(corpus.table.column_names, path) if id_column is None else [id_column]
+    marks = [CHANGED] if CHANGED in list_columns(path) and CHANGED not in shared else []
     other = read_corpus(
         path,
         text_columns=corpus.text_columns,
         label_names=corpus.label_names,
-        keep_columns=shared,
+        keep_columns=[*shared, *marks],
     )
     if id_column is None:
         named = [x for x in shared if are_ids(corpus.table[x]) and are_ids(other.table[x])]
@@ -294,7 +300,8 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
         )
         other = other.take(rows)
     check_labels(corpus, other.labels, other.source_rows, source=str(path), by_id=id_column)
-    return given_version(Path(path).stem, corpus, other)
+    column = other.table[CHANGED] if marks else None
+    return given_version(Path(path).stem, corpus, other, marks=column)
 
 
 def check_row_order(
@@ -356,15 +363,41 @@ def check_row_order(
     )
 
 
-def given_version(name: str, corpus: Corpus, other: Corpus) -> Version:
-    """Return the version of a corpus that another corpus is, row by row."""
+def given_version(
+    name: str, corpus: Corpus, other: Corpus, *, marks: pa.ChunkedArray | None = None
+) -> Version:
+    """Return the version of a corpus that another corpus is, row by row.
+
+    `marks` are what a column ``changed`` says of its rows; where the texts say otherwise, a warning
+    counts it.
+    """
     return Version(
         name=name,
         identity=f"given@{other.fingerprint[:4]}",
         table=other.table,
         source_row=np.arange(len(corpus), dtype=np.int64),
         labels=corpus.labels,
+        warnings=_say_other_marks(marks, corpus, other),
     )
+
+
+def _say_other_marks(
+    marks: pa.ChunkedArray | None, corpus: Corpus, other: Corpus
+) -> tuple[str, ...]:
+    said = None if marks is None else as_changed(marks)
+    if said is None:
+        return ()
+    candidates = np.ones(len(corpus), np.bool_)
+    differs = find_changed(corpus.table, other.table, corpus.text_columns, candidates)
+    n = pc.sum(pc.not_equal(said, pa.array(differs))).as_py() or 0
+    if not n:
+        return ()
+    warning = (
+        f"{other.source}: in {say_count(n, 'row', 'rows')} the column {CHANGED} and the texts "
+        "disagree about what was reworded; the texts count"
+    )
+    warnings.warn(warning, IetestWarning, stacklevel=2)
+    return (warning,)
 
 
 def check_length(n: int, n_original: int, *, what: str, sources: tuple[str, str]) -> None:

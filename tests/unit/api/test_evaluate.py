@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 import ietest_fast as ie
 from ietest_fast.corpus import corpus_from_table
+from ietest_fast.errors import IetestWarning
 from ietest_fast.transform import WordSubstitution
 from toys import Swap
 
@@ -325,6 +327,27 @@ def test_labels_of_transformed_rows_may_be_written_in_another_way(
     other = names.assign(label="maybe")
     with pytest.raises(ie.IetestError, match="row 0, column 'label': unknown label 'maybe'"):
         ie.evaluate(guess, FRAME, transformed=other)
+
+
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_marks_of_transformed_rows_are_compared_with_their_texts(kind: str, tmp_path: Path) -> None:
+    other = ie.transform(FRAME, SOFA)
+    right = other.assign(changed=other["text"] != FRAME["text"])
+    wrong = right.assign(changed=True)
+    n = int((~right["changed"]).sum())
+    assert 0 < n < len(FRAME)
+
+    def give(frame: pd.DataFrame, name: str) -> object:
+        path = tmp_path / f"{name}.csv"
+        frame.to_csv(path, index=False)
+        return path if kind == "file" else frame
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IetestWarning)
+        ie.evaluate(guess, give(FRAME, "data"), transformed=give(right, "right"))
+    with pytest.warns(IetestWarning, match=f"in {n} rows the column changed and the texts"):
+        found = ie.evaluate(guess, give(FRAME, "data"), transformed=give(wrong, "wrong"))
+    assert [each for each in found.to_dict()["warnings"] if f"in {n} rows" in each]
 
 
 @pytest.mark.parametrize("name", ["row_id", "uuid", "doc_id", "index"])

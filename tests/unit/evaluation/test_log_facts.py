@@ -31,7 +31,7 @@ def harness_log(
             "doc": {"q": f"{words} {i}?"},
             "target": "yes",
             "arguments": {"gen_args_0": {"arg_0": f"{words} {i}?", "arg_1": {}}},
-            "resps": [["yes"]],
+            "resps": [["yes" if value == 1 else "no"]],
             "filtered_resps": ["yes" if value == 1 else "no"],
             "filter": name,
             "metrics": ["exact_match"],
@@ -841,3 +841,21 @@ def test_a_letter_of_no_choice_does_not_hide_another_right_answer(
     else:
         with pytest.raises(InputError, match=message):
             read_logs(logs)
+
+
+@pytest.mark.parametrize(("name", "n"), [("none", 4), ("regex", 0)])
+def test_responses_are_compared_with_what_the_filter_that_takes_the_first_gave(
+    name: str, n: int, tmp_path: Path
+) -> None:
+    paths = [
+        harness_log(
+            tmp_path / f"samples_{task}_2026-01-01T00-00-00.0.jsonl",
+            {name: [1, 0] * 4},
+            words=task,
+            resps=lambda i: [["yes", "no"]],
+        )
+        for task in ("q", "q_rephrased")
+    ]
+    said = [note for note in read_logs(paths).notes if "resps" in note]
+    assert len(said) == (2 if n else 0)
+    assert all(f"in {n} of 8 samples" in note for note in said)

@@ -95,6 +95,7 @@ class LmEvalReader:
         samples = [record for _, record in records]
         named = fields.keep
         fields = _find_fields(samples, fields, path)
+        notes += _compare_responses(samples, filters[0], path)
         metrics = _metric_names(records, path)
         requests = read_requests(records, path, metrics)
         metric, judged_by, note = _choose_metric(
@@ -388,6 +389,27 @@ def _choose_filter(
     chosen = wanted or names[0]
     kept = [each for each in records if str(each[1].get("filter", "none")) == chosen]
     return kept, (chosen, *(name for name in names if name != chosen))
+
+
+def _compare_responses(samples: list[dict[str, Any]], used: str, path: Path) -> list[str]:
+    """Say in how many samples the filter ``none``, which takes the first response, gives another.
+
+    A task may call a filter of its own so; then the harness has judged what that one gives.
+    """
+
+    def differs(record: dict[str, Any]) -> bool:
+        kept, given = (record.get(name) for name in ("filtered_resps", "resps"))
+        if not isinstance(kept, list) or not isinstance(given, list) or not all(given):
+            return False
+        first = [each[0] if isinstance(each, list) else each for each in given]
+        return kept not in (first, given)
+
+    n = sum(map(differs, samples)) if used == "none" else 0
+    note = (
+        f"Warning: in {n:,} of {len(samples):,} samples of {path} filtered_resps is not the first "
+        "of resps, which the filter 'none' takes; filtered_resps counts."
+    )
+    return [note] if n else []
 
 
 def _metric_names(records: Records, path: Path) -> list[str]:
