@@ -112,6 +112,8 @@ def test_texts_left_alone_are_told_where_no_text_was_reworded() -> None:
          "gold is another label than label in 20 rows"),
         ("label,original,transformed,correct", "{a},{a},{a},0",
          "correct says of the answers of none of original, transformed"),
+        ("label,original,transformed,is_correct", "{a},{a},{a},0",
+         "is_correct says of the answers of none of original, transformed"),
         ("item,version,gold,label,predicted", "{i},{v},{a},{b},{a}",
          "label is another label than gold in 20 rows"),
         ("label,target,original,transformed", "{a},{b},{a},{a}",

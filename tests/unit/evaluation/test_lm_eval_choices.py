@@ -738,6 +738,9 @@ def test_columns_of_marks_beside_labels_are_compared(labels: list[Any], tmp_path
     store(table, paths[1])
     with pytest.raises(InputError, match=r"b\.csv, row \d, column 'correct': .* contradicts the"):
         read_logs(paths)
+    store(table.rename_columns(["label", "prediction", "is_correct"]), paths[1])
+    with pytest.raises(InputError, match=r"column 'is_correct': .* contradicts the gold"):
+        read_logs(paths)
     # A column of that name may also hold the right answers.
     store(pa.table({"label": gold, "prediction": said["b"], "correct": gold}), paths[1])
     assert len(read_logs(paths).predictions.pairs("transformed")) == 12

@@ -57,6 +57,8 @@ _VERSIONS = ("original", "transformed")
 _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model")
 _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
+# What says of answers whether they are right, where nobody has named it.
+_MARKS = ("correct", "is_correct")
 _GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id")
 """Names of columns that say what is right, if they have values in common."""
 
@@ -332,7 +334,7 @@ def _read_marks(
     """
     import pyarrow as pa
 
-    own = [f"{column}_correct", f"correct_{column}", *(["correct"] if is_alone else [])]
+    own = [f"{column}_correct", f"correct_{column}", *(_MARKS if is_alone else ())]
     found: dict[str, NDArray[np.bool_]] = {}
     for name in own:
         if names.count(name) != 1:
@@ -408,7 +410,7 @@ def list_beside(
     names: Sequence[str], taken: Collection[str], *, with_outcomes: bool = False
 ) -> list[str]:
     """Return the columns of a table that may say what is right, besides those that are read."""
-    wanted = [*_GOLD, *(["correct"] if with_outcomes else [])]
+    wanted = [*_GOLD, *(_MARKS if with_outcomes else ())]
     return [name for name in wanted if name not in taken and names.count(name) == 1]
 
 
@@ -425,8 +427,8 @@ def say_other_facts(
         return ()
     right, said = _label_keys(gold, path), []
     for name, values in beside.items():
-        if name == "correct":
-            said += _say_other_outcomes(values, right, gold_column, answers, path)
+        if name in _MARKS:
+            said += _say_other_outcomes(name, values, right, gold_column, answers, path=path)
             continue
         n = _count_differences(values, right, path, may_be_named=name != "target")
         if n:
@@ -508,10 +510,12 @@ def _as_nli(keys: NDArray[Any]) -> NDArray[Any]:
 
 
 def _say_other_outcomes(
+    name: str,
     values: pa.Array,
     right: NDArray[Any],
     gold_column: str,
     answers: Mapping[str, pa.ChunkedArray],
+    *,
     path: Path,
 ) -> list[str]:
     import pyarrow as pa
@@ -522,7 +526,7 @@ def _say_other_outcomes(
     ):
         return []
     said = (
-        f"Warning: {path}: the column correct says of the answers of none of {', '.join(answers)} "
+        f"Warning: {path}: the column {name} says of the answers of none of {', '.join(answers)} "
         f"which are right; {gold_column} does."
     )
     return [said]
