@@ -83,9 +83,9 @@ def filter_adversarially(
     Raises
     ------
     InputError
-        If arrays have other shapes, values are missing or not finite, all labels are the same, an
-        option is out of its range, or no item has a score because every classifier was trained on
-        all of them.
+        If arrays have other shapes, values are missing or not finite, all labels or all rows of
+        dense features are the same, an option is out of its range, or no item has a score because
+        every classifier was trained on all of them.
 
     Notes
     -----
@@ -291,6 +291,12 @@ def _check_features(features: Any) -> Any:
     if n_wrong:
         raise InputError(
             f"features: {n_wrong:,} values are missing, infinite or beyond {MOST_FEATURE:.0e}"
+        )
+    is_dense = matrix is values
+    if is_dense and all((matrix[block] == matrix[0]).all() for block in blocks(len(matrix))):
+        raise InputError(
+            "features: all items have the same, which tell nothing about them; were they computed "
+            "from the texts?"
         )
     return matrix
 

@@ -325,6 +325,7 @@ def test_words_are_features():
             {"features": np.full((60, 2), np.nan)},
             "features: 120 values are missing",
         ),
+        ({"features": np.full((60, 2), 3.5)}, "features: all items have the same"),
         ({"labels": np.zeros(60)}, "labels: all are the same"),
         ({"labels": np.zeros(59)}, "labels"),
         ({"groups": [0] * 5}, "groups"),
