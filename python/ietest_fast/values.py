@@ -46,6 +46,11 @@ _FALSE = frozenset({"false", "f", "no", "wrong", "incorrect", "fail", "failed"})
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 
+# Whole numbers as programs that write tables spell them.
+_WHOLE = r"^\s*\+?(-?)0*([0-9]+)(?:\.0*)?\s*$"
+_WITH_ZEROS = r"^([+-]?[0-9]+)\.0+$"
+
+
 def trim_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Leave out the blanks around texts that name groups of rows, which nobody sees."""
     kind = column.type
@@ -98,9 +103,10 @@ def find_displaced(one: pa.Array, two: pa.Array) -> int | None:
     """Return the first row that shows that two columns of texts stand in different orders.
 
     They do if they have the same values, or if most of the texts that both have once, and not too
-    few, stand in other rows: a transformation leaves many texts as they are, where they are.
+    few, stand in other rows: a transformation leaves many texts as they are, where they are. 007,
+    7.0 and 7 are one value: programs that write tables change them.
     """
-    one, two = (pc.utf8_lower(pc.fill_null(each, "")) for each in (one, two))
+    one, two = (pc.utf8_lower(pc.fill_null(spell_whole(each), "")) for each in (one, two))
     if len(one) != len(two) or one.equals(two):
         return None
     if one.take(pc.sort_indices(one)).equals(two.take(pc.sort_indices(two))):
@@ -112,6 +118,11 @@ def find_displaced(one: pa.Array, two: pa.Array) -> int | None:
     if 2 * moved.size <= len(shared) or moved.size < max(2.0, _LEAST_MOVED * len(one)):
         return None
     return int(moved.min())
+
+
+def spell_whole(texts: pa.Array) -> pa.Array:
+    """Write whole numbers among texts without zeros before them, and without .0 behind them."""
+    return pc.replace_substring_regex(texts, _WHOLE, r"\1\2")
 
 
 def _find_once(column: pa.Array) -> pa.Array:
@@ -150,13 +161,7 @@ def as_texts(
         return pa.concat_arrays(parts) if parts else pa.array([], pa.string())
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    is_bytes = (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
-    if is_bytes or pa.types.is_nested(kind):
+    if is_bytes(kind) or pa.types.is_nested(kind):
         raise InputError(
             f"values are of type {kind}; expected texts or numbers", path=path, column=name
         )
@@ -175,6 +180,16 @@ def as_texts(
         raise InputError(
             f"values of type {kind} are no texts: {shorten_error(error)}", path=path, column=name
         ) from error
+
+
+def is_bytes(kind: pa.DataType) -> bool:
+    """Whether a type holds bytes, which are no texts."""
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
 
 
 def _are_whole(column: pa.Array) -> bool:
@@ -363,19 +378,21 @@ def as_finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def without_views(table: pa.Table) -> pa.Table:
-    """Cast views (polars' strings), which neither the core nor most of Arrow's functions take."""
-    fields = [field.with_type(_without_view(field.type)) for field in table.schema]
+def with_plain_types(table: pa.Table) -> pa.Table:
+    """Cast what neither the core nor most of Arrow's functions take (:func:`plain_type`)."""
+    fields = [field.with_type(plain_type(field.type)) for field in table.schema]
     schema = pa.schema(fields, table.schema.metadata)
     return table if schema.equals(table.schema) else table.cast(schema)
 
 
-def _without_view(kind: pa.DataType) -> pa.DataType:
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Give large strings for views (polars' strings), and float32 for half floats."""
+    if pa.types.is_dictionary(kind):
+        plain = plain_type(kind.value_type)
+        return kind if plain == kind.value_type else pa.dictionary(kind.index_type, plain)
     if pa.types.is_string_view(kind):
         return pa.large_string()
-    if pa.types.is_dictionary(kind) and pa.types.is_string_view(kind.value_type):
-        return pa.dictionary(kind.index_type, pa.large_string())
-    return kind
+    return pa.float32() if pa.types.is_float16(kind) else kind
 
 
 def as_words(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
@@ -422,7 +439,20 @@ def name_groups(names: pa.Array) -> pa.Array:
     """Give names of groups of rows without blanks around them, and null where one is missing."""
     trimmed = trim_texts(names)
     missing = pa.array(find_missing(pa.chunked_array([trimmed])))
-    return pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed)
+    return spell_numbers(pc.if_else(missing, pa.scalar(None, trimmed.type), trimmed))
+
+
+def spell_numbers(names: pa.Array) -> pa.Array:
+    """Give texts that are one number, such as 1 and 1.0, one name, as a column of numbers does."""
+    if not (pa.types.is_string(names.type) or pa.types.is_large_string(names.type)):
+        return names
+    encoded = names.dictionary_encode()
+    known = encoded.dictionary
+    plain = pc.replace_substring_regex(known, _WITH_ZEROS, r"\1")
+    is_twice = pc.and_(pc.is_in(plain, value_set=known), pc.not_equal(plain, known))
+    if not pc.any(is_twice, min_count=0).as_py():
+        return names
+    return pc.if_else(is_twice, plain, known).take(encoded.indices)
 
 
 def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
@@ -432,7 +462,8 @@ def find_outcomes(column: pa.ChunkedArray) -> tuple[NDArray[np.bool_], NDArray[n
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    if pa.types.is_temporal(kind) or pa.types.is_nested(kind):  # as a word a duration of 1 s is 1
+    # As a word a duration of 1 s is 1, and bytes need not be one.
+    if pa.types.is_temporal(kind) or pa.types.is_nested(kind) or is_bytes(kind):
         return np.zeros(len(column), dtype=np.bool_), np.arange(len(column))
     words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
     encoded = words.combine_chunks().dictionary_encode()

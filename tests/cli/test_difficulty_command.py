@@ -550,6 +550,10 @@ def test_vectors_whose_ids_are_in_another_order_are_refused(
         ("label", lambda values: [each.upper() for each in values], 0),
         ("gold_label", lambda values: [None, "-", *values[2:]], 0),
         ("label", lambda values: [f"topic {i}" for i in range(len(values))], 0),
+        ("label", lambda values: [("yes", "no").index(each) for each in values], 0),
+        ("label", lambda values: [str(("no", "yes").index(each)) for each in values], 0),
+        ("label", lambda values: [("no", "yes").index(each) for each in reversed(values)], 1),
+        ("label", lambda values: [i % 7 for i in range(len(values))], 0),
         ("other", lambda values: values[::-1], 0),
         ("text", lambda values: [f"x {each}" for each in values], 1),
         ("text", lambda values: [*values[:-1], "another text"], 1),
@@ -574,5 +578,21 @@ def test_vectors_of_other_rows_are_refused(
     found, _, err = run(capsys, "difficulty", source, "--embeddings", tmp_path / "v.parquet", *FEW)
     assert found == status, err
     if status:
-        assert f"column '{name}': is '" in err
+        assert f"column '{name}': is " in err
         assert "give the vectors of these rows in their order" in err
+
+
+@pytest.mark.parametrize(("versions", "status"), [(("original", "p1"), 0), (("original",) * 2, 1)])
+def test_an_item_has_one_original(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], versions: tuple[str, str], status: int
+) -> None:
+    made = [
+        row | {"version": version, "label": label, "text": f"{row['text']} {place}"}
+        for row in rows(40)
+        for place, (version, label) in enumerate(zip(versions, (row["label"], "no"), strict=True))
+    ]
+    found, _, err = run(capsys, "difficulty", write(tmp_path / "w.csv", made), *FEW)
+    assert found == status, err
+    if status:
+        assert "column 'item': 40 ids occur more than once, such as 'i0' (rows 0 and 1)" in err
+        assert "give each item one original" in err

@@ -487,6 +487,20 @@ def test_outcomes_are_held_against_labels_and_answers_beside_them(
         assert run(capsys, "test", path, "--original", one, "--transformed", other)[0] == 0
 
 
+@pytest.mark.parametrize(("row", "status"), [("1,0,1,0", 0), ("1,0,1,1", 1), ("1,0,x,y", 0)])
+def test_outcomes_under_both_usual_names_are_the_same(
+    row: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "o.csv"
+    lines = ["A,B,original_correct,transformed_correct", "0,0,0,0", *[row] * 9]
+    path.write_text("\n".join(lines) + "\n")
+    found, _, err = run(capsys, "test", path)
+    assert found == status
+    if status:
+        assert "row 1, column 'transformed_correct': says otherwise than B in 9 rows" in err
+    assert run(capsys, "test", path, "--original", "A", "--transformed", "B")[0] == 0
+
+
 def test_one_column_is_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "p.csv", label=[0, 1], A=[0, 1], B=[1, 1])
     status, _, err = run(capsys, "test", path, "--transformed", "A")

@@ -20,7 +20,7 @@ from ietest_fast.corpus.labels import (
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import check_order, to_arrow
-from ietest_fast.values import are_ids, is_id_name, match_ids
+from ietest_fast.values import are_ids, is_bytes, is_id_name, match_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -227,19 +227,10 @@ def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -
         if name in own or name not in other.column_names:
             continue
         columns = [table.column(name), other.column(name)]
-        if any(pa.types.is_nested(kind.type) or _is_bytes(kind.type) for kind in columns):
+        if any(pa.types.is_nested(kind.type) or is_bytes(kind.type) for kind in columns):
             continue
         is_text = name in data.text_columns
         check_row_order(name, *columns, sources=(data.corpus.source, source), is_text=is_text)
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
 
 
 def _encode(other: pa.Table, data: LabelledTable, rows: NDArray[np.int64]) -> Any:

@@ -264,6 +264,35 @@ def _check_labels(file: str, given: Measurements) -> None:
     named = any(is_given(name) for name in ("original", "transformed", "versions"))
     if not (given.are_scores or named):
         check_outcomes(Path(file), given.columns)
+        _check_twice(file, given)
+
+
+def _check_twice(file: str, given: Measurements) -> None:
+    """Refuse outcomes that stand there under both usual names, and are not the same."""
+    from ietest_fast.errors import InputError
+    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.models.measurements import read_measurements
+    from ietest_fast.plurals import say_count
+
+    if _OUTCOMES[0] in given.columns or not set(_OUTCOMES) <= set(list_columns(file)):
+        return
+    try:
+        others = read_measurements(file, _OUTCOMES, scores=False)
+    except InputError:  # nobody has asked for them
+        return
+    for (name, own), (other, marks) in zip(
+        given.columns.items(), others.columns.items(), strict=True
+    ):
+        n = int((own != marks).sum())
+        if n:
+            raise InputError(
+                f"says otherwise than {name} in {say_count(n, 'row')}; mend what is wrong, or say "
+                f"which outcomes count (--original {name} --transformed ..., or --original "
+                f"{_OUTCOMES[0]} --transformed {_OUTCOMES[1]})",
+                path=file,
+                row=f"row {int((own != marks).argmax())}",
+                column=other,
+            )
 
 
 def _roles(options: Mapping[str, Any]) -> list[str]:

@@ -331,6 +331,13 @@ def _json_lines(columns: dict[str, pa.Array]) -> memoryview:
     return _bytes_of_lines(pc.binary_join_element_wise(*pieces, pa.scalar("", pa.large_string())))
 
 
+def _without_absent(value: Any) -> Any:
+    """Leave out the keys of objects that Arrow has given them, since other rows have them."""
+    if isinstance(value, dict):
+        return {key: _without_absent(own) for key, own in value.items() if own is not None}
+    return [_without_absent(each) for each in value] if isinstance(value, list) else value
+
+
 def _json_values(column: pa.Array) -> pa.Array:
     """Each value as JSON, a large_string array without nulls."""
     kind = with_strings(column.type)
@@ -339,7 +346,8 @@ def _json_values(column: pa.Array) -> pa.Array:
         return pc.fill_null(column.cast(pa.large_string()), "null")
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         values = [
-            json.dumps(value, ensure_ascii=False, allow_nan=False) for value in column.to_pylist()
+            json.dumps(_without_absent(value), ensure_ascii=False, allow_nan=False)
+            for value in column.to_pylist()
         ]
         return pa.array(values, pa.large_string())
     column = column.cast(pa.large_string())

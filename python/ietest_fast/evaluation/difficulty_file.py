@@ -38,7 +38,9 @@ from ietest_fast.values import (
     is_id_name,
     name_versions,
     pair_columns,
+    say_repeated,
     show_value,
+    spell_whole,
     trim_texts,
 )
 
@@ -364,7 +366,13 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
     if "version" in corpus.table.column_names:
         versions = name_versions(corpus.table["version"], path=corpus.source)
         is_original = pc.fill_null(pc.equal(versions, ORIGINAL), False)
-        rows = np.flatnonzero(is_original.to_numpy(zero_copy_only=False))[::-1]
+        rows = np.flatnonzero(is_original.to_numpy(zero_copy_only=False))
+        if said := say_repeated(column.take(rows), rows=corpus.source_rows[rows]):
+            raise InputError(
+                f"{said} in the version {ORIGINAL!r}; give each item one original",
+                path=corpus.source,
+                column=item,
+            )
         first[codes[rows]] = rows
         differs &= ~np.isin(codes, codes[rows])
     if differs.any():
@@ -427,7 +435,9 @@ def _check_rows(texts: str, vectors: str | Path) -> None:
             two = read_columns(vectors, [name])[name]
             check_row_order(name, one, two, sources=(texts, str(vectors)), can_match=False)
             before, here = (
-                trim_texts(as_texts(each, path=path, name=name)).to_pylist()
+                spell_whole(as_texts(each, path=path, name=name)).to_pylist()
+                if is_id_name(own)
+                else trim_texts(as_texts(each, path=path, name=name)).to_pylist()
                 for each, path in ((one, texts), (two, vectors))
             )
             differs = [a != b and None not in {a, b} for a, b in zip(before, here, strict=True)]
@@ -448,7 +458,25 @@ def _check_labels(table: pa.Table, own: str, texts: Path, vectors: Path) -> None
         here = as_texts(read_columns(vectors, [name])[name], path=vectors, name=name)
         second = np.asarray(pc.fill_null(index_labels(here, wanted), -1))
         differs = (first != second) & (first >= 0) & (second >= 0)
+        if (second < 0).all():
+            differs = _find_unlike(first, spell_whole(here))
         _refuse(differs, before.to_pylist(), here.to_pylist(), name, (texts, vectors))
+
+
+def _find_unlike(codes: NDArray[np.int64], here: pa.Array) -> NDArray[np.bool_]:
+    """Find rows whose label is not the one that its number beside the vectors usually stands for.
+
+    There are none if what stands there is no number of each label.
+    """
+    encoded = here.dictionary_encode()
+    numbers = np.asarray(pc.fill_null(encoded.indices, -1))
+    known = (codes >= 0) & (numbers >= 0)
+    is_number = pc.all(pc.match_substring_regex(encoded.dictionary, "^[0-9]+$"), min_count=0)
+    if not is_number.as_py() or len(encoded.dictionary) != len(np.unique(codes[codes >= 0])):
+        return np.zeros(len(codes), np.bool_)
+    counts = np.zeros((len(encoded.dictionary), int(codes.max()) + 1), np.int64)
+    np.add.at(counts, (numbers[known], codes[known]), 1)
+    return np.asarray(known & (counts.argmax(1)[numbers] != codes))
 
 
 def _refuse(

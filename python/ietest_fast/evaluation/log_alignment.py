@@ -28,6 +28,7 @@ from ietest_fast.values import (
     pair_columns,
     read_ids,
     show_value,
+    spell_whole,
 )
 
 if TYPE_CHECKING:
@@ -434,8 +435,9 @@ def _check_ids(first: Answers, other: Answers) -> None:
         row = find_displaced(*pair)
         if row is None and are_unique and own == name and is_id_name(name):
             # By its name such a column tells rows apart, even if few of them are the same.
-            differs = pc.not_equal(pair[0], pair[1])
-            is_shared = pc.any(pc.is_in(pair[1], value_set=pair[0])).as_py()
+            mine, theirs = map(spell_whole, pair)
+            differs = pc.not_equal(mine, theirs)
+            is_shared = pc.any(pc.is_in(theirs, value_set=mine)).as_py()
             row = pc.index(differs, True).as_py() if is_shared and pc.any(differs).as_py() else None
         if row is None:
             continue

@@ -20,7 +20,7 @@ from ietest_fast.evaluation.masked_columns import (
     row_error,
 )
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
-from ietest_fast.values import without_views
+from ietest_fast.values import with_plain_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -150,7 +150,7 @@ def read_masked_log(
     """
     path = Path(path)
     with open_batches(path, types_of="file") as batches:
-        table = without_views(pa.Table.from_batches(list(batches), schema=batches.schema))
+        table = with_plain_types(pa.Table.from_batches(list(batches), schema=batches.schema))
     names, source = table.column_names, str(path)
     if table.num_rows == 0:
         raise InputError("there is no row", path=path)

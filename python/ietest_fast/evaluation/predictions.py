@@ -41,7 +41,8 @@ from ietest_fast.values import (
     find_outcomes,
     say_repeated,
     show_value,
-    without_views,
+    spell_numbers,
+    with_plain_types,
 )
 
 if TYPE_CHECKING:
@@ -461,7 +462,7 @@ class Predictions:
             As for the class.
         """
         labels: tuple[str, ...] | None
-        table = without_views(table)
+        table = with_plain_types(table)
         for name, column in zip(table.column_names, table.columns, strict=True):
             if is_text(column.type) or are_categories(column.type):
                 check_utf8(Path(source), column, name)
@@ -647,6 +648,7 @@ class Pairs:
             values = values.cast(values.type.value_type)
         if pa.types.is_floating(values.type):  # NaN is missing, and not another value than NaN
             values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+        values = spell_numbers(values)
         before = values.take(pa.array(self.reference_rows))
         own = values.take(pa.array(self.version_rows))
         if name in self.predictions.extra_columns and not (of_version and are_numbers(values)):

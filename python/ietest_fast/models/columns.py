@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
-from ietest_fast.values import show_value
+from ietest_fast.values import is_bytes, plain_type, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +86,7 @@ def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedA
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    if pa.types.is_string_view(kind):
-        kind = pa.string()
+    kind = pa.string() if pa.types.is_string_view(kind) else plain_type(kind)
     if kind == column.type:
         return column
     decoded = column.cast(kind)
@@ -100,13 +99,7 @@ def _check_values(column: pa.ChunkedArray, name: str, path: str | Path) -> None:
     import pyarrow as pa
 
     kind = column.type
-    bytes_of_any_kind = (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_binary_view(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
-    if pa.types.is_nested(kind) or bytes_of_any_kind:
+    if pa.types.is_nested(kind) or is_bytes(kind):
         raise InputError(
             f"values are of type {kind}; expected text, numbers or true and false",
             path=path,

@@ -17,6 +17,7 @@ from ietest_fast.values import (
     find_missing,
     find_outcomes,
     show_value,
+    spell_numbers,
     trim_texts,
 )
 
@@ -123,7 +124,7 @@ def read_measurements(
         are_scores=scores,
         clusters=None if clusters is None else _as_labels(table, clusters, path),
         reworded=None if reworded is None else _as_outcomes(table, reworded, path),
-        beside={name: table.column(name) for name in beside},
+        beside={name: _spell_numbers(table.column(name)) for name in beside},
     )
 
 
@@ -230,6 +231,12 @@ def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float
     return values
 
 
+def _spell_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    return pa.chunked_array([spell_numbers(column.combine_chunks())])
+
+
 def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -245,7 +252,7 @@ def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
         )
     if pa.types.is_floating(column.type):
         column = pc.add(column, pa.scalar(0, column.type))  # -0 is 0
-    encoded = trim_texts(column).combine_chunks().dictionary_encode()
+    encoded = spell_numbers(trim_texts(column).combine_chunks()).dictionary_encode()
     if len(encoded.dictionary) < 2:
         raise InputError(
             "all rows belong to one cluster; at least two are needed", path=path, column=name

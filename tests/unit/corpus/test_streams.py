@@ -69,6 +69,14 @@ def test_json_lines_are_json(tmp_path: Path) -> None:
     assert [json.loads(line) for line in lines] == table.to_pylist()
 
 
+def test_objects_keep_the_keys_that_they_have(tmp_path: Path) -> None:
+    objects = [{"b": 1, "a": 2}, {"a": 3}, {}, {"c": [1, None]}, {"d": {"e": "x"}}, {"d": {}}]
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps({"text": "t", "x": each}) + "\n" for each in objects))
+    path = written(tmp_path / "out.jsonl", read(source))
+    assert [json.loads(line)["x"] for line in path.read_text().splitlines()] == objects
+
+
 DATES = ["2020-01-02", "2020-01-02T03:04:05Z", None]
 
 

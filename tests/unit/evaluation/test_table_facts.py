@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -173,6 +174,40 @@ def test_whatever_names_rows_shows_that_they_are_in_another_order(
         if name:
             by_id = read_logs(paths, id_column=name).predictions.pairs("transformed")
             assert by_id.predictions.correct.tolist() == [True, True, True, False] * 2
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [lambda i: f"{i:03d}", lambda i: f"{i}.0", lambda i: f" {i}", lambda i: f"+{i}"],
+    ids=["007", "7.0", " 7", "+7"],
+)
+def test_ids_that_a_program_has_rewritten_show_another_order(
+    tmp_path: Path, spell: Callable[[int], str]
+) -> None:
+    labels = ["x", "y"] * 6
+    frame = pd.DataFrame({"label": labels, "prediction": labels})
+    first = write(frame.assign(id=[spell(i) for i in range(12)]), tmp_path / "a.csv")
+    second = write(frame.assign(id=[*range(6, 12), *range(6)]), tmp_path / "b.csv")
+    with pytest.raises(InputError, match="column 'id': names the rows otherwise than in"):
+        read_logs([first, second])
+    second = write(frame.assign(id=range(12)), tmp_path / "b.csv")
+    assert len(read_logs([first, second]).predictions) == 24
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_groups_that_are_one_number_are_one_group(tmp_path: Path, ending: str) -> None:
+    frame = long([True] * N, group=lambda i, _: f"{i // 2}" + ".0" * (i % 2))
+    found = read_logs([write(frame, tmp_path / f"long.{ending}")]).predictions
+    whole = compare_versions(found, clusters="group", strata=["group"])
+    (test,) = whole.tests
+    assert test.clusters is not None
+    assert len(set(test.clusters.tolist())) == N // 2
+    assert [each.name for each in test.strata[0].strata] == list("012345")
+    pair = pd.DataFrame({"A": [0, 1] * 6, "B": [1, 1] * 6, "c": frame["group"][::2]})
+    path = write(pair, tmp_path / f"pair.{ending}")
+    clusters = read_measurements(path, ("A", "B"), clusters="c").clusters
+    assert clusters is not None
+    assert len(set(clusters.tolist())) == N // 2
 
 
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -633,3 +668,16 @@ def test_rows_that_are_there_twice_are_counted(n: int, tmp_path: Path) -> None:
     assert read_logs([write(named, tmp_path / "named.jsonl")]).notes == ()
     other = pd.concat([wide, wide[:n].assign(transformed="z", label="z")])
     assert read_logs([write(other, tmp_path / "other.jsonl")]).notes == ()
+
+
+@pytest.mark.parametrize("column", ["cluster", "changed", "confidence", "correct"])
+@pytest.mark.parametrize("kind", [pa.float16(), pa.binary()], ids=str)
+def test_every_type_of_parquet_is_read_or_told(
+    tmp_path: Path, column: str, kind: pa.DataType
+) -> None:
+    table = pa.Table.from_pandas(long([True] * N).drop(columns="changed"))
+    values = [1.0, 0.0] * N if kind == pa.float16() else [b"\xff", b"1"] * N
+    pq.write_table(table.append_column(column, pa.array(values, kind)), tmp_path / "t.parquet")
+    chosen = {"clusters": "cluster"} if column == "cluster" else {}
+    with contextlib.suppress(InputError):  # anything else is a defect
+        compare_versions(read_logs([tmp_path / "t.parquet"]).predictions, **chosen)
