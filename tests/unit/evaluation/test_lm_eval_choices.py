@@ -753,7 +753,7 @@ def test_columns_of_marks_beside_labels_are_compared(labels: list[Any], tmp_path
         read_logs([path])
 
 
-@pytest.mark.parametrize("spelling", ["{}_correct", "correct_{}"])
+@pytest.mark.parametrize("spelling", ["{}_correct", "correct_{}", "is_correct_{}"])
 @pytest.mark.parametrize("columns", [("original", "transformed"), ("a", "b")])
 def test_columns_of_marks_are_compared_in_either_spelling(
     spelling: str, columns: tuple[str, str], tmp_path: Path

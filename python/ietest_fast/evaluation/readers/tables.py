@@ -334,7 +334,8 @@ def _read_marks(
     """
     import pyarrow as pa
 
-    own = [f"{column}_correct", f"correct_{column}", *(_MARKS if is_alone else ())]
+    own = [name for mark in _MARKS for name in (f"{column}_{mark}", f"{mark}_{column}")]
+    own += _MARKS if is_alone else ()
     found: dict[str, NDArray[np.bool_]] = {}
     for name in own:
         if names.count(name) != 1:
