@@ -89,7 +89,7 @@ def parse_amounts(texts: Iterable[str]) -> ParsedAmounts:
     Raises
     ------
     InputError
-        If one is no number above 0, or some are percentages and others not.
+        If one is no number above 0, or more than 100%, or some are percentages and others not.
     """
     written = [text.strip() for text in texts]
     found = []
@@ -99,6 +99,11 @@ def parse_amounts(texts: Iterable[str]) -> ParsedAmounts:
         if not 0 < amount < math.inf:
             raise InputError(
                 f"{text!r} is no amount; numbers above 0 are, such as 1000, 10M, 1B or 10%"
+            )
+        if text.endswith("%") and amount > 1:
+            raise InputError(
+                f"{text!r} is more than all the data; write percentages up to 100%, or all amounts "
+                "without %, such as 10M"
             )
         found.append(amount)
     are_shares = [text.endswith("%") for text in written]

@@ -85,6 +85,12 @@ def test_what_is_no_amount_is_said(text: str) -> None:
         parse_amounts(text.split(","))
 
 
+@pytest.mark.parametrize("text", ["10%,150%", "100.5%", "50%, 1000 %"])
+def test_more_than_all_the_data_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is more than all the data; write percentages up to 100%"):
+        parse_amounts(text.split(","))
+
+
 @pytest.mark.parametrize(
     ("amount", "text"),
     [
@@ -104,7 +110,7 @@ def test_amounts_are_written(amount: float, text: str) -> None:
     assert format_amount(amount) == text
 
 
-@pytest.mark.parametrize("text", ["1%", "7%", "0.1%", "12.5%", "28.3%", "100%", "250%"])
+@pytest.mark.parametrize("text", ["1%", "7%", "0.1%", "12.5%", "28.3%", "100%", "99.9%"])
 def test_percentages_are_written_as_they_were_given(text: str) -> None:
     (amount,), in_percent = parse_amounts([text])
     assert format_amount(amount, in_percent=in_percent) == text
