@@ -94,6 +94,58 @@ def test_items_that_are_numbers_in_one_source_and_texts_in_another_are_the_same(
     assert profile["subsets"]["parts"]["automatic"]["accuracy_macro"] == 0.25
 
 
+@pytest.mark.parametrize("how", ["same file", "copy", "other type of file", "texts for a model"])
+def test_a_source_that_is_given_twice_is_refused(
+    how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = texts("human") if how == "texts for a model" else answers("human")
+    end = "parquet" if how == "other type of file" else "csv"
+    one = write(tmp_path / "one.csv", made)
+    two = one if how == "same file" else write(tmp_path / f"two.{end}", made)
+    asked = ["--source", f"h={one}", "--source", f"a={two}"]
+    if how == "texts for a model":
+        pytest.importorskip("onnx", reason="makes the model")
+        from tiny_models import make_onnx_folder
+
+        make_onnx_folder(tmp_path / "model")
+        asked += ["--onnx", str(tmp_path / "model")]
+    status, said, err = run(capsys, *asked, "-S", "50")
+    assert (status, said) == (1, "")
+    assert f"{two.name}: a holds the same rows as h" in err
+    assert "give each source once" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "is_said"),
+    [
+        (lambda rows: rows[::-1], True),
+        (lambda rows: [row | {"note": "x"} for row in rows], True),
+        (lambda rows: [row | {"note": ""} for row in rows[3:]], False),
+        (lambda rows: [*rows[:-1], rows[-1] | {"version": "w1"}], False),
+        (lambda rows: [*rows[:-1], rows[-1] | {"predicted": "no", "confidence": 0.25}], False),
+        (lambda rows: [*rows[:-1], rows[-1] | {"confidence": 0.75}], False),
+    ],
+)
+def test_sources_of_the_same_answers_are_said(
+    change: Any, is_said: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = [
+        {"item": item, "version": version, "gold": "yes", "predicted": "yes", "confidence": 0.9}
+        for item in "abcd"
+        for version in ("original", "p0", "p1")
+    ]
+    given = [
+        part
+        for name, rows in (("h", made), ("a", change(made)))
+        for part in ("--source", f"{name}={write(tmp_path / f'{name}.csv', rows)}")
+    ]
+    status, said, err = run(capsys, *given, "-S", "50", "--json")
+    assert (status, err) == (0, "")
+    (profile,) = json.loads(said)["profiles"]
+    warned = any("with the same answers throughout (8" in line for line in profile["warnings"])
+    assert warned == is_said
+
+
 @pytest.mark.slow
 def test_answers_of_two_sources_are_compared(
     tmp_path: Path, logs: list[str], capsys: pytest.CaptureFixture[str]

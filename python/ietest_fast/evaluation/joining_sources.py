@@ -50,15 +50,16 @@ def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> B
     Raises
     ------
     InputError
-        If the files have other text columns or labels, an original has another text or label in
-        another file, a file shares no item with the others, or has a column ``source`` already.
+        If two sources hold the same rows, the files have other text columns or labels, an original
+        has another text or label in another file, a file shares no item with the others, or has a
+        column ``source`` already.
     """
     found = list(parts.values())
     first = found[0]
-    shared = _say_shared(
-        {name: own.table for name, own in parts.items()},
-        {name: own.source for name, own in parts.items()},
-    )
+    tables = {name: own.table for name, own in parts.items()}
+    files = {name: own.source for name, own in parts.items()}
+    _refuse_copies(tables, files)
+    shared = _say_shared(tables, files)
     for own in found[1:]:
         for what, mine, theirs in (
             ("text columns", own.text_columns, first.text_columns),
@@ -71,8 +72,8 @@ def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> B
                     path=own.source,
                 )
     table = _join(
-        {name: own.table for name, own in parts.items()},
-        {name: own.source for name, own in parts.items()},
+        tables,
+        files,
         keys=["item"],
         same=[*first.text_columns, LABEL],
     )
@@ -116,8 +117,9 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
     Raises
     ------
     InputError
-        If an original has another text, label or answer in another file, the tables do not go
-        together, a file shares no item with the others, or has a column ``source`` already.
+        If two sources hold the same rows, an original has another text, label or answer in another
+        file, the tables do not go together, a file shares no item with the others, or has a column
+        ``source`` already.
     """
     found = list(parts.values())
     first = found[0].predictions
@@ -143,14 +145,18 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
         tables[name] = table.cast(kinds)
     groups = [name for name in GROUPS if name in first.columns]
     files = {name: own.predictions.source for name, own in parts.items()}
+    _refuse_copies(tables, files)
+    texts = _find_shared_texts(found)
     shared = _say_shared(tables, files)
+    if not texts:  # by which equal wordings are found
+        shared += _say_same_answers(tables, keys=["item", "version", *groups])
     table = _join(
         tables,
         files,
         keys=["item", *groups],
         same=[
             *(name for name in ("gold", "predicted", "correct") if name in first.columns),
-            *_find_shared_texts(found),
+            *texts,
         ],
     )
     runs = [own.run for own in found]
@@ -218,6 +224,40 @@ def _say_shared(tables: Mapping[str, pa.Table], sources: Mapping[str, str]) -> t
             f"{len(items[one]):,}, {two} {len(items[two]):,}): the two are compared on "
             f"{'none' if n == 0 else 'this one' if n == 1 else 'these'}."
         )
+    return tuple(said)
+
+
+def _refuse_copies(tables: Mapping[str, pa.Table], sources: Mapping[str, str]) -> None:
+    """Refuse rows that are there twice, because each wording would be paired with its own copy."""
+    for one, two in combinations(tables, 2):
+        if tables[one].equals(tables[two]):
+            raise InputError(
+                f"{two} holds the same rows as {one} ({sources[one]}), so that each paraphrase "
+                "would be compared with its own copy; give each source once",
+                path=sources[two],
+            )
+
+
+def _say_same_answers(tables: Mapping[str, pa.Table], *, keys: Sequence[str]) -> tuple[str, ...]:
+    """Warn of paraphrases that have the same names and answers in two sources throughout."""
+    said = []
+    for one, two in combinations(tables, 2):
+        names = [name for name in tables[one].column_names if name in tables[two].column_names]
+        mine, theirs = align_types(
+            [
+                table.filter(pc.not_equal(table["version"], ORIGINAL))
+                .select(names)
+                .sort_by([(name, "ascending") for name in names if name in {*keys, "copy"}])
+                .replace_schema_metadata(None)
+                for table in (tables[one], tables[two])
+            ]
+        )
+        if mine.num_rows and mine.equals(theirs):
+            said.append(
+                f"Warning: {one} and {two} have paraphrases of the same names, with the same "
+                f"answers throughout ({say_count(mine.num_rows, 'paraphrase')} each). If they are "
+                "the same paraphrases, P_C is too high: give them once."
+            )
     return tuple(said)
 
 
