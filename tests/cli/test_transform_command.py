@@ -681,3 +681,68 @@ def test_no_integer_is_rounded_beside_decimals(
     source.write_text("".join(json.dumps({**ROWS[0], "id": each}) + "\n" for each in values))
     assert run(capsys, source, target)[0] == 0
     assert [json.loads(line)["id"] for line in target.read_text().splitlines()] == written
+
+
+NUMBERS = ("Tom has 3 apples.", "Tom has 5 apples.", "Tom has 8 apples.")
+NAMES = ("entailment", "neutral", "contradiction")
+
+
+def label_numbers(tmp_path, capsys, end=".csv", **columns) -> tuple[int, str, list[dict]]:
+    """Let the transformation numerical set the labels of three rows, which have these columns."""
+    rows = [
+        {"premise": text, "hypothesis": "He eats."}
+        | {name: own[i] for name, own in columns.items()}
+        for i, text in enumerate(NUMBERS)
+    ]
+    source, out = write(tmp_path / f"in{end}", rows), tmp_path / f"out{end}"
+    status, _, err = run(capsys, source, out, "--phi", "numerical")
+    assert out.exists() == (status == 0)
+    return status, err, read(out) if status == 0 else []
+
+
+@pytest.mark.parametrize("end", [".csv", ".jsonl", ".parquet"])
+@pytest.mark.parametrize(
+    ("columns", "are_numbers"),
+    [
+        ({"label": (0, 1, 2), "label_text": NAMES}, False),
+        ({"label": (2, 1, 0), "label_name": NAMES}, False),  # numbered in another order
+        ({"label": NAMES, "gold": (0, 1, 2)}, True),
+        ({"label": (0, 1, 2), "gold": (0, 1, 2)}, True),
+        ({"label": NAMES, "gold": NAMES}, False),
+        ({"label": (*NAMES[:2], "-"), "gold": NAMES}, False),
+    ],
+)
+def test_new_labels_go_to_the_columns_beside_that_say_them(
+    tmp_path, capsys, columns, are_numbers, end
+):
+    status, err, rows = label_numbers(tmp_path, capsys, end, **columns)
+    assert (status, err) == (0, "")
+    beside = next(name for name in columns if name != "label")
+    assert {row["label"] for row in rows} == set(NAMES)
+    for row in rows:
+        said = NAMES.index(row["label"]) if are_numbers else row["label"]
+        assert str(row[beside]) == str(said)
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [
+        ({"label": NAMES, "gold": ("neutral", "neutral", "contradiction")}, "gold"),
+        ({"label": NAMES, "label_text": ("yes", "yes", "no")}, "label_text"),
+        ({"label": NAMES, "gold": (2, 1, 0)}, "gold"),
+        ({"label": NAMES, "gold": (0.5, 1.5, 2.5)}, "gold"),
+        ({"gold": NAMES}, "gold"),
+    ],
+)
+def test_a_column_that_would_contradict_new_labels_is_refused(tmp_path, capsys, columns, name):
+    status, err, _ = label_numbers(tmp_path, capsys, **columns)
+    assert status == 1
+    assert f"in.csv, column '{name}': " in err
+    assert "drop" in err
+
+
+@pytest.mark.parametrize("columns", [{"label": NAMES, "source": ("a", "b", "c")}, {}])
+def test_other_columns_beside_new_labels_are_copied(tmp_path, capsys, columns):
+    status, err, rows = label_numbers(tmp_path, capsys, **columns)
+    assert (status, err) == (0, "")
+    assert {row.get("source") for row in rows} == set(columns.get("source", [None]))

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.columns import LABELS_BESIDE, NAMES_BESIDE
+from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, NAMES_BESIDE
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
 from ietest_fast.values import show_value
@@ -377,6 +377,73 @@ def compare_labels(table: pa.Table, labels: EncodedLabels, label_column: str) ->
                 f"column {name}, and so in {say_count(int(differs.sum()), 'row')}; "
                 f"{_WHICH_IS_WRONG}",
             )
+
+
+def put_labels_beside(table: pa.Table, label_column: str, labels: pa.Array) -> pa.Table:
+    """Put new labels in the columns beside that say the same as the old ones.
+
+    Parameters
+    ----------
+    table
+        With the old labels: n rows, or none, which tell the types.
+    label_column
+        Where they stand; it stays as it is.
+    labels
+        The names of the new ones, of n rows; null where there is none.
+
+    Returns
+    -------
+    pyarrow.Table
+        Numbers stay numbers, names become names.
+
+    Raises
+    ------
+    InputError
+        If another column of labels says something else than the old labels, or has numbers, and
+        none for a new label.
+    """
+    for name in (*LABEL_COLUMNS, *LABELS_BESIDE):
+        if name == label_column or table.column_names.count(name) != 1:
+            continue
+        said = _say_beside(table, name, label_column, labels)
+        if said is None:
+            raise InputError(
+                f"does not say the same as the column {label_column}, whose labels are set anew, "
+                "and would contradict them; drop the column, or rename it if it is something else",
+                column=name,
+            )
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, pa.field(name, said.type), said)
+    return table
+
+
+def _say_beside(
+    table: pa.Table, name: str, label_column: str, labels: pa.Array
+) -> pa.Array | pa.ChunkedArray | None:
+    """Return new labels as a column beside says the old ones; None if it says something else."""
+    old = _encode_beside(table, label_column, name, None)
+    own = _encode_beside(table, name, label_column, None)
+    if old is None or own is None:
+        return None
+    kind = table.schema.field(name).type
+    is_numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    wanted = kind if is_numeric or pa.types.is_null(kind) else pa.string()
+    known = (old.codes >= 0) & (own.codes >= 0)
+    codes = zip(old.codes[known].tolist(), own.codes[known].tolist(), strict=True)
+    pairs = {(old.names[one], own.names[two]) for one, two in codes}
+    if not pairs:
+        return table.column(name).cast(wanted)
+    is_one_to_one = all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
+    if not is_one_to_one or any(_DECIMAL.match(said) for _, said in pairs):
+        return None
+    if not all(_is_integer(number) for _, number in pairs):
+        return labels.cast(wanted)
+    names = names_in_metadata(table.schema, name) or NLI_LABELS
+    keys = {str(place): label_key(each) for place, each in enumerate(names)}
+    if any(answer_key(label) not in {number, keys.get(number)} for label, number in pairs):
+        return None
+    numbers = index_labels(labels, names)
+    return numbers.cast(wanted) if numbers.null_count == labels.null_count else None
 
 
 def _encode_beside(

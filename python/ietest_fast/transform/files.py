@@ -16,9 +16,14 @@ import pyarrow.compute as pc
 
 from ietest_fast.atomic import put_back_on_error
 from ietest_fast.corpus.batch_writer import BatchWriter, check_target
-from ietest_fast.corpus.columns import check_columns, find_text_columns, usual_label_column
+from ietest_fast.corpus.columns import (
+    LABELS_BESIDE,
+    check_columns,
+    find_text_columns,
+    usual_label_column,
+)
 from ietest_fast.corpus.formats import format_of
-from ietest_fast.corpus.labels import name_numbers, names_in_metadata
+from ietest_fast.corpus.labels import name_numbers, names_in_metadata, put_labels_beside
 from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
@@ -199,7 +204,7 @@ def _transform_file(
         if not transformation.keeps_labels:
             labels = label_column_of(source, reader.schema, label_column)
         made = transformation.transform(empty, names, n_threads=n_threads)
-        schema = _put_changed(put_labels(made, labels), made, source).schema
+        schema = _put_changed(put_labels(made, labels, source), made, source).schema
         assert made.edits is not None  # noqa: S101 - asked for
         edit_schema = made.edits.schema
         writer = BatchWriter(target, schema)
@@ -228,7 +233,9 @@ def _transform_file(
                         row=f"row {n_read + error.index}",
                         column=error.column,
                     ) from error
-                writer.write(_put_changed(put_labels(made, labels), made, source).cast(schema))
+                writer.write(
+                    _put_changed(put_labels(made, labels, source), made, source).cast(schema)
+                )
                 edits = made.edits
                 assert edits is not None  # noqa: S101 - asked for
                 _count(edits, n_edits, substitutions)
@@ -325,11 +332,26 @@ def choose_text_columns(
 
 
 def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | None) -> str | None:
-    """Return the column whose labels a transformation sets; None if the file has none."""
+    """Return the column whose labels a transformation sets; None if the file has none.
+
+    Raises
+    ------
+    InputError
+        If there is no such column, or other columns alone say the labels, which would stay.
+    """
     if label_column is not None:
         check_columns(path, schema.names, [label_column])
         return label_column
-    return usual_label_column(path, schema.names)
+    found = usual_label_column(path, schema.names)
+    beside = [name for name in LABELS_BESIDE if name in schema.names]
+    if found is None and beside:
+        raise InputError(
+            "would keep its labels, and the new texts have others; say that it is the column of "
+            "labels (label_column, --label-column), or drop it",
+            path=path,
+            column=beside[0],
+        )
+    return found
 
 
 def _name_labels(table: pa.Table, target: Path, source: Path, n_before: int = 0) -> pa.Table:
@@ -353,14 +375,25 @@ def _name_labels(table: pa.Table, target: Path, source: Path, n_before: int = 0)
     return name_numbers(table, table.schema)
 
 
-def put_labels(made: Transformed, column: str | None) -> pa.Table:
-    """Put new labels in the place of the old ones, which do not hold any more."""
+def put_labels(made: Transformed, column: str | None, source: str | Path) -> pa.Table:
+    """Put new labels in the place of the old ones, which do not hold any more.
+
+    Raises
+    ------
+    InputError
+        If a column beside does not say the same as the old ones.
+    """
     if column is None:
         return made.table
     table = made.table
     labels = pa.nulls(table.num_rows, pa.string()) if made.labels is None else made.labels
+    labels = labels.cast(pa.string())
+    try:
+        table = put_labels_beside(table, column, labels)
+    except InputError as error:
+        raise InputError(_bare(error), path=source, column=error.column) from error
     place = table.schema.get_field_index(column)
-    return table.set_column(place, pa.field(column, pa.string()), labels.cast(pa.string()))
+    return table.set_column(place, pa.field(column, pa.string()), labels)
 
 
 def _put_changed(table: pa.Table, made: Transformed, source: Path) -> pa.Table:

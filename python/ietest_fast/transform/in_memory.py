@@ -108,5 +108,5 @@ def transform_in_memory(
         made = transformation.transform(table, columns, n_threads=n_threads)
     if not transformation.keeps_labels:
         own = label_column_of(_SOURCE, table.schema, label_column)
-        made = replace(made, table=put_labels(made, own))
+        made = replace(made, table=put_labels(made, own, _SOURCE))
     return made, made.edits
