@@ -237,6 +237,40 @@ def test_a_sample_that_was_spoilt_by_hand_is_refused(sample, spoil):
             ),
             "has a run's test_set, and the criterion new-label is of labelled files",
         ),
+        (
+            lambda found: _spoil(found, columns=found["columns"][:1]),
+            r"item \d+ has texts of the columns 'premise', 'hypothesis', and the columns are said",
+        ),
+        (
+            lambda found: _spoil_pair(
+                found, pieces={**found["pairs"][0]["pieces"], "note": [["keep", "A"]]}
+            ),
+            r"item \d+ has texts of the columns 'premise', 'hypothesis', 'note', and the columns",
+        ),
+        (
+            lambda found: _spoil_pair(
+                found, pieces={name: [["keep", "A"]] for name in found["columns"]}
+            ),
+            r"nothing is changed in item \d+",
+        ),
+        (
+            lambda found: _spoil(
+                found,
+                unit="edits",
+                pairs=[
+                    {
+                        **pair,
+                        "pieces": {name: [["old", "A"], ["new", "B"]] for name in pair["pieces"]},
+                    }
+                    for pair in found["pairs"]
+                ],
+            ),
+            r"item \d+ has several edits, and the unit says that each is one",
+        ),
+        (
+            lambda found: _spoil(found, unit="edits"),
+            r"item \d+ has several edits, and the unit says that each is one",
+        ),
     ],
 )
 def test_a_sample_that_contradicts_itself_is_refused(sample, spoil, message):

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
+from ietest_fast.corpus.columns import list_names
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.artefacts import write_text
 from ietest_fast.files import read_json
@@ -135,6 +136,28 @@ class Sample:
         if self.n_reworded < len(rows):
             said = f"n_reworded is {self.n_reworded:,}, and {len(rows):,}"
             self.refuse(f"{said} different rows are drawn")
+        for pair in self.pairs:
+            self._check_pieces(pair)
+
+    def _check_pieces(self, pair: Mapping[str, Any]) -> None:
+        """Refuse a pair of other columns than are said, or without what its unit is."""
+        item, pieces = pair["item"], pair["pieces"]
+        if pieces.keys() != set(self.columns):
+            self.refuse(
+                f"item {item} has texts of the columns {list_names(list(pieces))}, and the columns "
+                f"are said to be {list_names(self.columns)}"
+            )
+        if not self.has_versions:
+            return
+        changed = [
+            kinds for own in pieces.values() if {"old", "new"} & set(kinds := [k for k, _ in own])
+        ]
+        if not changed:
+            self.refuse(f"nothing is changed in item {item}")
+        # An edit is a word, and the article that goes with it.
+        is_one = len(changed) == 1 and max(map(changed[0].count, ("old", "new"))) <= 2
+        if self.unit == "edits" and not is_one:
+            self.refuse(f"item {item} has several edits, and the unit says that each is one")
 
     def refuse(self, complaint: str) -> NoReturn:
         """Say what is wrong with the sample."""
@@ -211,7 +234,8 @@ def read_sample(path: Path) -> Sample:
 
 
 def _read_pair(pair: Any, columns: Sequence[str], criterion: Criterion) -> dict[str, Any]:
-    pieces = {name: _check_list(pair["pieces"][name]) for name in columns}
+    given = dict(pair["pieces"])
+    pieces = {name: _check_list(given[name]) for name in dict.fromkeys((*columns, *given))}
     has_versions = criterion != "new-label"
     kinds = ("keep", "old", "new") if has_versions else ("keep",)
     for kind, text in (piece for own in pieces.values() for piece in own):
