@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.row_notes import WORD_PAIR, split_words
+from ietest_fast.evaluation.schema import GROUPS
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_numbers, find_missing, show_value
@@ -135,7 +136,7 @@ def read_times(predictions: Predictions) -> Predictions:
     Raises
     ------
     InputError
-        If a value is no whole number from 0 on.
+        If a value is no whole number from 0 on, or a pair has two of them beside one classifier.
     """
     table = predictions.table
     if TIMES_IN_TRAINING not in table.column_names:
@@ -154,8 +155,31 @@ def read_times(predictions: Predictions) -> Predictions:
             column=TIMES_IN_TRAINING,
         )
     times = pa.array(np.where(missing, 0, numbers).astype(np.int64), mask=missing)
+    _check_times_of_pairs(predictions, times)
     place = table.column_names.index(TIMES_IN_TRAINING)
     return replace(predictions, table=table.set_column(place, TIMES_IN_TRAINING, times))
+
+
+def _check_times_of_pairs(predictions: Predictions, times: pa.Array) -> None:
+    """Refuse a pair with two numbers, of which one is another pair's or of other training data."""
+    table = predictions.table
+    if WORD_PAIR not in table.column_names:
+        return
+    # Classifiers may have been trained on different data.
+    keys = [WORD_PAIR, *(name for name in GROUPS if name in table.column_names)]
+    seen: dict[tuple[object, ...], int] = {}
+    columns = [table[name].to_pylist() for name in keys]
+    for row, (time, *key) in enumerate(zip(times.to_pylist(), *columns, strict=True)):
+        if time is None or not key[0] or (known := seen.setdefault(tuple(key), time)) == time:
+            continue
+        raise InputError(
+            f"is {time:,}, and {known:,} in another row of the same {WORD_PAIR}, "
+            f"{show_value(key[0])}; a pair stands in one number of contradictions: mend the "
+            "column, or leave it out",
+            path=predictions.source,
+            row=f"row {row}",
+            column=TIMES_IN_TRAINING,
+        )
 
 
 def note_training_of_any(

@@ -184,6 +184,43 @@ def test_times_are_whole_numbers(
     assert list(found.by_times) == ["never", "10 to 99 times"]
 
 
+@pytest.mark.parametrize(
+    ("pairs", "times", "said"),
+    [
+        (("cold / hot",) * 4, [1, 1, 2, 2], "row 2, .*is 2, and 1 in another row of the same wor"),
+        (("cold / hot",) * 4, ["1", "", "1", "1,000"], "row 3"),
+        (("new / old", "cold / hot") * 2, [3, 3, 3, 0], "row 3, .*'cold / hot'"),
+        (("cold / hot",) * 4, [1, 1.0, None, 1], None),
+        (("cold / hot", "hot / cold") * 2, [1, 2, 1, 2], None),  # somebody's own order
+        ((None, "", None, ""), [1, 2, 3, 4], None),
+    ],
+)
+@pytest.mark.parametrize("model", [None, "m"])
+def test_a_pair_has_one_number_beside_a_classifier(
+    predictions: Predictions, pairs: object, times: object, said: str | None, model: str | None
+) -> None:
+    table = predictions.table.drop_columns(["word_pair"])
+    table = table.append_column("word_pair", pa.array(pairs, pa.string()))
+    table = table.append_column(TIMES_IN_TRAINING, pa.array(times))
+    if model is not None:
+        table = table.append_column("model", pa.array([model] * 4))
+    if said is None:
+        measure_stress(Predictions.from_table(table))
+        return
+    with pytest.raises(InputError, match=said):
+        measure_stress(Predictions.from_table(table))
+
+
+def test_classifiers_may_have_seen_a_pair_differently_often(predictions: Predictions) -> None:
+    two = [
+        predictions.table.append_column(TIMES_IN_TRAINING, pa.array(times)).append_column(
+            "model", pa.array([name] * 4)
+        )
+        for name, times in (("a", [None, None, 12, 0]), ("b", [None, None, 7, 0]))
+    ]
+    assert len(measure_stress(Predictions.from_table(pa.concat_tables(two)))) == 2
+
+
 def test_answers_without_antonyms_are_refused(predictions: Predictions) -> None:
     train = make_corpus([("It is hot.", "It is cold.", "contradiction")])
     for table in (
