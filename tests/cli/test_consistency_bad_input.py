@@ -340,6 +340,38 @@ def test_confidences_that_may_be_those_of_the_gold_label(
     assert (status, err) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("probabilities", "names", "said"),
+    [
+        ([0.9, 0.1], None, "in 9 of 9 rows the confidence is none of the probabilities beside it"),
+        ([0.7, 0.3], None, "in 9 of 9 rows the confidence is none of the probabilities beside it"),
+        ("turned", ("no", "yes"), "is not the probability of the gold label beside it"),
+        ("right", ("no", "yes"), None),
+        ([0.75, 0.25], None, None),  # an order of labels may fit
+        ([0.746, 0.254], None, None),  # rounded
+        ("right", None, None),
+    ],
+)
+def test_confidences_that_probabilities_contradict_are_counted(
+    probabilities: Any, names: tuple[str, ...] | None, said: str | None
+) -> None:
+    rows = answers()
+    for row in rows:
+        own = [1 - row["confidence"], row["confidence"]]
+        row["probabilities"] = {"right": own, "turned": own[::-1]}.get(
+            probabilities if isinstance(probabilities, str) else "", probabilities
+        )
+    table = pa.Table.from_pylist(rows)
+    if probabilities == "turned":  # or the answers would contradict the probabilities
+        table = table.drop_columns(["predicted"]).append_column(
+            "correct", pa.array([row["predicted"] == row["gold"] for row in rows])
+        )
+    found = ie.consistency(Predictions(table=table, label_names=names), n_resamples=50)
+    warned = [line for line in found.warnings if "confidence" in line]
+    assert len(warned) == (said is not None)
+    assert said is None or said in warned[0]
+
+
 def test_confidences_of_a_table_and_of_a_full_test_set() -> None:
     known = Predictions(table=pa.Table.from_pylist(answers()), label_names=("no", "yes"))
     assert ie.consistency(known, n_resamples=50).n_items == 4

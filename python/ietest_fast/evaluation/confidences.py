@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _SUM_TOLERANCE = 1e-3
 _TIE = 1e-6
+# Either number may have been rounded to two digits.
+_ROUNDED = 0.0051
 _WANTED = "the confidence in the gold label is a number from 0 to 1"
 
 
@@ -44,7 +46,8 @@ def read_confidence(
     confidence : ndarray of float64 or None
         Shape (k,); None if it is not known.
     remark : str or None
-        A sentence that says why probabilities are not used; None if there are none.
+        A sentence that says why probabilities are not used, or that they contradict the column
+        ``confidence``; None if there is nothing to say.
 
     Raises
     ------
@@ -54,7 +57,8 @@ def read_confidence(
     """
     names = predictions.table.column_names
     if CONFIDENCE in names:
-        return _own_column(predictions, rows), None
+        values = _own_column(predictions, rows)
+        return values, _say_contradicted(predictions, rows, gold, values)
     if "probabilities" not in names or not (gold >= 0).all():
         return None, None
     if predictions.label_names is None:
@@ -145,6 +149,36 @@ def _check_answers(
         path=predictions.source,
         row=f"row {rows[first]}",
         column=CONFIDENCE,
+    )
+
+
+def _say_contradicted(
+    predictions: Predictions,
+    rows: NDArray[np.int64],
+    gold: NDArray[np.int32],
+    values: NDArray[np.float64],
+) -> str | None:
+    """Count confidences that probabilities beside them contradict, which may be of another kind."""
+    if "probabilities" not in predictions.columns:
+        return None
+    lists = predictions.table["probabilities"].combine_chunks().take(pa.array(rows))
+    widths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    row_of = np.repeat(np.arange(rows.size), widths)
+    numbers = np.asarray(lists.flatten().to_numpy(zero_copy_only=False), np.float64)
+    is_near = np.abs(numbers - values[row_of]) <= _ROUNDED
+    of = "none of the probabilities"
+    if predictions.label_names is not None:
+        place = np.arange(numbers.size) - np.repeat(np.cumsum(widths) - widths, widths)
+        is_near &= (place == gold[row_of]) | (gold[row_of] < 0)
+        of = "not the probability of the gold label"
+    wrong = np.flatnonzero((np.bincount(row_of, is_near, rows.size) == 0) & (widths > 0))
+    if not wrong.size:
+        return None
+    first = int(wrong[0])
+    return (
+        f"Warning: in {wrong.size:,} of {say_count(rows.size, 'row')} the confidence is {of} "
+        f"beside it: {_name_wording(predictions, rows[first])} has {values[first]:.6g}, for one. "
+        "The column confidence counts; if it is wrong, mend it, or leave it out."
     )
 
 
