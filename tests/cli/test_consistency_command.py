@@ -12,7 +12,9 @@ import pytest
 
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
+import ietest_fast as ie
 from ietest_fast.cli.main import main
+from ietest_fast.errors import IetestWarning
 from ietest_fast.evaluation import Predictions
 from tiny_models import LABELS, make_onnx_folder
 
@@ -668,6 +670,37 @@ def test_models_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFi
     status, said, err = run(capsys, *logs, "--test-set", logs[0], "-S", "50")
     assert (status, said) == (1, "")
     assert "1 classifier has answered a full test set, and 2 the paraphrases" in err
+
+
+@pytest.mark.parametrize(
+    ("rename", "is_said"),
+    [
+        (lambda item, version: f"w{version[1:]}", True),
+        (lambda item, version: f"{item}-{version}", True),
+        (lambda item, version: version, False),
+        (lambda item, version: version if item == "1" else f"w{version[1:]}", False),
+    ],
+)
+def test_models_that_share_no_paraphrase_are_said(
+    tmp_path: Path, rename: Any, is_said: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = answer_rows(ANSWERS)
+    renamed = [
+        row
+        if row["version"] == "original"
+        else row | {"version": rename(row["item"], row["version"])}
+        for row in rows
+    ]
+    logs = [write(tmp_path / "one.csv", rows), write(tmp_path / "two.csv", renamed)]
+    status, said, err = run(capsys, *logs, "-S", "50", "--json")
+    assert (status, err) == (0, "")
+    remarks = json.loads(said)["remarks"]
+    assert len(remarks) == is_said
+    assert all("no paraphrase (item and version) that both have answered" in r for r in remarks)
+    one, two = (ie.consistency(str(log), n_resamples=50) for log in logs)
+    if is_said:
+        with pytest.warns(IetestWarning, match="no paraphrase"):
+            one.compare(two, n_resamples=50)
 
 
 SCORES = {"1": (0.8, 0.6, 0.2), "2": (0.5, 0.5, 0.9), "3": (0.1, 0.4, 0.3)}

@@ -13,6 +13,7 @@ from ietest_fast.corpus.dataset import is_text
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.paranlu import ABDUCTIVE, DEFEASIBLE
 from ietest_fast.evaluation.schema import plain_type
+from ietest_fast.evaluation.shared_wordings import name_rows
 from ietest_fast.evaluation.wordings import find_originals
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
@@ -113,6 +114,24 @@ class Answered(Protocol):
     def text_columns(self) -> tuple[str, ...]:
         """Names of columns; none where the answers do not say."""
         ...
+
+
+UNSHARED = (
+    "The same items, but no paraphrase (item and version) that both have answered, so a difference "
+    "may be that of the paraphrases"
+)
+"""Beside a comparison of two classifiers."""
+
+
+def share_paraphrases(one: Answered, other: Answered) -> bool:
+    """Whether two classifiers have answered a version of the same name of any item."""
+    first, second = (
+        name_rows(own.predictions, ("item", "version")).filter(
+            pa.array(~find_originals(own.predictions))
+        )
+        for own in (one, other)
+    )
+    return bool(pc.any(pc.is_in(first, value_set=second)).as_py())
 
 
 def check_same_texts(one: Answered, other: Answered) -> None:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.answered_texts import (
+    UNSHARED,
     check_same_texts,
     find_answered_texts,
     say_equal_texts,
+    share_paraphrases,
 )
 from ietest_fast.evaluation.consistency_diversity import part_by_diversity
 from ietest_fast.evaluation.consistency_file import (
@@ -241,26 +243,34 @@ def compare_models(
         All pairs with two common items or more; p-values are corrected by Holm over the pairs,
         measure by measure.
     remarks : tuple of str
-        Which pairs were not compared.
+        Which pairs were not compared, and which answered no paraphrase of the same name.
 
     Raises
     ------
     InputError
         If two classifiers have answered other texts as the same version of an item.
     """
-    compared, apart = [], []
+    compared, apart, unshared = [], [], []
     for one, two in combinations(profiles, 2):
         n_common = len(set(one.counts.names.tolist()) & set(two.counts.names.tolist()))
         if n_common < 2:
             apart.append((one.name, two.name))
             continue
         check_same_texts(one, two)
+        if not share_paraphrases(one, two):
+            unshared.append((one.name, two.name))
         compared.append(
             (one.name, two.name, compare_consistency(one.counts, two.counts, **options))
         )
     said = []
     if apart:
-        first = " and ".join(apart[0])
-        many = f", and {say_count(len(apart) - 1, 'more pair')}" if len(apart) > 1 else ""
-        said.append(f"Not compared, with fewer than two items in common: {first}{many}.")
+        said.append(f"Not compared, with fewer than two items in common: {_name_first(apart)}.")
+    if unshared:
+        said.append(f"{UNSHARED}: {_name_first(unshared)}.")
     return adjust_pairs(compared), tuple(said)
+
+
+def _name_first(pairs: Sequence[tuple[str, str]]) -> str:
+    """Name a pair of classifiers, and count the others."""
+    many = f", and {say_count(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
+    return f"{' and '.join(pairs[0])}{many}"

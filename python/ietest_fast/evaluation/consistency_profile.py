@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.consistency_comparison import COMPARED_LABELS, compare_consistency
 from ietest_fast.stats.result import Result, fit_cells, format_p
@@ -158,9 +159,15 @@ class ConsistencyProfile(Result):
             raise InputError(
                 f"other must be what ie.consistency returns, not {type(other).__name__!r}"
             )
-        from ietest_fast.evaluation.answered_texts import check_same_texts
+        from ietest_fast.evaluation.answered_texts import (
+            UNSHARED,
+            check_same_texts,
+            share_paraphrases,
+        )
 
         check_same_texts(self, other)
+        if not share_paraphrases(self, other):
+            warnings.warn(f"{UNSHARED}.", IetestWarning, stacklevel=2)
         return compare_consistency(self.counts, other.counts, **options)
 
     def to_dict(self) -> dict[str, Any]:
