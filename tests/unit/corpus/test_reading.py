@@ -269,6 +269,9 @@ def test_parts_of_a_dataset_name_their_numbers_alike(tmp_path: Path) -> None:
         ("010101", "label_name", "en", None),
         ("012012", "label_name", "xyz", None),
         ("012012", "label_str", "-nc", None),
+        ("encenc", "gold", "abc", None),  # a translation
+        ("encenc", "gold", "eba", None),
+        ("encenc", "label_text", "ecn", "'neutral', and 'contradiction' by the column label_text"),
     ],
 )
 def test_columns_that_name_labels_otherwise_are_refused(
