@@ -236,7 +236,8 @@ def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
     first = parts[0].log
     pairs = [align_pair(first, part.log, has_ids=has_ids)[1] for part in parts[1:]]
     if first.items is None:
-        first = replace(first, items=pa.array(np.arange(len(first), dtype=np.int64)))
+        numbers = pa.array(np.arange(len(first), dtype=np.int64))
+        first = replace(first, items=numbers, is_by_order=True)
     if first.correct is None and first.gold is None:
         holder = next((log for log in pairs if log.gold is not None), None)
         if holder is None:
@@ -251,13 +252,44 @@ def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
         )
     aligned = [
         replace(
-            log,
+            log if log.gold is not None or first.gold is None else _believe(log, first),
             items=first.items if log.items is None else log.items,
-            gold=first.gold if log.gold is None else log.gold,
+            is_by_order=log.items is None or first.is_by_order,
         )
         for log in pairs
     ]
     return [replace(part, log=log) for part, log in zip(parts, [first, *aligned], strict=True)]
+
+
+def _believe(log: Answers, first: Answers) -> Answers:
+    """Return a log with the gold labels of the first, with which its own are compared later."""
+    where = first.gold_path or first.path
+    return replace(log, gold=first.gold, gold_column=first.gold_column, gold_path=where)
+
+
+def with_own_gold(log: Answers) -> Answers:
+    """Return a log with its own gold labels where it has no others."""
+    if log.gold is not None:
+        return log
+    return replace(log, gold=log.own_gold, gold_column=log.own_gold_column or log.gold_column)
+
+
+def _name_rows(log: Answers) -> Answers:
+    """Return a log without the names of its items if they are the numbers of the rows."""
+    return replace(log, items=None) if log.is_by_order else log
+
+
+def say_other_labels(parts: Sequence[Part]) -> list[str]:
+    """Say that files of outcomes have other labels in the same rows; a version may have its own."""
+    first, said = parts[0].log, []
+    for log in (part.log for part in parts[1:]):
+        if first.gold is not None or log.gold is not None or first.path == log.path:
+            continue
+        try:
+            check_gold(with_own_gold(first), _name_rows(with_own_gold(log)))
+        except InputError as error:
+            said.append(f"Warning: {error}.")
+    return list(dict.fromkeys(said))
 
 
 def check_repeats(parts: Sequence[Part]) -> list[str]:
@@ -488,8 +520,14 @@ def check_own_gold(log: Answers, names: Sequence[str]) -> None:
 
     Numbers say what they are once the labels are known.
     """
-    if log.own_gold is not None and log.gold_path is not None and names:
-        check_gold(replace(log, gold=log.own_gold), replace(log, path=log.gold_path), names=names)
+    if log.own_gold is None or log.gold_path is None or not names:
+        return
+    column = log.own_gold_column or log.gold_column
+    known = find_known(as_texts(log.own_gold, path=log.path, name=column), names)
+    if column == "target" and known.null_count == len(known):
+        return  # it may be of something else
+    own = replace(log, gold=log.own_gold, gold_column=column)
+    check_gold(own, _name_rows(replace(log, path=log.gold_path)), names=names)
 
 
 def check_gold(first: Answers, other: Answers, *, names: Sequence[str] | None = None) -> None:
@@ -528,15 +566,18 @@ def check_gold(first: Answers, other: Answers, *, names: Sequence[str] | None = 
         return
     row = int(np.argmax(differs.to_numpy(zero_copy_only=False)))
     before, here = (show_value(each[row].as_py()) for each in (mine, theirs))
+    there = f"{first.path}"
+    if first.gold_column != other.gold_column:
+        there = f"the column {first.gold_column} of {there}"
     if other.items is not None:
         raise InputError(
             f"item {show_value(check_items(other)[row].as_py())} has the right answer {here}, and "
-            f"{before} in {first.path}; are these the same items? --id-column names what tells "
+            f"{before} in {there}; are these the same items? --id-column names what tells "
             "items apart, such as doc.id",
             path=other.path,
         )
     raise InputError(
-        f"the right answer is {here}, and {before} in {first.path}, and so in "
+        f"the right answer is {here}, and {before} in {there}, and so in "
         f"{say_count(n, 'row', 'rows')} of {len(mine):,}; name a column to match rows by with "
         "--id-column if their orders differ, or leave out the labels that are wrong",
         path=other.path,

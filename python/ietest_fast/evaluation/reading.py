@@ -20,6 +20,8 @@ from ietest_fast.evaluation.log_alignment import (
     keep_common,
     name_order,
     prepare,
+    say_other_labels,
+    with_own_gold,
 )
 from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.log_roles import LogsAre, name_parts
@@ -213,7 +215,7 @@ def read_logs(
     if common_items:
         parts, n_left_out = keep_common(parts)
     parts = align(parts, has_ids=id_column is not None)
-    repeated = check_repeats(parts)
+    repeated = [*check_repeats(parts), *say_other_labels(parts)]
     _check_kept(logs, keep_columns)
     predictions, notes = assemble(
         parts,
@@ -431,12 +433,13 @@ def _with_gold(
     for log in logs:
         own = replace(log, ids=name_order(log, gold) | dict(log.ids))
         _, aligned = align_pair(own, gold, has_ids=id_column is not None)
-        check_gold(log, aligned)
+        check_gold(with_own_gold(log), aligned)
         found.append(
             replace(
                 log,
                 gold=aligned.gold,
-                own_gold=log.gold,
+                own_gold=with_own_gold(log).gold,
+                own_gold_column=with_own_gold(log).gold_column,
                 right=None,
                 gold_column=column,
                 gold_path=path,

@@ -442,8 +442,8 @@ NLI = ["entailment", "neutral", "contradiction"]
     ("golds", "said"),
     [
         ([i % 3 for i in range(N)], None),
-        ([(i + 1) % 3 for i in range(N)], "g.csv: item '0' has the right answer '1', and 'ent"),
-        ([2, *(i % 3 for i in range(1, N))], "g.csv: item '0' has the right answer '2', and 'ent"),
+        ([(i + 1) % 3 for i in range(N)], "g.csv, row 0, .* the right answer is '1', and 'ent"),
+        ([2, *(i % 3 for i in range(1, N))], "g.csv, row 0, .* the right answer is '2', and 'ent"),
     ],
 )
 @pytest.mark.parametrize("names", [NLI, ["no", "unsure", "yes"]])
@@ -681,3 +681,73 @@ def test_every_type_of_parquet_is_read_or_told(
     chosen = {"clusters": "cluster"} if column == "cluster" else {}
     with contextlib.suppress(InputError):  # anything else is a defect
         compare_versions(read_logs([tmp_path / "t.parquet"]).predictions, **chosen)
+
+
+_LABELS = ["entailment", "neutral", "neutral", "contradiction", "entailment", "entailment"] * 2
+_NUMBERS = [str(["entailment", "neutral", "contradiction"].index(label)) for label in _LABELS]
+_TURNED = "the right answer is 'neutral', and '{}' in the column {} of .*b.csv, and so in 8 rows"
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "refused"),
+    [
+        ("gold", _LABELS[::-1], _TURNED.format("entailment", "gold")),
+        ("gold_label", _LABELS[::-1], _TURNED.format("entailment", "gold_label")),
+        ("target", _LABELS[::-1], _TURNED.format("entailment", "target")),
+        ("label_id", _NUMBERS[::-1], _TURNED.format("0", "label_id")),
+        ("gold", [*_LABELS[:-1], "neutral"], "and so in 1 row of 12"),
+        ("correct", [0, *[1] * 11], "'correct': false contradicts the gold label 'entailment'"),
+        ("gold", _LABELS, None),
+        ("gold", [*_LABELS[:6], *["-"] * 6], None),
+        ("gold", [f"{label[0]}!" for label in _LABELS], None),
+        ("label_id", _NUMBERS, None),
+        ("target", ["man", "woman"] * 6, None),
+        ("target", [f"A man sleeps {i}." for i in range(12)], None),
+        ("correct", [1] * 12, None),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("has_file", [False, True])
+def test_labels_of_another_name_than_those_that_count_are_compared(
+    *,
+    tmp_path: Path,
+    column: str,
+    values: list[Any],
+    refused: str | None,
+    place: int,
+    has_file: bool,
+) -> None:
+    """Rows may stand in another order, or one file be of other labels."""
+    one = pd.DataFrame({"label": _LABELS, "prediction": _LABELS})
+    other = pd.DataFrame({column: values, "prediction": _LABELS})
+    frames = {"a": one, "b": other} if place else {"b": other, "a": one}
+    paths = [write(frame, tmp_path / f"{name}.csv") for name, frame in frames.items()]
+    gold = write(one[["label"]], tmp_path / "gold.csv") if has_file else None
+    if refused is None:
+        assert read_logs(paths, gold_path=gold).notes == ()
+        return
+    with pytest.raises(InputError, match=refused):
+        read_logs(paths, gold_path=gold)
+
+
+@pytest.mark.parametrize("names", [("label", "gold"), ("gold", "gold_label"), ("gold", "gold")])
+@pytest.mark.parametrize("step", [1, -1])
+def test_outcomes_beside_other_labels_are_told(
+    tmp_path: Path, names: tuple[str, str], step: int
+) -> None:
+    """A version may have labels of its own, so its outcomes may still be compared."""
+    labels = _LABELS if step > 0 else [*_LABELS[:-1], "neutral"]
+    paths = [
+        write(pd.DataFrame({name: values, "right": [1, 0] * 6}), tmp_path / f"{file}.csv")
+        for name, values, file in zip(names, (_LABELS, labels), "ab", strict=True)
+    ]
+    notes = read_logs(paths, correct_columns=["right"]).notes
+    told = [note for note in notes if "the right answer is 'neutral', and 'entailment'" in note]
+    assert len(told) == len(notes) == (step < 0)
+
+
+def test_marks_that_are_the_labels_of_another_file_are_no_marks(tmp_path: Path) -> None:
+    one = pd.DataFrame({"label": [1, 0] * 6, "prediction": [1, 0] * 6})
+    other = pd.DataFrame({"correct": [1, 0] * 6, "prediction": [1, 0, 0, 0] * 3})
+    paths = [write(one, tmp_path / "a.csv"), write(other, tmp_path / "b.csv")]
+    assert int(read_logs(paths).predictions.correct.sum()) == 21

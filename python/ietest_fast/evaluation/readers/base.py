@@ -157,10 +157,13 @@ class Answers:
         Further columns by name, each of shape (n,).
     ids
         Columns that seem to tell rows apart, by name; compared where rows are matched by order.
-    own_gold
-        Shape (n,): the log's right answers, where those of a table have taken their place.
+    own_gold, own_gold_column
+        Shape (n,): the log's right answers where others are believed, or none, and their column;
+        only compared with these.
     gold_column, gold_path, predicted_column
         Names, for messages; the path is None if gold labels stand in the log.
+    is_by_order
+        Whether items are named by the numbers of their rows, once logs are matched by their order.
     is_scored
         Whether answers are free texts that the log itself has marked as right or wrong.
     marks_unparsed
@@ -199,9 +202,11 @@ class Answers:
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
     ids: Mapping[str, pa.Array] = field(default_factory=dict)
     own_gold: pa.ChunkedArray | None = None
+    own_gold_column: str | None = None
     gold_column: str = "label"
     gold_path: Path | None = None
     predicted_column: str = "prediction"
+    is_by_order: bool = False
     is_scored: bool = False
     marks_unparsed: bool = False
     dropped: Mapping[str, int] = field(default_factory=dict)

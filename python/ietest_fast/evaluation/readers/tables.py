@@ -106,10 +106,13 @@ class TableReader:
         if changed is not None and EDITS in names and EDITS not in table.column_names:
             note += _say_other_edits(changed, _read_columns(path, [EDITS]).get(EDITS), path)
         notes += note
+        own_column, own = (None, None) if has_gold else _read_own_gold(path, names, columns, fields)
         marks = {
-            column: _read_marks(path, names, column, table[gold], is_alone=len(columns) == 1)
-            if has_gold
-            else (None, None)
+            column: (None, None)
+            if are_outcomes
+            else _read_marks(
+                path, names, column, table[gold] if has_gold else own, is_alone=len(columns) == 1
+            )
             for column in columns.values()
         }
         ids = _read_ids(path, names, taken={gold, *columns.values()}, fields=fields)
@@ -153,6 +156,8 @@ class TableReader:
                 changed=changed,
                 columns={name: table[name].combine_chunks() for name in keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
+                own_gold=own,
+                own_gold_column=own_column,
                 gold_column=gold,
                 predicted_column=column,
                 notes=() if place else notes,
@@ -326,7 +331,7 @@ def _say_other_edits(
 
 
 def _read_marks(
-    path: Path, names: Sequence[str], column: str, gold: pa.ChunkedArray, *, is_alone: bool
+    path: Path, names: Sequence[str], column: str, gold: pa.ChunkedArray | None, *, is_alone: bool
 ) -> tuple[str | None, pa.Array | None]:
     """Return a column that says of answers whether they are right, and its name; None if none does.
 
@@ -343,7 +348,9 @@ def _read_marks(
         with contextlib.suppress(InputError):
             values = read_values(path, [name])[name]
             right, bad = find_outcomes(values)
-            if not bad.size and not as_texts(values, path=path).equals(as_texts(gold, path=path)):
+            if not bad.size and (
+                gold is None or not as_texts(values, path=path).equals(as_texts(gold, path=path))
+            ):
                 found[name] = right
     if not found:
         return None, None
@@ -542,6 +549,26 @@ def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
     places = pc.fill_null(encoded.indices, len(keys)).to_numpy()
     found: NDArray[Any] = np.array([*keys, ""], dtype=object)[places]
     return found
+
+
+def _read_own_gold(
+    path: Path, names: Sequence[str], columns: Mapping[str, str], fields: Fields
+) -> tuple[str | None, pa.ChunkedArray | None]:
+    """Return a column that may say what is right where other labels are believed, or none.
+
+    Whoever has named a column of gold labels does without the others.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if fields.gold is not None:
+        return None, None
+    for name, values in _read_columns(path, list_beside(names, set(columns.values()))).items():
+        with contextlib.suppress(InputError):  # lists, which are no labels
+            texts = as_texts(values, path=path)
+            is_none = pc.is_in(pc.utf8_lower(texts), value_set=pa.array([*_OF_NONE], texts.type))
+            return name, pa.chunked_array([pc.if_else(is_none, None, texts)])
+    return None, None
 
 
 def _read_ids(
