@@ -9,13 +9,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.corpus.labels import answer_key
 from ietest_fast.evaluation.readers.base import list_right
-from ietest_fast.evaluation.schema import CHANGED
+from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -122,8 +124,8 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
 def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
     """Say of how many samples the answer is the target, and marked as wrong, or the reverse.
 
-    An answer may be right in other words, but not wrong in the same ones; and another choice is no
-    other words.
+    An answer may be right in other words, but not wrong in the same ones; and another choice, or
+    another of few labels, is no other words.
     """
     said = []
     for log in logs:
@@ -132,12 +134,15 @@ def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
         gold, answers = (as_texts(each, path=log.path) for each in (log.gold, log.predicted))
         same = pc.fill_null(pc.equal(gold, answers), False)
         judge = log.judged_by[0] if log.judged_by else "the log"
+        is_other = pa.nulls(len(log), pa.bool_()) if log.is_other is None else log.is_other
+        is_label = pc.and_(_find_other_labels(log), pc.invert(pc.fill_null(is_other, False)))
         for mask, outcome, what in (
             (same, False, "the target, and {} says wrong"),
-            (log.is_other, True, "another choice than the target, and {} says right"),
+            (is_other, True, "another choice than the target, and {} says right"),
+            (is_label, True, "another label than the target, and {} says right"),
         ):
             marked = pc.fill_null(pc.equal(log.correct, outcome), False)
-            n = 0 if mask is None else pc.sum(pc.and_(mask, marked)).as_py() or 0
+            n = pc.sum(pc.and_(mask, marked)).as_py() or 0
             if n:
                 said.append(
                     f"Warning: in {n:,} of {len(log):,} samples of {log.path} the answer is "
@@ -145,6 +150,36 @@ def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
                     "--correct-columns."
                 )
     return said
+
+
+def _find_other_labels(log: Answers) -> pa.Array:
+    """Say which answers are the target of other samples, where targets are so few as labels are.
+
+    Where several answers are right, one of them may be.
+    """
+    none = pa.array(np.zeros(len(log), dtype=bool))
+    if log.gold is None or log.predicted is None:
+        return none
+    gold = _label_keys(log.gold, log.path)
+    kinds = set(filter(None, gold))
+    if len(kinds) > MOST_KINDS or len(gold) < ROWS_OF_A_KIND * len(kinds):
+        return none
+    right = gold if log.right is None else _label_keys(log.right, log.path)
+    rows = zip(gold, right, _label_keys(log.predicted, log.path), strict=True)
+    return pa.array(
+        [
+            bool(own) and own == every and not own.startswith("[") and said != own and said in kinds
+            for own, every, said in rows
+        ],
+        pa.bool_(),
+    )
+
+
+def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
+    """Return what is the same for all spellings of a label, by row; nothing where there is none."""
+    return [
+        "" if each is None else answer_key(each) for each in as_texts(column, path=path).to_pylist()
+    ]
 
 
 def _say_other_gold(part: Part, first: Part) -> list[str]:

@@ -782,6 +782,53 @@ def test_other_choices_than_the_target_that_are_marked_as_right_are_counted(
 
 
 @pytest.mark.parametrize(
+    ("targets", "answers", "n"),
+    [
+        ("xyz", "yx", 2),
+        ("xyz", ["Y", " x"], 2),
+        (["yes", "no"], ["no", "yes"], 2),
+        (["1", "2"], ["2.0", "1"], 2),
+        ("xyz", "xy", 0),
+        ("xyz", ["X", "y "], 0),
+        ("xyz", ["It is not x.", "w"], 0),
+        (["yes", "no", '["yes", "no"]'], ["yes", "no", "no"], 0),
+        ([f"Answer {i}." for i in range(30)], ["Answer 1.", "Answer 0."], 0),
+        ([f"Answer {i}." for i in range(10)], ["Answer 1.", "Answer 0."], 0),
+    ],
+)
+@pytest.mark.parametrize("form", ["lm-eval", "inspect"])
+def test_other_labels_than_the_target_that_are_marked_as_right_are_counted(
+    form: str, targets: Sequence[str], answers: Sequence[str], n: int, tmp_path: Path
+) -> None:
+    """Where targets are few labels, another of them is no other words for the right one."""
+    right = [targets[i % len(targets)] for i in range(30)]
+    given = [*answers, *right[len(answers) :]]
+    logs = pair(tmp_path, "C" * 30, "C" * 30)
+    for log, said in zip(logs, (right, given), strict=True):
+        content = json.loads(log.read_text())
+        for target, answer, each in zip(right, said, content["samples"], strict=True):
+            each["target"] = json.loads(target) if target.startswith("[") else target
+            each["scores"]["own"]["answer"] = answer
+        log.write_text(json.dumps(content))
+    if form == "lm-eval":
+        logs = [
+            harness_log(
+                tmp_path / f"samples_{words}.jsonl",
+                {"none": [1] * 30},
+                words=words,
+                target=right.__getitem__,
+                filtered_resps=lambda i, said=said: [said[i]],
+            )
+            for words, said in (("a", right), ("b", given))
+        ]
+    judge = "exact_match" if form == "lm-eval" else "own"
+    told = [note for note in read_logs(logs).notes if "another label than the target" in note]
+    assert len(told) == (n > 0)
+    assert not n or f"in {n} of 30 samples of {logs[1]} the answer" in told[0]
+    assert not n or f"and {judge} says right" in told[0]
+
+
+@pytest.mark.parametrize(
     ("targets", "n"),
     [
         (["E"], 1),
