@@ -20,6 +20,7 @@ from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.evaluation.schema import is_predictions
+from ietest_fast.evaluation.shared_wordings import SharedWordings
 from ietest_fast.evaluation.table_labels import with_known_answers
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.results import RESULTS
@@ -157,7 +158,7 @@ def read_evaluations(
         replace(
             each,
             name=name,
-            notes=(*each.notes, *(() if each is found[0] else _say_other_texts(found[0], each))),
+            notes=(*each.notes, *(() if each is found[0] else _say_other_items(found[0], each))),
             outcomes=tuple(rename(own, each.source.stem, file) for own in each.outcomes),
         )
         for each, name, file in zip(found, names, files, strict=True)
@@ -179,17 +180,25 @@ class _Answered:
         return cls(name=evaluation.name, predictions=answers, text_columns=texts)
 
 
-def _say_other_texts(first: Evaluation, other: Evaluation) -> tuple[str, ...]:
-    """Say that another model gives other texts the same names: of one model it is other data."""
+def _say_other_items(first: Evaluation, other: Evaluation) -> tuple[str, ...]:
+    """Say that another model gives other texts the same names, or other labels: so may other data.
+
+    Of one model, it is other data.
+    """
     one, two = _Answered.of(first), _Answered.of(other)
     model = one.predictions.groups[0].get("model")
     if model is not None and model == two.predictions.groups[0].get("model"):
         return ()
-    try:
-        check_same_texts(one, two)
-    except InputError as error:
-        return (f"Warning: {error}.",)
-    return ()
+    shared, said = SharedWordings.find(one.predictions, two.predictions), []
+    for check in (
+        lambda: check_same_texts(one, two),
+        lambda: shared.check_labels("gold", "the gold label"),
+    ):
+        try:
+            check()
+        except InputError as error:
+            said.append(f"Warning: {error}.")
+    return tuple(said)
 
 
 def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> Evaluation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -227,6 +228,35 @@ def test_models_that_have_answered_other_texts_are_told(models, version, texts, 
     told = [note for note in other.notes if "wordings" in note]
     assert len(told) == (said is not None)
     assert said is None or said in told[0]
+
+
+@pytest.mark.parametrize(
+    ("models", "version", "labels", "said"),
+    [
+        (None, "original", "ba", "'b', and 'a' in .*, and 10 of 20 shared texts differ so"),
+        (None, "typos", "ba", "'b', and 'a' in .*, and 10 of 20 shared texts differ so"),
+        (("bert", "bow"), "typos", "aa", "'a', and 'b' in .*, and 5 of 20 shared texts differ so"),
+        (("bert", "bert"), "typos", "ba", None),  # of other data
+        (None, None, "ba", None),
+        (None, "typos", ["A", "b "], None),
+    ],
+)
+def test_models_that_are_judged_by_other_labels_are_told(models, version, labels, said, tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for n, path in enumerate(paths):
+        head = ["item", "version", "gold", "predicted", *(["model"] if models else [])]
+        rows = [
+            [f"{i}", each, (labels if n and each == version else "ab")[i % 2], "a"]
+            + ([models[n]] if models else [])
+            for each in ("original", "typos")
+            for i in range(10)
+        ]
+        path.write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
+    first, other = read_evaluations(paths)
+    assert not any("the gold label" in note for note in first.notes)
+    told = [note for note in other.notes if "the gold label" in note]
+    assert len(told) == (said is not None)
+    assert said is None or re.search(said, told[0])
 
 
 @pytest.mark.parametrize(
