@@ -405,6 +405,46 @@ def helm_log(path: Path, *requests: dict[str, Any]) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("mapping", "said", "texts", "refused", "n"),
+    [
+        (None, "A", ("yes", "no"), True, 0),
+        ({}, " b.", ("yes", "no"), True, 0),
+        (None, "B)", ("yes", "no"), True, 0),
+        ({"A": "Yes", "B": "No"}, "A", ("yes", "no"), False, 3),
+        ({"A": "no"}, "A", ("yes", "no"), False, 3),
+        (None, "yes", ("yes", "no"), False, 0),
+        (None, "It is not known.", ("yes", "no"), False, 0),
+        (None, "B", ("B", "C"), False, 0),
+        ({"A": "yes", "B": "no"}, "C", ("yes", "no"), False, 0),
+    ],
+)
+def test_letters_of_helm_that_stand_for_no_reference_are_told(
+    *,
+    mapping: dict[str, str] | None,
+    said: str,
+    texts: tuple[str, str],
+    refused: bool,
+    n: int,
+    tmp_path: Path,
+) -> None:
+    """Else every answer would be wrong, in silence."""
+    requests = [perturbed(i, said) for i in range(3)]
+    requests += [perturbed(i, said, name="typos") for i in range(3)]
+    for request in requests[:3]:
+        request["output_mapping"] = mapping
+        for text, reference in zip(texts, request["instance"]["references"], strict=True):
+            reference["output"]["text"] = text
+    path = helm_log(tmp_path / "s.json", *requests)
+    if refused:
+        with pytest.raises(InputError, match=r"to instance 'id0' is a letter, .*; 3 requests have"):
+            read_logs([path])
+        return
+    notes = [note for note in read_logs([path]).notes if "no letter of output_mapping" in note]
+    assert len(notes) == (n > 0)
+    assert not n or f"in {n} of 6 requests" in notes[0]
+
+
 def test_the_unperturbed_instances_are_the_reference_wherever_they_stand(tmp_path: Path) -> None:
     plain = [perturbed(i, said) for i, said in enumerate("AAB")]
     typos = [perturbed(i, said, name="typos", prob=0.1) for i, said in enumerate("ABB")]

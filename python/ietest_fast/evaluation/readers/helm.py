@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+_LETTER = re.compile("[A-Za-z]")
 _ORIGINAL = "original"
 # What a perturbation is for, which is no parameter of it.
 _ABOUT_ALL = frozenset({"name", "robustness", "fairness", "computed_on"})
@@ -78,6 +79,9 @@ class HelmReader:
         is_choice = "multiple_choice" in str(about.get("method"))
         model = about.get("model_deployment") or about.get("model")
         notes = _say_failures(valid, path)
+        if is_choice:
+            _check_letters(valid, path)
+            notes += _say_unmapped(valid, path)
         found: list[Answers] = []
         for version, rows in by_version.items():
             read = [_read_answer(row, path, is_choice=is_choice) for row in rows]
@@ -220,6 +224,56 @@ def _say_failures(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, 
         return ()
     failed = say_count(n, "request", "requests")
     return (f"Warning: {path}: {failed} failed, by result.success; they have no answer.",)
+
+
+def _check_letters(requests: Sequence[dict[str, Any]], path: Path) -> None:
+    """Refuse answers by letters of which nobody knows for what references they stand.
+
+    Without a mapping, each would be wrong. A reference may be a letter itself.
+    """
+    found = []
+    for request in requests:
+        answers = _as_list(lookup(request, "result.completions"))
+        said = answers[0].get("text") if answers and isinstance(answers[0], dict) else None
+        letter = str(said or "").strip().rstrip(".)")
+        known = {_simplify(str(text)) for text in _list_references(request)}
+        if _LETTER.fullmatch(letter) and not request.get("output_mapping"):
+            found += [(request, letter)] * (_simplify(letter) not in known)
+    if not found:
+        return
+    request, letter = found[0]
+    n = say_count(len(found), "request has", "requests have")
+    raise InputError(
+        f"the answer {letter!r} to instance {request['instance'].get('id')!r} is a letter, and "
+        f"there is no output_mapping, which says for which reference it stands; {n} none. Take "
+        "the file as HELM has written it",
+        path=path,
+    )
+
+
+def _say_unmapped(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
+    """Count the requests in which no letter stands for a right reference."""
+    n = sum(
+        isinstance(mapping, dict)
+        and bool(mapping)
+        and not set(map(as_text, mapping.values())) & set(_list_right(request, path))
+        for request in requests
+        for mapping in [request.get("output_mapping")]
+    )
+    note = (
+        f"Warning: {path}: in {n:,} of {len(requests):,} requests no letter of output_mapping "
+        "stands for a right reference, so that every answer is wrong."
+    )
+    return (note,) if n else ()
+
+
+def _list_references(request: dict[str, Any]) -> list[Any]:
+    """Return the texts of all references."""
+    return [
+        lookup(each, "output.text")
+        for each in _as_list(request["instance"].get("references"))
+        if isinstance(each, dict)
+    ]
 
 
 def _as_list(value: Any) -> list[Any]:
