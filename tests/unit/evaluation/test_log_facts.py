@@ -271,6 +271,41 @@ def test_the_header_of_inspect_is_compared_with_its_samples(
     assert all(part in warned[0] for part in expected)
 
 
+@pytest.mark.parametrize(
+    ("entry", "n"),
+    [
+        ({"scorer": "own", "reducer": "mean"}, 2),
+        ({"scorer": "own"}, 2),
+        ({"scorer": "own", "reducer": "mode"}, 0),
+        ({"scorer": "else"}, 0),
+    ],
+)
+@pytest.mark.parametrize("is_same", [False, True])
+@pytest.mark.parametrize("ending", ["json", "eval"])
+def test_reductions_of_inspect_are_compared_with_its_samples(
+    entry: dict[str, Any], n: int, is_same: bool, ending: str, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCCII", "CICICI")
+    log = json.loads(logs[0].read_text())
+    values = [1.0, 1.0, 1.0, 1.0, 0.0, 0.0] if is_same else [1.0, 0.0, "C", 1, "I", 0.5]
+    listed = [
+        {"sample_id": each["id"], "value": value}
+        for each, value in zip(log["samples"], values, strict=True)
+    ]
+    log["reductions"] = [entry | {"samples": [*listed, 3, {"sample_id": "other", "value": 0}]}]
+    logs[0].write_text(json.dumps(log))
+    if ending == "eval":
+        logs[0] = tmp_path / "first.eval"
+        with zipfile.ZipFile(logs[0], "w") as archive:
+            for row, each in enumerate(log.pop("samples")):
+                archive.writestr(f"samples/{row}_epoch_1.json", json.dumps(each))
+            archive.writestr("reductions.json", json.dumps(log.pop("reductions")))
+            archive.writestr("header.json", json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "in the reductions of" in note]
+    assert len(told) == (n > 0 and not is_same)
+    assert all(f"for {n} of 6; the samples count" in note for note in told)
+
+
 @pytest.mark.parametrize(("place", "n"), [(None, 0), (0, 0), (1, 1)])
 def test_scores_of_samples_that_ended_with_an_error_are_told(
     place: int | None, n: int, tmp_path: Path

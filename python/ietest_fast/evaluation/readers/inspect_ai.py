@@ -24,7 +24,12 @@ from ietest_fast.evaluation.readers.base import (
     repeat_numbers,
     text_array,
 )
-from ietest_fast.evaluation.readers.inspect_scores import NO_ANSWER, compare_means, judge_samples
+from ietest_fast.evaluation.readers.inspect_scores import (
+    NO_ANSWER,
+    compare_means,
+    compare_reductions,
+    judge_samples,
+)
 from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_text
@@ -37,6 +42,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.readers.inspect_scores import Judged
 
 _JOURNAL = "_journal/start.json"
+_REDUCTIONS = "reductions.json"
 _MEMBERS = ("header.json", _JOURNAL)
 _UNFINISHED = {
     "started": "has not finished",
@@ -198,6 +204,8 @@ def _read_archive(path: Path, *, with_samples: bool = True) -> tuple[dict[str, A
                 and member.filename.endswith(".json")
             ]
             about = values.read(archive, archive.getinfo(header))
+            if _REDUCTIONS in names and with_samples and isinstance(about, dict):
+                about |= {"reductions": values.read(archive, archive.getinfo(_REDUCTIONS))}
             if header == _JOURNAL and isinstance(about, dict):
                 about = {"status": "started"} | about  # the header is written at the end
             return about, samples
@@ -281,6 +289,7 @@ def _compare_header(
         )
     said += _compare_ids(header, samples, path, is_short=n is not None)
     said += _compare_epochs(header, samples, path)
+    said += compare_reductions(header.get("reductions"), samples, judged, path)
     if not isinstance(results, dict):
         return said
     return said + compare_means(results.get("scores"), samples, judged, path)

@@ -166,12 +166,8 @@ def compare_means(
     results: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
 ) -> list[str]:
     """Say where a header has another mean of the scorer that judges than the samples have."""
-    by_sample: dict[str, list[float]] = {}
-    for sample, number in zip(samples, judged.numbers, strict=True):
-        if number is not None:
-            by_sample.setdefault(str(sample["id"]), []).append(number)
-    own = math.fsum(math.fsum(each) / len(each) for each in by_sample.values())
-    own /= max(len(by_sample), 1)
+    by_sample = _mean_by_sample(samples, judged)
+    own = math.fsum(by_sample.values()) / max(len(by_sample), 1)
     said = []
     for entry in results if isinstance(results, list) else []:
         if not isinstance(entry, dict) or str(entry.get("reducer")) not in {"None", "mean"}:
@@ -191,6 +187,43 @@ def compare_means(
                     f"{path}, and {there} in its header."
                 )
     return said
+
+
+def compare_reductions(
+    reductions: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
+) -> list[str]:
+    """Say of how many samples a log has another mean over epochs than their scores."""
+    own, differing = _mean_by_sample(samples, judged), set()
+    for entry in reductions if isinstance(reductions, list) else []:
+        if not isinstance(entry, dict) or str(entry.get("reducer")) not in {"None", "mean"}:
+            continue
+        name, listed = str(entry.get("scorer")), entry.get("samples")
+        for each in listed if isinstance(listed, list) else []:
+            value = each.get("value") if isinstance(each, dict) else None
+            parts = (
+                {f"{name}.{key}": part for key, part in value.items()}
+                if isinstance(value, dict)
+                else {name: value}
+            )
+            mean = _as_number(parts.get(judged.scorer))
+            sample = str(each.get("sample_id")) if isinstance(each, dict) else ""
+            if mean is not None and abs(mean - own.get(sample, mean)) > _SAME:
+                differing.add(sample)
+    n = len(differing)
+    note = (
+        f"Warning: the score of {judged.scorer!r} is another one in the reductions of {path} than "
+        f"in its samples, for {n:,} of {len(own):,}; the samples count."
+    )
+    return [note] if n else []
+
+
+def _mean_by_sample(samples: Sequence[dict[str, Any]], judged: Judged) -> dict[str, float]:
+    """Return the mean score of each sample over its epochs."""
+    found: dict[str, list[float]] = {}
+    for sample, number in zip(samples, judged.numbers, strict=True):
+        if number is not None:
+            found.setdefault(str(sample["id"]), []).append(number)
+    return {name: math.fsum(each) / len(each) for name, each in found.items()}
 
 
 def _complain(sample: Any, value: Any, name: str, scores: dict[str, list[Any]]) -> str:
