@@ -726,8 +726,9 @@ def test_labels_of_another_name_than_those_that_count_are_compared(
     if refused is None:
         assert read_logs(paths, gold_path=gold).notes == ()
         return
-    with pytest.raises(InputError, match=refused):
-        read_logs(paths, gold_path=gold)
+    for named in (None, "label"):
+        with pytest.raises(InputError, match=refused):
+            read_logs(paths, gold_path=gold, gold_column=named)
 
 
 @pytest.mark.parametrize("names", [("label", "gold"), ("gold", "gold_label"), ("gold", "gold")])

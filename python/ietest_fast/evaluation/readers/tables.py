@@ -556,12 +556,12 @@ def _read_own_gold(
 ) -> tuple[str | None, pa.ChunkedArray | None]:
     """Return a column that may say what is right where other labels are believed, or none.
 
-    Whoever has named a column of gold labels does without the others.
+    Whoever has named a column of gold labels but the usual one does without the others.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if fields.gold is not None:
+    if fields.gold not in {None, LABEL_COLUMNS[0]}:
         return None, None
     for name, values in _read_columns(path, list_beside(names, set(columns.values()))).items():
         with contextlib.suppress(InputError):  # lists, which are no labels
