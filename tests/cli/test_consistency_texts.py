@@ -37,6 +37,15 @@ def answers(start: str = "A", *, n_items: int = 6) -> Rows:
     ]
 
 
+def other_words() -> Rows:
+    """The same items as another source has them: paraphrases with other texts."""
+    end = {True: "", False: " Now."}
+    return [
+        row | {"hypothesis": row["hypothesis"] + end[row["version"] == "original"]}
+        for row in answers()
+    ]
+
+
 def write(path: Path, rows: Rows) -> Path:
     frame = pd.DataFrame(rows)
     if path.suffix == ".jsonl":
@@ -103,6 +112,25 @@ def test_two_models_have_answered_the_same_texts(
     ) in err
 
 
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(("start", "status"), [("A", 0), ("Another", 1)])
+def test_columns_of_texts_may_have_other_names(
+    tmp_path: Path, form: str, start: str, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"premise": "sentence1", "hypothesis": "sentence2"}
+    rows = [{names.get(key, key): value for key, value in row.items()} for row in answers(start)]
+    one, other = (
+        write(tmp_path / f"{name}.{form}", each)
+        for name, each in (("one", answers()), ("other", rows))
+    )
+    found, _, err = run(capsys, one, other)
+    assert found == status, err
+    assert ("column 'sentence1': in 24 of 24 wordings that one and other have" in err) == status
+    status, _, err = run(capsys, "--source", f"h={one}", "--source", f"a={other}")
+    assert status == 1
+    assert "column 'sentence1': is called 'premise' in" in err
+
+
 def test_two_profiles_are_of_the_same_texts() -> None:
     one, other = (
         ie.consistency(pd.DataFrame(answers(start)), **QUICK) for start in ("A", "Another")
@@ -153,7 +181,7 @@ def test_sources_that_share_no_item_are_refused(
     assert f"other.{form}, {expected}" in err
     with pytest.raises(InputError, match="a shares no item with h and b"):
         ie.consistency(
-            sources={"h": str(one), "b": str(one), "a": pd.DataFrame(rows)},
+            sources={"h": str(one), "b": pd.DataFrame(other_words()), "a": pd.DataFrame(rows)},
             **QUICK,
         )
 
@@ -169,7 +197,8 @@ def test_sources_that_share_some_items_say_how_many(
     expected = "h and a share 4 items (h has 6, a 4): the two are compared on these."
     assert expected in " ".join(said.split())
     assert expected in ie.consistency(sources={"h": str(one), "a": str(few)}, **QUICK).warnings
-    whole = ie.consistency(sources={"h": str(one), "a": str(one)}, **QUICK)
+    other = write(tmp_path / f"other.{form}", other_words())
+    whole = ie.consistency(sources={"h": str(one), "a": str(other)}, **QUICK)
     assert not any("share" in line for line in whole.warnings)
 
 

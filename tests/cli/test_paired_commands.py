@@ -501,6 +501,21 @@ def test_outcomes_under_both_usual_names_are_the_same(
     assert run(capsys, "test", path, "--original", "A", "--transformed", "B")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("last", "n", "status"), [("32,28", 40, 1), ("0.8,0.7", 40, 1), ("2,0.5", 9, 0)]
+)
+def test_a_row_of_totals_is_no_text(
+    last: str, n: int, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "o.csv"
+    path.write_text("\n".join(["A,B", *(f"{i % 2},{i % 3 % 2}" for i in range(n)), last]) + "\n")
+    found, _, err = run(capsys, "test", path)
+    assert found == status
+    if status:
+        assert f"row {n}, column 'A': '{last.partition(',')[0]}' is neither 0 nor 1, and all" in err
+    assert run(capsys, "test", path, "--scores")[0] == 0
+
+
 def test_one_column_is_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_csv(tmp_path / "p.csv", label=[0, 1], A=[0, 1], B=[1, 1])
     status, _, err = run(capsys, "test", path, "--transformed", "A")

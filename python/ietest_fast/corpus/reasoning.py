@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.columns import LABEL_COLUMNS, usual_label_column
+from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, usual_label_column
 from ietest_fast.corpus.dataset import LABEL, Corpus
 from ietest_fast.corpus.formats import check_readable, find_format, json_records
 from ietest_fast.corpus.labels import label_key
@@ -99,6 +99,7 @@ def read_alpha_nli(
     lines, records = _read_records(path)
     parts = {name: _texts(path, lines, records, name) for name in ALPHA_NLI_PARTS}
     codes = _alpha_labels(path, lines, records, labels)
+    _check_beside(path, lines, records, codes)
     columns: dict[str, Any] = {
         "item": _items(path, lines, records, id_key),
         **{name: pa.array(texts, pa.large_string()) for name, texts in parts.items()},
@@ -344,6 +345,21 @@ def _alpha_labels(
     return codes
 
 
+def _check_beside(
+    path: Path, lines: list[int], records: list[dict[str, Any]], codes: list[int]
+) -> None:
+    """Stop where a key that may say the labels, too, gives another number than they are."""
+    for name in LABELS_BESIDE:
+        said = [str(record.get(name, "")).strip() for record in records]
+        differ = [
+            line
+            for line, value, code in zip(lines, said, codes, strict=True)
+            if value in {"1", "2"} and int(value) - 1 != code
+        ]
+        if set(said) <= {"1", "2", "", "None"}:
+            _refuse_contradiction(path, f"its key {name} and the labels", differ, len(records))
+
+
 def _all_keys(records: list[dict[str, Any]]) -> list[str]:
     return list(dict.fromkeys(name for record in records for name in record))
 
@@ -424,7 +440,7 @@ def _check_other_labels(
     path: Path, lines: list[int], records: list[dict[str, Any]], codes: list[int]
 ) -> None:
     """Stop where a usual key of labels names another update than the key of the task does."""
-    for name in LABEL_COLUMNS:
+    for name in (*LABEL_COLUMNS, *LABELS_BESIDE):
         differ = [
             line
             for line, record, code in zip(lines, records, codes, strict=True)

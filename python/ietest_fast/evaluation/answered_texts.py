@@ -137,19 +137,20 @@ def share_paraphrases(one: Answered, other: Answered) -> bool:
 def check_same_texts(one: Answered, other: Answered) -> None:
     """Refuse to compare answers to different texts that have the name of the same wording.
 
-    Where the two have other columns of texts, nothing is known.
+    Columns of other names are the same in their order, such as text and sentence; where there are
+    more in one, nothing is known.
 
     Raises
     ------
     InputError
         If texts of the same item and version differ.
     """
-    columns = one.text_columns
-    if not columns or columns != other.text_columns:
+    columns = other.text_columns
+    if not columns or len(columns) != len(one.text_columns):
         return
-    if _have_equal_columns(one.predictions, other.predictions, columns):
+    if _have_equal_columns(one, other):
         return
-    mine, theirs = (_gather(each.predictions, columns) for each in (one, other))
+    mine, theirs = (_gather(each.predictions, each.text_columns) for each in (one, other))
     common = [key for key in mine if key in theirs]
     # Of a version in several copies, one may have more of them.
     wrong = [key for key in common if not (mine[key] <= theirs[key] or theirs[key] <= mine[key])]
@@ -169,14 +170,16 @@ def check_same_texts(one: Answered, other: Answered) -> None:
     )
 
 
-def _have_equal_columns(one: Predictions, other: Predictions, columns: Sequence[str]) -> bool:
+def _have_equal_columns(one: Answered, other: Answered) -> bool:
     """Whether two tables have the same wordings in the same order, which is quick to find out."""
-    if len(one) != len(other):
+    first, second = one.predictions, other.predictions
+    if len(first) != len(second):
         return False
     return all(
-        _read_names(one, name).equals(_read_names(other, name)) for name in ("item", "version")
+        _read_names(first, name).equals(_read_names(second, name)) for name in ("item", "version")
     ) and all(
-        _as_strings(one.table[name]).equals(_as_strings(other.table[name])) for name in columns
+        _as_strings(first.table[own]).equals(_as_strings(second.table[name]))
+        for own, name in zip(one.text_columns, other.text_columns, strict=True)
     )
 
 

@@ -101,7 +101,9 @@ def weigh_by_test_sets(
             name = name_group(group)
             mine[name] = strata[name]
             own = each.predictions.select(**group) if group else each.predictions
-            notes |= dict.fromkeys(compare_with_test_set(own, full_of[name]))
+            texts = find_answered_texts(own, each.run.text_columns)
+            said = compare_with_test_set(own, full_of[name], text_columns=texts)
+            notes |= dict.fromkeys(said)
         found.append(replace(each, run=replace(each.run, strata=mine, warnings=tuple(notes))))
     return tuple(found)
 

@@ -129,10 +129,14 @@ def as_answers(predictions: Predictions) -> ConsistencyAnswers:
     Raises
     ------
     InputError
-        If an answer is none of the labels.
+        If an answer is none of the labels, or marks contradict the answers.
     """
+    from ietest_fast.evaluation.readers.tables import say_beside
+
+    said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)
-    return ConsistencyAnswers(predictions=known, run=ConsistencyRun(warnings=_note_missing(known)))
+    run = ConsistencyRun(warnings=(*said, *_note_missing(known)))
+    return ConsistencyAnswers(predictions=known, run=run)
 
 
 def holds_paraphrases(path: Path) -> bool:

@@ -425,11 +425,16 @@ def _check_rows(texts: str, vectors: str | Path) -> None:
     from ietest_fast.evaluation.versions import check_row_order
     from ietest_fast.models.columns import read_columns
 
-    names = list_columns(texts)
+    names, others = list_columns(texts), list_columns(vectors)
     telling = set(filter(is_id_name, names))
+    pairs = pair_columns(names, others)
     with contextlib.suppress(InputError):  # vectors need no texts
-        telling |= set(find_text_columns(texts, names)[0])
-    for own, name in pair_columns(names, list_columns(vectors)):
+        columns = find_text_columns(texts, names)[0]
+        telling |= set(columns)
+        # Which may have other names there.
+        there = find_text_columns(vectors, others)[0]
+        pairs += [pair for pair in zip(columns, there, strict=False) if pair not in pairs]
+    for own, name in pairs:
         if own in telling:
             one = read_columns(texts, [own])[own]
             two = read_columns(vectors, [name])[name]

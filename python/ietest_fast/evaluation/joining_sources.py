@@ -18,6 +18,7 @@ from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import GROUPS, align_types, plain_type
 from ietest_fast.plurals import say_count
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -262,8 +263,22 @@ def _say_same_answers(tables: Mapping[str, pa.Table], *, keys: Sequence[str]) ->
 
 
 def _find_shared_texts(parts: Sequence[ConsistencyAnswers]) -> list[str]:
-    """Return the columns of texts that all have, for their originals to be compared."""
+    """Return the columns of texts that all have, for their originals to be compared.
+
+    Raises
+    ------
+    InputError
+        If they are called differently.
+    """
     first, *others = (find_answered_texts(own.predictions, own.run.text_columns) for own in parts)
+    for part, names in zip(parts[1:], others, strict=True):
+        if first and len(names) == len(first) and not set(first) & set(names):
+            raise InputError(
+                f"is called {show_value(first[0])} in {parts[0].predictions.source}: call columns "
+                "of texts alike, so that the originals of both sources can be compared",
+                path=part.predictions.source,
+                column=names[0],
+            )
     return [name for name in first if all(name in own for own in others)]
 
 

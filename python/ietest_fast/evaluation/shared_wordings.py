@@ -203,7 +203,9 @@ def _list_labels(predictions: Predictions) -> dict[str, str]:
     return {answer_key(name): name for each in found for name in each.to_pylist()}
 
 
-def compare_with_test_set(log: Predictions, full: Predictions) -> tuple[str, ...]:
+def compare_with_test_set(
+    log: Predictions, full: Predictions, *, text_columns: Sequence[str]
+) -> tuple[str, ...]:
     """Compare what both say of the originals of shared items, so that a swapped file is noticed.
 
     Parameters
@@ -212,17 +214,22 @@ def compare_with_test_set(log: Predictions, full: Predictions) -> tuple[str, ...
         Answers of one classifier to wordings.
     full
         Those of the same one to the full test set.
+    text_columns
+        Columns of texts, which are compared where both have them.
 
     Returns
     -------
     tuple of str
-        A sentence if no item is shared, so that nothing but the labels could be compared.
+        Sentences: that the files name other models, how many items the test set lacks, or that
+        none is shared, so that nothing but the labels could be compared.
 
     Raises
     ------
     InputError
-        If an original has another gold label, answer, outcome or confidence, or the labels differ.
+        If an original has another gold label, answer, outcome, confidence or text, or the labels
+        differ.
     """
+    said = _say_other_models(log, full)
     full = full.select(version=ORIGINAL)
     shared = None
     if ORIGINAL in log.versions:
@@ -230,14 +237,39 @@ def compare_with_test_set(log: Predictions, full: Predictions) -> tuple[str, ...
     is_shared = shared is not None and len(shared) > 0
     _check_kinds(log, full, is_shared=is_shared)
     if shared is None or not is_shared:
-        return (f"{full.source} shares no item with {log.source}, so it is not compared with it.",)
+        none = f"{full.source} shares no item with {log.source}, so it is not compared with it."
+        return (*said, none)
+    n_lacking = len(shared.first) - len(shared)
+    if n_lacking:
+        warning = (
+            f"Warning: {full.source} lacks {n_lacking:,} of the {len(shared.first):,} items of "
+            f"{log.source}; a full test set has all that were chosen from it."
+        )
+        said += (warning,)
     if not shared.check_labels("gold", "the gold label"):
         _check_kinds(log, full, is_shared=False)
     if log.has_labels and full.has_labels:
         shared.check_labels("predicted", "the answer")
     shared.check_outcomes()
     shared.check_confidences()
-    return ()
+    shared.check_texts(text_columns)
+    return said
+
+
+def _say_other_models(log: Predictions, full: Predictions) -> tuple[str, ...]:
+    names = [
+        pc.unique(each.table["model"].cast(pa.string())).drop_null().to_pylist()
+        for each in (log, full)
+        if "model" in each.table.column_names
+    ]
+    if len(names) < 2 or set(names[0]) & set(names[1]) or not all(names):
+        return ()
+    own, other = (", ".join(map(show_value, each)) for each in names)
+    warning = (
+        f"Warning: {full.source} has the answers of {other}, and {log.source} those of {own}; the "
+        "test set is one that the same model has answered."
+    )
+    return (warning,)
 
 
 def _check_kinds(log: Predictions, full: Predictions, *, is_shared: bool) -> None:

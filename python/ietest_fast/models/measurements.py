@@ -10,6 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.columns import read_columns
+from ietest_fast.plurals import say_count
 from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
 from ietest_fast.values import (
     as_numbers,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+# If so many rows for each score are 0 or 1, the scores are likelier sums or means of these.
+_MOST_OUTCOMES = 20
 _LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
 _MOST_DIGITS = 16  # of 2**53
 
@@ -134,7 +137,8 @@ def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> boo
     Raises
     ------
     InputError
-        If one holds outcomes and another scores; names the first score.
+        If one holds outcomes and another scores, or all but few rows hold outcomes; names the
+        first score.
     """
     rows = {name: np.flatnonzero(_are_scores(table.column(name))) for name in names}
     score = next((name for name in names if rows[name].size), None)
@@ -150,6 +154,16 @@ def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> boo
             "outcomes; both must be of one kind (--scores takes 0 and 1 for scores, too)",
             path=path,
             row=f"row {row}",
+            column=score,
+        )
+    among = np.unique(np.concatenate(list(rows.values())))
+    if _MOST_OUTCOMES * among.size <= table.num_rows:
+        raise InputError(
+            f"{show_value(table.column(score)[int(among[0])].as_py())} is neither 0 nor 1, and all "
+            f"but {say_count(among.size, 'row')} of {table.num_rows:,} are; leave out a row that "
+            "holds a total or a mean (--scores takes all values for scores)",
+            path=path,
+            row=f"row {among[0]}",
             column=score,
         )
     return True

@@ -10,6 +10,7 @@ import pytest
 import ietest_fast as ie
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.consistency_reading import need_wordings
+from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.report.evaluations import read_evaluation
 
 if TYPE_CHECKING:
@@ -80,6 +81,37 @@ def test_answers_that_are_no_labels_are_refused(
     if given is not None and not isinstance(given, pd.DataFrame):
         with pytest.raises(InputError, match=f"(?s)column 'predicted': .*{expected}"):
             read_evaluation(given)
+
+
+@pytest.mark.parametrize("give", WRITERS)
+def test_second_columns_of_labels_and_answers_are_compared(
+    give: Callable[[pd.DataFrame, Path], Any], tmp_path: Path
+) -> None:
+    frame = answers()
+    for name, of in (("label", "gold"), ("target", "gold"), ("pred", "predicted")):
+        alike = give(frame.assign(**{name: frame[of]}), tmp_path)
+        assert ie.consistency(alike, n_resamples=50).warnings == ()
+        turned = give(frame.assign(**{name: frame[of][::-1].to_numpy()}), tmp_path)
+        (said,) = ie.consistency(turned, n_resamples=50).warnings
+        assert (
+            f"{name} is another {'answer' if of == 'predicted' else 'label'} than {of} in" in said
+        )
+
+
+@pytest.mark.parametrize("give", WRITERS)
+def test_marks_beside_answers_are_compared(
+    give: Callable[[pd.DataFrame, Path], Any], tmp_path: Path
+) -> None:
+    frame = answers()
+    right = frame["gold"] == frame["predicted"]
+    assert ie.consistency(give(frame.assign(is_correct=right), tmp_path), n_resamples=50)
+    given = give(frame.assign(is_correct=~right), tmp_path)
+    message = "column 'is_correct': says otherwise than gold and predicted in"
+    with pytest.raises(InputError, match=message):
+        ie.consistency(given)
+    if given is not None and not isinstance(given, pd.DataFrame):
+        with pytest.raises(InputError, match=message):
+            read_logs([given])
 
 
 @pytest.mark.parametrize("give", WRITERS)

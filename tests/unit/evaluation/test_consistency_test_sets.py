@@ -125,6 +125,26 @@ def test_one_that_says_the_same_is_taken() -> None:
     assert ie.consistency(log(), test_set=coded, n_resamples=50).corrected is not None
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_models_texts_and_items_are_compared(form: str | None, tmp_path: Path) -> None:
+    def give(frame: pd.DataFrame, name: str, **columns: str) -> Any:
+        texts = name[:1].replace("f", "l") + frame["item"].astype(str)
+        made = frame.assign(**({"text": texts} | columns))
+        return made if form is None else write(made, tmp_path / f"{name}.{form}")
+
+    given = give(log(), "log", model="bert")
+    found = ie.consistency(given, test_set=give(full(), "full", model="bert"), n_resamples=50)
+    assert not any("test set" in line for line in found.warnings)
+    other = give(full()[4:], "full", model="roberta")
+    said = " ".join(ie.consistency(given, test_set=other, n_resamples=50).warnings)
+    assert "has the answers of 'roberta', and" in said
+    assert "lacks 4 of the 24 items of" in said
+    with pytest.raises(
+        InputError, match=r"item '?0'? has in version 'original' the text 'another'"
+    ):
+        ie.consistency(given, test_set=give(full(), "full", text="another"))
+
+
 def test_one_without_shared_items_is_not_compared(tmp_path: Path) -> None:
     others = full().assign(item="x" + full()["item"].astype(str))
     files = [write(log(), tmp_path / "log.csv"), write(others, tmp_path / "full.csv")]

@@ -725,7 +725,24 @@ def _read_long(
 
 def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say what columns of another program's long table contradict, and why answers are texts."""
+    said = say_beside(whole, path)
+    why = None if whole.label_names is not None else say_no_labels(whole.table)
+    if why is not None:
+        how = "so the answers are taken for free texts, and only right and wrong are compared"
+        said += (f"{path}: {why}, {how}.",)
+    return said
+
+
+def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say where columns of a long table contradict those that count.
+
+    Raises
+    ------
+    InputError
+        If marks do so.
+    """
     said: tuple[str, ...] = ()
+    _check_marks(whole, path)
     gold, answers = (
         {name: whole.table[name] for name in usual if name in whole.extra_columns}
         for usual in (_GOLD, _PREDICTIONS)
@@ -734,11 +751,27 @@ def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
         said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)
     if "predicted" in whole.columns:
         said += _say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
-    why = None if whole.label_names is not None else say_no_labels(whole.table)
-    if why is not None:
-        how = "so the answers are taken for free texts, and only right and wrong are compared"
-        said += (f"{path}: {why}, {how}.",)
     return said
+
+
+def _check_marks(whole: Predictions, path: Path) -> None:
+    """Refuse a column that says otherwise than a long table which answers are right."""
+    if not whole.has_labels and "correct" not in whole.columns:
+        return
+    for name in _MARKS:
+        if name not in whole.extra_columns:
+            continue
+        marks, bad = find_outcomes(whole.table[name])
+        wrong = np.flatnonzero(marks != whole.correct)
+        if wrong.size and not bad.size:
+            count = "correct" if "correct" in whole.columns else "gold and predicted"
+            raise InputError(
+                f"says otherwise than {count} in {say_count(wrong.size, 'row')} of {len(marks):,}; "
+                "mend what is wrong, or leave the column out",
+                path=path,
+                row=f"row {wrong[0]}",
+                column=name,
+            )
 
 
 def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:
