@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
@@ -123,6 +124,27 @@ def test_items_are_grouped_by_how_far_their_paraphrases_are(
     assert (status, err) == (0, "")
     for words in ("Diversity of the paraphrases", "Consistency by lexical distance", "group by"):
         assert words in said
+
+
+@pytest.mark.parametrize("column", ["lexical_distance", "text"])
+def test_measures_are_those_of_the_texts_beside_them(
+    column: str, tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.parquet"
+    asked = ("--by-diversity", "lexical-distance", "-S", "50")
+    assert run(capsys, "consistency", log, *asked, "--out", own)[0] == 0
+    for command in (("consistency", own), ("report", own, "--out", tmp_path / "r.html")):
+        assert run(capsys, *command)[0] == 0
+    table = pq.read_table(own)
+    values = pc.if_else(pc.equal(table["version"], "original"), table[column], table[column][-1])
+    place = table.column_names.index(column)
+    pq.write_table(table.set_column(place, column, values), own)
+    for command in (("consistency", own), ("report", own, "--out", tmp_path / "r.html")):
+        status, _, err = run(capsys, *command)
+        assert status == 1
+        assert "column 'lexical_distance': is " in err
+        assert "by the texts beside it" in err
+    assert run(capsys, "consistency", own, *asked)[0] == 0
 
 
 def test_mean_diversity_by_source(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

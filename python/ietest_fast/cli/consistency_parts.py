@@ -122,18 +122,16 @@ def note_parts_of(
     answers: Sequence[ConsistencyAnswers], options: Mapping[str, Any], *, runs_model: bool
 ) -> tuple[ConsistencyAnswers, ...]:
     """Note in the answers by what the options part items."""
-    path, measures = options["partial_input"], options["by_diversity"]
-    if path is None and not measures:
-        return tuple(answers)
     from ietest_fast.evaluation.consistency_reading import need_wordings
     from ietest_fast.evaluation.noting_parts import note_parts
     from ietest_fast.evaluation.run_metadata import plain_name
 
+    path = options["partial_input"]
     # Of a model that is run, the columns that it was shown.
     texts = None if runs_model else split_names(options["text_columns"])
     return note_parts(
         answers,
-        by_diversity=measures,
+        by_diversity=options["by_diversity"],
         diversity_groups=options["diversity_groups"],
         text_columns=texts,
         partial_input=None if path is None else need_wordings(path).predictions,

@@ -14,6 +14,7 @@ from ietest_fast.evaluation.consistency_file import MOST_DIVERSITY_GROUPS
 from ietest_fast.evaluation.diversity import LEXICAL, SYNTACTIC, measure_pairs, pair_texts
 from ietest_fast.evaluation.schema import GROUPS, plain_type
 from ietest_fast.evaluation.wordings import find_originals
+from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 MEASURES = (*LEXICAL, *SYNTACTIC)
 """Measures that items can be grouped by."""
 
+_ROUNDING = 1e-6
 MOST_GROUPS = MOST_DIVERSITY_GROUPS
 """Groups of items, at most."""
 
@@ -136,6 +138,40 @@ def note_diversity(
             diversity_texts=tuple(pairs),
         ),
     )
+
+
+def check_diversity(answers: ConsistencyAnswers) -> None:
+    """Refuse measures of words that are not those of the texts beside them in a file.
+
+    Raises
+    ------
+    InputError
+        With the first such row.
+    """
+    predictions, run = answers.predictions, answers.run
+    table = predictions.table
+    texts = [name for name in run.diversity_texts if name in table.column_names]
+    originals, paraphrases = _match_originals(predictions)
+    if not run.diversity or not texts or not len(paraphrases):
+        return
+    pairs = pair_texts(
+        table, texts, originals, paraphrases, all_columns=True, source=predictions.source
+    )
+    for name, values in measure_pairs(pairs, syntax=False).items():
+        if name not in table.column_names:
+            continue
+        noted = np.asarray(table[name].cast(pa.float64()).to_numpy())[paraphrases]
+        differs = ~np.isclose(noted, values, rtol=0, atol=_ROUNDING, equal_nan=True)
+        if differs.any():
+            first = int(differs.argmax())
+            raise InputError(
+                f"is {noted[first]:.4g}, and {values[first]:.4g} by the texts beside it, and so in "
+                f"{say_count(int(differs.sum()), 'row')}; measure edited texts again "
+                "(--by-diversity)",
+                path=predictions.source,
+                row=f"row {paraphrases[first]}",
+                column=name,
+            )
 
 
 def _find_texts(answers: ConsistencyAnswers) -> tuple[str, ...]:

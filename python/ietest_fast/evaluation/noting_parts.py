@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.evaluation.consistency_file import DEFAULT_DIVERSITY_GROUPS
-from ietest_fast.evaluation.noting_diversity import note_diversity
+from ietest_fast.evaluation.noting_diversity import check_diversity, note_diversity
 from ietest_fast.evaluation.noting_partial import note_partial_input
 
 if TYPE_CHECKING:
@@ -66,6 +66,9 @@ def note_parts(
             )
             for each in found
         )
+    else:
+        for each in found:
+            check_diversity(each)
     return found
 
 

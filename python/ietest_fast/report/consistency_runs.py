@@ -11,6 +11,7 @@ from ietest_fast.evaluation.consistency import compare_models, measure_wordings
 from ietest_fast.evaluation.consistency_curves import curves_of_answers
 from ietest_fast.evaluation.consistency_file import read_consistency_run
 from ietest_fast.evaluation.consistency_reading import name_answers, need_wordings
+from ietest_fast.evaluation.noting_diversity import check_diversity
 from ietest_fast.evaluation.paranlu_files import paranlu_kind
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.run_metadata import plain_name
@@ -84,6 +85,8 @@ def read_consistency(paths: Sequence[Path], *, confidence_level: float = 0.95) -
         If a file is none, or the files do not go together.
     """
     answers = name_answers([need_wordings(path) for path in paths], paths)
+    for each in answers:
+        check_diversity(each)
     profiles = measure_wordings(answers, confidence_level=confidence_level)
     if len(profiles) == 1 and not profiles[0].group:
         profiles = (replace(profiles[0], group={"model": plain_name(paths[0])}),)
