@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +21,12 @@ from ietest_fast.corpus.labels import (
     label_key,
 )
 from ietest_fast.errors import InputError
+from ietest_fast.models.label_map import is_better
+from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 Unparsed = Literal["wrong", "drop", "error"]
 
 _NUMBER = r"^\s*[-+]?\d+(\.0*)?\s*$"
+_STEPS = (1, -1)  # how much higher numbers are that are counted from another one
 _NUMBERS_HINT = (
     "If it says which answers are right, name it with --correct-columns; if the numbers count the "
     "labels from 0, name these in their order with --labels"
@@ -147,15 +150,15 @@ def find_names(
 
 
 def _check_first_number(known: set[str], predicted: set[str], answers: Answers) -> None:
-    """Refuse answers that are the right answers' numbers, each one higher or each one lower.
+    """Refuse answers that are right answers' numbers, each one higher or each one lower.
 
-    A single version or file may be counted from another number.
+    A single version or file may be counted from another number, and never give one of the answers.
     """
     if not predicted or not _are_numbers(known | predicted) or len(known) < 2:
         return
     wanted, given = (sorted(map(int, names)) for names in (known, predicted))
-    step = given[0] - wanted[0]
-    if abs(step) == 1 and given == [number + step for number in wanted]:
+    is_outside = given[0] < wanted[0] or given[-1] > wanted[-1]
+    if is_outside and any(_are_shifted(given, wanted, step) for step in _STEPS):
         shown = [", ".join(map(str, numbers[:5])) for numbers in (wanted, given)]
         raise InputError(
             f"answers are {shown[1]}, and right answers {shown[0]}: is one of both counted from "
@@ -163,6 +166,84 @@ def _check_first_number(known: set[str], predicted: set[str], answers: Answers) 
             path=answers.path,
             column=answers.predicted_column,
         )
+
+
+def _are_shifted(given: Collection[int], wanted: Iterable[int], step: int) -> bool:
+    """Whether all answers are right answers' numbers that are a step higher."""
+    return set(given) <= {number + step for number in wanted}
+
+
+def say_numbers(
+    numbered: Sequence[tuple[Answers, NDArray[np.int8], NDArray[np.int8]]], names: tuple[str, ...]
+) -> list[str]:
+    """Say which numbers are no gold label, and which would be right if they were counted otherwise.
+
+    Parameters
+    ----------
+    numbered
+        Answers of each version and classifier, their gold labels and their predictions as indices.
+    names
+        Of the labels, which nobody has named; NLI's, too, stand for numbers in gold labels.
+
+    Returns
+    -------
+    list of str
+        Sentences; none where labels are no numbers.
+    """
+    if names == NLI_LABELS:
+        are_numbers = all(_are_numbers(_values(answers)) for answers, _, _ in numbered)
+        numbers = np.arange(len(names))
+    else:
+        are_numbers = _are_numbers(set(names))
+        numbers = np.array([int(name) if are_numbers else 0 for name in names])
+    if not are_numbers:
+        return []
+    known = np.unique(np.concatenate([gold[gold >= 0] for _, gold, _ in numbered]))
+    given = np.concatenate([codes[codes >= 0] for _, _, codes in numbered])
+    others = given[~np.isin(given, known)]
+    path = numbered[0][0].path
+    said = []
+    if others.size:
+        which = ", ".join(map(str, numbers[np.unique(others)].tolist()))
+        said.append(
+            f"Warning: {others.size:,} of {given.size:,} answers are no gold label ({which}; gold "
+            f"labels are {', '.join(map(str, numbers[known].tolist()))}), and count as another "
+            f"label, in {path}; are both counted from the same number?"
+        )
+    found = [
+        (answers, shift)
+        for answers, gold, codes in numbered
+        if (shift := _find_shift(gold, codes, numbers, numbers[known])) is not None
+    ]
+    if found:
+        answers, (step, now, shifted) = found[0]
+        many = f", in {say_count(len(found), 'version')}" if len(found) > 1 else ""
+        where = f"version {answers.version!r}" if answers.version else answers.predicted_column
+        said.append(
+            f"Warning: {answers.path}, {where}: {now:.1%} of the answers are right, but "
+            f"{shifted:.1%} would be if each number were {'less' if step > 0 else 'more'} by one: "
+            f"is one of both counted from another number{many}? If so, number both alike; if not, "
+            "name all labels (--labels)."
+        )
+    return said
+
+
+def _find_shift(
+    gold: NDArray[np.int8], codes: NDArray[np.int8], numbers: NDArray[Any], known: NDArray[Any]
+) -> tuple[int, float, float] | None:
+    """Return a step less which significantly more answers are right, and both shares of them."""
+    is_given = (gold >= 0) & (codes >= 0)
+    wanted, given = numbers[gold[is_given]], numbers[codes[is_given]]
+    if (given == given[:1]).all():
+        return None  # of a collapsed model, another number is only another guess
+    now = wanted == given
+    for step in _STEPS:
+        shifted = wanted == given - step
+        if _are_shifted(given.tolist(), known.tolist(), step) and is_better(
+            shifted, now, n_tried=len(_STEPS)
+        ):
+            return step, float(now.mean()), float(shifted.mean())
+    return None
 
 
 def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from ietest_fast.evaluation.answer_labels import (
     encode_predictions,
     find_names,
     has_numbers,
+    say_numbers,
 )
 from ietest_fast.evaluation.log_alignment import check_own_gold, item_names
 from ietest_fast.evaluation.log_texts import find_changed
@@ -54,7 +55,7 @@ def assemble(
     unparsed = unparsed or "error"
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
-    may_be_numbers = label_names is not None
+    may_be_numbers = is_named = label_names is not None
     if label_names is None:
         whole, logs = _with_all_gold(parts), [part.log for part in parts]
         may_be_numbers = has_numbers(whole)
@@ -77,6 +78,9 @@ def assemble(
         _check_marks(part.log, kept[id(part)], codes[id(part)], names)
     failed = _items_of(parts, {key: found < 0 for key, found in codes.items()}, kept)
     notes, dropped = _say_unparsed(failed, len(gold.codes), unparsed)
+    if may_be_numbers and not is_named:
+        numbered = [(part.log, kept[id(part)], codes[id(part)]) for part in parts]
+        notes += say_numbers(numbered, names)
     labels = pa.array(names, pa.string())
     tables = []
     for part in parts:

@@ -266,8 +266,6 @@ def find_better_permutation(
     """
     from math import factorial
 
-    from ietest_fast.stats import PairedCounts, mcnemar_test
-
     table = np.zeros((n_classes, n_classes), dtype=np.int64)  # predicted, gold
     np.add.at(table, (predicted, gold), 1)
     identity = tuple(range(n_classes))
@@ -286,8 +284,24 @@ def find_better_permutation(
         return None
     before = predicted == gold
     after = np.asarray(best)[predicted] == gold
+    return best if is_better(after, before, n_tried=factorial(n_classes) - 1) else None
+
+
+def is_better(after: NDArray[np.bool_], before: NDArray[np.bool_], *, n_tried: int) -> bool:
+    """Whether significantly more answers are right if they are taken otherwise.
+
+    Parameters
+    ----------
+    after, before
+        bool, shape (n,): which answers are right, taken otherwise and as they are.
+    n_tried
+        Number of other ways, for Bonferroni's correction of McNemar's exact test.
+
+    Returns
+    -------
+    bool
+    """
+    from ietest_fast.stats import PairedCounts, mcnemar_test
+
     counts = PairedCounts.from_outcomes(after, before)
-    if counts.n10 <= counts.n01:
-        return None
-    p = mcnemar_test(counts).p_conditional
-    return best if p * (factorial(n_classes) - 1) < _LEVEL else None
+    return counts.n10 > counts.n01 and mcnemar_test(counts).p_conditional * n_tried < _LEVEL

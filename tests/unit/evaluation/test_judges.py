@@ -226,6 +226,64 @@ def test_one_version_that_is_counted_from_another_number_is_refused(
         assert len(read_logs([tmp_path / "same.csv"]).predictions)
 
 
+def _write_wide(path: Path, rows: list[tuple[int, int, int]]) -> Path:
+    """Write labels, answers to the originals, and answers to the transformed texts."""
+    lines = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    path.write_text(f"label,original,transformed\n{lines}")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("gold", "answers", "is_refused"),
+    [
+        ([1, 2, 3], [0, 2, 0], True),  # counted from 0, and never 1
+        ([0, 1, 2], [3, 1, 1], True),  # counted from 1, and never 2
+        ([1, 2, 3, 4], [0, 1, 0, 1], True),
+        ([1, 2, 3], [0, 1, 3], False),  # 3 is no label of three that are counted from 0
+        ([0, 2, 3], [0, 1, 3], False),
+        ([1, 2, 3], [1, 2, 2], None),
+        ([1, 2, 3], [2, 3, 3], None),
+    ],
+)
+def test_numbers_that_are_no_gold_labels_are_not_silent(
+    tmp_path: Path, gold: list[int], answers: list[int], is_refused: bool | None
+) -> None:
+    rows = [(wanted, wanted, given) for wanted, given in zip(gold, answers, strict=True)]
+    path = _write_wide(tmp_path / "t.csv", rows * 3)
+    if is_refused:
+        with pytest.raises(InputError, match="is one of both counted from another number"):
+            read_logs([path])
+        assert not read_logs([path], label_names=list("01234")[: max(gold + answers) + 1]).notes
+        return
+    found = read_logs([path]).notes
+    told = "3 of 18 answers are no gold label (" if is_refused is False else ""
+    assert len(found) == bool(told)
+    assert all(told in note for note in found)
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([1, 2, 3, 4, 4], "20.0% of the answers are right, but 80.0% would be if each number were"),
+        ([0, 0, 1, 2, 3], "each number were more by one"),
+        ([1, 1, 2, 3, 4], None),  # the classifier never says 0, and is right
+        ([1, 1, 1, 1, 1], None),
+        ([4, 2, 0, 1, 3], None),  # no shift
+    ],
+)
+def test_a_version_that_fits_better_from_another_number_is_warned_of(
+    tmp_path: Path, answers: list[int], said: str | None
+) -> None:
+    """All its answers are gold labels, since the classifier never says one of them."""
+    rows = [(wanted, wanted, given) for wanted, given in enumerate(answers)]
+    path = _write_wide(tmp_path / "t.csv", rows * 8)
+    found = read_logs([path]).notes
+    assert len(found) == (said is not None)
+    assert all("'transformed'" in note and str(said) in note for note in found)
+    assert not read_logs([path], label_names=list("01234")).notes
+    assert not read_logs([_write_wide(path, rows)]).notes  # too few to tell
+
+
 @pytest.mark.parametrize("number", ["1", "0", "+1"])
 @pytest.mark.parametrize("labels", [("yes", "no"), ("entailment", "neutral")])
 def test_a_number_beside_named_answers_is_no_label(
