@@ -8,7 +8,8 @@ from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.log_texts import Part, have_same_inputs, have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.values import as_texts
+from ietest_fast.evaluation.readers.base import CHAT_TEMPLATE
+from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,14 +172,46 @@ def _decide(logs: Sequence[Answers], tasks: Sequence[str], models: Sequence[str 
     """Find out whether several logs are versions or classifiers."""
     if len(set(tasks)) == 1 and all(log.inputs is not None for log in logs):
         return "models"
-    if len(logs) == 2 and len(set(models)) == 2 and None not in models:
+    known = [place for place, model in enumerate(models) if model is not None]
+    other = next((place for place in known if models[place] != models[known[0]]), None)
+    if other is not None and (len(logs) == 2 or len(set(tasks)) == len(logs)):
         raise InputError(
-            f"these logs are of two models ({models[0]} and {models[1]}), and their texts differ, "
-            "too; a paired test would mix both. --logs-are versions or --logs-are models says what "
-            "is compared",
-            path=logs[1].path,
+            f"these logs are of two models ({models[known[0]]} and {models[other]}), and their "
+            "texts differ, too; a paired test would mix both. --logs-are versions or --logs-are "
+            "models says what is compared",
+            path=logs[other].path,
         )
     return "versions"
+
+
+def say_other_settings(logs: Sequence[Answers]) -> list[str]:
+    """Say in what the models were asked otherwise, whose answers are not comparable for that.
+
+    Parameters
+    ----------
+    logs
+        Of which some say how. Several models may each have their chat template.
+
+    Returns
+    -------
+    list of str
+        A sentence, or nothing.
+    """
+    told = [log for log in logs if log.settings]
+    several = len({log.model for log in told}) > 1
+    differ = []
+    for name in told[0].settings if told else ():
+        values = [log.settings[name] for log in told]
+        if name == "n-shot" and None in values:
+            continue  # it is not known; what else is null was not given
+        if any(value != values[0] for value in values) and not (several and name == CHAT_TEMPLATE):
+            shown = " and ".join(dict.fromkeys(map(show_value, values)))
+            differ.append(f"{name} ({shown})")
+    note = (
+        f"Warning: the logs differ in {', '.join(differ)}, by the results beside them; differences "
+        "between their answers may come of that."
+    )
+    return [note] if differ else []
 
 
 def _tasks(logs: Sequence[Answers]) -> list[str]:

@@ -24,7 +24,7 @@ from ietest_fast.evaluation.log_alignment import (
     with_own_gold,
 )
 from ietest_fast.evaluation.log_folders import find_logs
-from ietest_fast.evaluation.log_roles import LogsAre, name_parts
+from ietest_fast.evaluation.log_roles import LogsAre, name_parts, say_other_settings
 from ietest_fast.evaluation.log_texts import say_contradictions, say_wrong_targets
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, find_reader, read_log
@@ -231,6 +231,7 @@ def read_logs(
             *(note for log in logs for note in log.notes),
             *prepared,
             *roles,
+            *say_other_settings(logs),
             *judges,
             *repeated,
             *say_contradictions(parts),

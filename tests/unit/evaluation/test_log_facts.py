@@ -48,6 +48,80 @@ def harness_log(
     return path
 
 
+def harness_results(path: Path, task: str, **more: Any) -> None:
+    """The results beside a log, ``n_shot`` of which is that of the task."""
+    said = {"n-shot": {task: more.pop("n_shot", 0)}, "results": {}} | more
+    path.write_text(json.dumps(said))
+
+
+@pytest.mark.parametrize(
+    ("models", "words", "expected"),
+    [
+        (("gpt2", "llama"), ("Plain", "Other"), InputError),
+        (("gpt2", "gpt2", "llama"), ("Plain", "Other", "Third"), InputError),
+        (("gpt2", "llama"), ("Plain", "Plain"), ["gpt2", "llama"]),
+        (("gpt2", "llama"), ("Plain", "Plain", "Plain"), None),
+        (("gpt2", "gpt2"), ("Plain", "Other"), None),
+        (("gpt2",), ("Plain", "Other"), None),
+        (("", "llama"), ("Plain", "Other"), None),
+        ((None, "llama"), ("Plain", "Other"), None),
+        (({"name": "gpt2"}, "llama"), ("Plain", "Other"), None),
+    ],
+)
+def test_results_beside_logs_of_the_harness_name_the_model(
+    models: tuple[Any, ...], words: tuple[str, ...], expected: Any, tmp_path: Path
+) -> None:
+    """Two models in two wordings are no versions; that of a log without results is not known."""
+    logs = []
+    for place, asked in enumerate(words):
+        stamp = f"2026-01-0{place + 1}T00-00-00.0"
+        path = tmp_path / f"samples_t{place}_{stamp}.jsonl"
+        logs.append(harness_log(path, {"none": [1, 0, 1, place % 2]}, words=asked))
+        if place < len(models):
+            beside = tmp_path / f"results_{stamp}.json"
+            harness_results(beside, f"t{place}", model_name=models[place])
+    if expected is InputError:
+        with pytest.raises(InputError, match=r"two models \(gpt2 and llama\), and their texts dif"):
+            read_logs(logs)
+        assert len(read_logs(logs, logs_are="versions").predictions.versions) == len(logs)
+        return
+    table = read_logs(logs).predictions.table
+    named = sorted(set(table["model"].to_pylist())) if "model" in table.column_names else None
+    assert expected is None or named == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"n_shot": 0}, {"n_shot": 5}, "differ in n-shot (0 and 5), by the results"),
+        (
+            {"system_instruction": "Be brief.", "n_shot": 5},
+            {"config": {"gen_kwargs": {"temperature": 1}}},
+            'n-shot (5 and 0), gen_kwargs (null and {"temperature": 1}), system_instruction (\'Be',
+        ),
+        ({"chat_template": "<a>"}, {"chat_template": ""}, "chat_template ('<a>' and null)"),
+        ({"model_name": "a", "chat_template": "<a>"}, {"model_name": "b"}, None),
+        ({"system_instruction": None, "config": {"gen_kwargs": ""}}, {"config": 3}, None),
+        ({"n_shot": None}, {"n_shot": 5}, None),
+        ({"n_shot": 5}, None, None),
+    ],
+)
+def test_settings_in_which_logs_of_the_harness_differ_are_told(
+    first: dict[str, Any], second: dict[str, Any] | None, said: str | None, tmp_path: Path
+) -> None:
+    logs = []
+    for day, more in enumerate((first, second), start=1):
+        stamp = f"2026-01-0{day}T00-00-00.0"
+        path = tmp_path / f"samples_t{day}_{stamp}.jsonl"
+        logs.append(harness_log(path, {"none": [1, 0, 1, day % 2]}, words=f"Words {day}"))
+        if more is not None:
+            harness_results(tmp_path / f"results_{stamp}.json", f"t{day}", **dict(more))
+    notes = read_logs(logs, logs_are="versions").notes
+    told = [note for note in notes if "the logs differ in" in note]
+    assert len(told) == (said is not None)
+    assert all(str(said) in note for note in told)
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize(
     ("head", "is_inspect"),

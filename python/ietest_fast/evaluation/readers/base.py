@@ -32,6 +32,9 @@ _HEAD_BYTES = 64 << 10
 _MOST_NAMES = 20
 _MOST_REPEATS = 1 << 31
 
+CHAT_TEMPLATE = "chat_template"
+"""The setting that each model may have its own of."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fields:
@@ -149,6 +152,8 @@ class Answers:
         do; empty if there was no choice.
     version, model
         If the log names them.
+    settings
+        How the model was asked, by name, where a file beside the log says it; logs are compared.
     said_version
         Of a table of one version: what its column ``version`` says of all rows.
     keys
@@ -198,6 +203,7 @@ class Answers:
     version: str | None = None
     said_version: str | None = None
     model: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
     ids: Mapping[str, pa.Array] = field(default_factory=dict)

@@ -14,6 +14,7 @@ import numpy as np
 from ietest_fast.corpus.labels import MAX_LABELS
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import (
+    CHAT_TEMPLATE,
     Answers,
     find_field,
     judge_score,
@@ -103,12 +104,12 @@ class LmEvalReader:
         )
         notes += note
         correct: list[bool | None] | None = None
+        results, note = _read_results(path)
+        notes += note
         if metric is not None:
             correct = [
                 _outcome(record, metric, fields.threshold, where, path) for where, record in records
             ]
-            results, note = _read_results(path)
-            notes += note
             if fields.threshold is None:
                 notes += _compare_results(results, samples, metric, correct, path)
             if not any(read_pair(lookup(record, metric)) for record in samples):
@@ -155,6 +156,8 @@ class LmEvalReader:
                 judged_by=judged_by,
                 # The log-likelihoods of choices go through no filter.
                 filters=() if requests is not None and filters == ("none",) else filters,
+                model=_find_model(results),
+                settings=_find_settings(results, path),
                 notes=tuple(notes),
             )
         ]
@@ -541,6 +544,24 @@ def _read_results(path: Path) -> tuple[Any, list[str]]:
         return read_json(beside, most_bytes=MOST_SETTINGS), []
     except InputError as error:
         return None, [f"{error}; it is not compared with {path.name}."]
+
+
+def _find_model(results: Any) -> str | None:
+    """Return the model's name by the results beside a log; the harness may not know it."""
+    name = _step(results, "model_name")
+    return name if name and isinstance(name, str) else None
+
+
+def _find_settings(results: Any, path: Path) -> dict[str, Any]:
+    """Return how the harness asked the model, by the results beside a log; nothing without them."""
+    if not isinstance(results, dict):
+        return {}
+    return {
+        "n-shot": _step(_step(results, "n-shot"), _name_task(path)),
+        "gen_kwargs": _step(_step(results, "config"), "gen_kwargs") or None,
+        "system_instruction": _step(results, "system_instruction") or None,
+        CHAT_TEMPLATE: _step(results, CHAT_TEMPLATE) or None,
+    }
 
 
 def _say_lower_is_better(
