@@ -331,6 +331,21 @@ def test_documents_are_what_they_are_and_not_their_hash(tmp_path: Path) -> None:
             {"results": {"scores": [{"name": "else", "metrics": {"accuracy": {"value": 0.9}}}]}},
             [],
         ),
+        *(
+            ({"results": {"scores": [{"name": "own", "metrics": metrics}]}}, expected)
+            for metrics, expected in (
+                (
+                    {"nli/accuracy": {"name": "accuracy", "value": 0.2}},
+                    ["the accuracy of 'own' is 0.6667 in the samples of", "and 0.2000 in its head"],
+                ),
+                ({"first": {"name": "nli/mean", "value": 0.2}}, ["the mean of 'own' is 0.6667"]),
+                ({"nli/accuracy": {"value": 0.2}}, ["the accuracy of 'own' is 0.6667"]),
+                ({"nli/accuracy": {"name": "accuracy", "value": 4 / 6}}, []),
+                ({"nli/stderr": {"name": "stderr", "value": 0.2}, "x": 3}, []),
+                # Of two groups of samples.
+                ({key: {"name": "accuracy", "value": 0.2} for key in ("plain", "odd")}, []),
+            )
+        ),
         ({"results": {"scores": [None, {"name": "own", "metrics": 3}]}, "status": 5}, []),
     ],
 )

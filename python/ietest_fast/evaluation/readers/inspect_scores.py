@@ -177,7 +177,7 @@ def compare_means(
             continue
         metrics = entry.get("metrics")
         for name in ("accuracy", "mean"):
-            metric = metrics.get(name) if isinstance(metrics, dict) else None
+            metric = _find_metric(metrics, name)
             value = metric.get("value") if isinstance(metric, dict) else None
             mean = as_finite(value)
             if value is not None and (mean is None or abs(mean - own) > _SAME):
@@ -224,6 +224,22 @@ def _mean_by_sample(samples: Sequence[dict[str, Any]], judged: Judged) -> dict[s
         if number is not None:
             found.setdefault(str(sample["id"]), []).append(number)
     return {name: math.fsum(each) / len(each) for name, each in found.items()}
+
+
+def _find_metric(metrics: Any, name: str) -> Any:
+    """Return a metric by its key, or the only one of its name; several of it are those of groups.
+
+    The key of a metric of a package is ``PACKAGE/NAME``.
+    """
+    if not isinstance(metrics, dict) or name in metrics:
+        return metrics.get(name) if isinstance(metrics, dict) else None
+    named = [
+        metric
+        for key, metric in metrics.items()
+        if isinstance(metric, dict)
+        and name in {str(each).rpartition("/")[2] for each in (key, metric.get("name"))}
+    ]
+    return named[0] if len(named) == 1 else None
 
 
 def _complain(sample: Any, value: Any, name: str, scores: dict[str, list[Any]]) -> str:
