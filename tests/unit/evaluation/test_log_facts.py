@@ -613,6 +613,36 @@ def test_parameters_tell_perturbations_apart(
     assert predictions.pairs(names[-1]).sample.counts.n10 == 3 * (len(names) - 1)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            {"model": "other"},
+            "2 of 6 requests went to another model than that of the run: model is",
+        ),
+        ({"model": "other", "model_deployment": "x/m"}, "model is 'other' in the first of them"),
+        ({"model": "m", "model_deployment": "x/m"}, "model_deployment is 'x/m' in the first of"),
+        ({"model_deployment": "x/m"}, "'x/m' in the first of them, and 'own/m' in adapter_spec"),
+        ({"model": "m", "model_deployment": "own/m"}, None),
+        ({"model": "", "model_deployment": None}, None),
+        ({}, None),
+        (None, None),
+    ],
+)
+def test_requests_of_helm_to_another_model_are_counted(
+    asked: dict[str, Any] | None, said: str | None, tmp_path: Path
+) -> None:
+    requests = [perturbed(i, "A", **more) for more in ({}, {"name": "typos"}) for i in range(3)]
+    requests[4]["request"] = requests[5]["request"] = asked
+    log = helm_log(tmp_path / "s.json", *requests)
+    state = json.loads(log.read_text())
+    state["adapter_spec"]["model_deployment"] = "own/m"
+    log.write_text(json.dumps(state))
+    notes = read_logs([log]).notes
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
+
+
 def test_seeds_of_instances_make_no_versions(tmp_path: Path) -> None:
     requests = [perturbed(i, "A") for i in range(3)]
     requests += [perturbed(i, "B", name="typos", seed=i) for i in range(3)]

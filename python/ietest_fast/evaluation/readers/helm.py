@@ -78,7 +78,7 @@ class HelmReader:
             )
         is_choice = "multiple_choice" in str(about.get("method"))
         model = about.get("model_deployment") or about.get("model")
-        notes = _say_failures(valid, path)
+        notes = (*_say_failures(valid, path), *_say_other_models(about, valid, path))
         if is_choice:
             _check_letters(valid, path)
             notes += _say_unmapped(valid, path)
@@ -274,6 +274,28 @@ def _list_references(request: dict[str, Any]) -> list[Any]:
         for each in _as_list(request["instance"].get("references"))
         if isinstance(each, dict)
     ]
+
+
+def _say_other_models(
+    about: dict[str, Any], requests: Sequence[dict[str, Any]], path: Path
+) -> tuple[str, ...]:
+    """Count the answers that another model gave than the one whose run it is."""
+    found: list[tuple[str, Any]] = []
+    for request in requests:
+        for name in ("model", "model_deployment"):
+            own = lookup(request, f"request.{name}")
+            if own and about.get(name) and own != about[name]:
+                found.append((name, own))
+                break
+    if not found:
+        return ()
+    name, own = found[0]
+    note = (
+        f"Warning: {path}: {len(found):,} of {say_count(len(requests), 'request')} went to another "
+        f"model than that of the run: {name} is {show_value(own)} in the first of them, and "
+        f"{show_value(about[name])} in adapter_spec; their answers count."
+    )
+    return (note,)
 
 
 def _as_list(value: Any) -> list[Any]:
