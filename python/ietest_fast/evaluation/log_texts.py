@@ -121,6 +121,55 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
     return said
 
 
+def say_other_texts(parts: Sequence[Part]) -> list[str]:
+    """Count the wordings that are other ones in one classifier's answers than in another's.
+
+    Where either says no text, or the texts stand in other columns, nothing is known.
+
+    Parameters
+    ----------
+    parts
+        Aligned logs; those that name no versions have been told apart by their texts.
+
+    Returns
+    -------
+    list of str
+        A sentence, or nothing.
+    """
+    firsts: dict[str, Part] = {}
+    n_wrong = n_common = 0
+    example = ""
+    for part in parts:
+        first = firsts.setdefault(part.version, part)
+        log = part.log
+        rows = None if log.version is None or log.keys else _match(first.log, log)
+        if first.model == part.model or rows is None:
+            continue
+        same = _compare_texts(first.log, log, *rows)[0]
+        if same is None or log.inputs is None or first.log.inputs is None:
+            continue
+        mine, theirs = rows
+        is_known = _has_text(first.log.inputs, mine) & _has_text(log.inputs, theirs)
+        wrong = np.flatnonzero(is_known & ~same)
+        n_common += int(is_known.sum())
+        n_wrong += wrong.size
+        if wrong.size and not example:
+            item = "" if log.items is None else f" of item {log.items[int(theirs[wrong[0]])]}"
+            example = f"version {part.version!r}{item} of {part.model} and {first.model}"
+    note = (
+        f"Warning: {parts[0].log.path}: in {n_wrong:,} of {say_count(n_common, 'wording')} (item "
+        f"and version) that two models have answered, their texts differ, such as {example}; let "
+        "all models answer the same texts, or give other texts other names."
+    )
+    return [note] if n_wrong else []
+
+
+def _has_text(inputs: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which rows have a text at all; several texts of a row are joined by a sign."""
+    texts = pc.utf8_trim(inputs.take(pa.array(rows)).cast(pa.large_string()), "\x1f ")
+    return np.asarray(pc.fill_null(pc.not_equal(texts, ""), False))
+
+
 def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
     """Say of how many samples the answer is the target, and marked as wrong, or the reverse.
 

@@ -25,7 +25,7 @@ from ietest_fast.evaluation.log_alignment import (
 )
 from ietest_fast.evaluation.log_folders import find_logs
 from ietest_fast.evaluation.log_roles import LogsAre, name_parts, say_other_settings
-from ietest_fast.evaluation.log_texts import say_contradictions, say_wrong_targets
+from ietest_fast.evaluation.log_texts import say_contradictions, say_other_texts, say_wrong_targets
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, find_reader, read_log
 
@@ -235,6 +235,7 @@ def read_logs(
             *judges,
             *repeated,
             *say_contradictions(parts),
+            *say_other_texts(parts),
             *notes,
         ),
     )

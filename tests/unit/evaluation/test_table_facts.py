@@ -752,3 +752,31 @@ def test_marks_that_are_the_labels_of_another_file_are_no_marks(tmp_path: Path) 
     other = pd.DataFrame({"correct": [1, 0] * 6, "prediction": [1, 0, 0, 0] * 3})
     paths = [write(one, tmp_path / "a.csv"), write(other, tmp_path / "b.csv")]
     assert int(read_logs(paths).predictions.correct.sum()) == 21
+
+
+@pytest.mark.parametrize("is_one_file", [True, False])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda row: row["text"].replace("house", "barn"), "in 12 of 12 wordings"),
+        (lambda row: row["text"] + "!" * (row["version"] == "voice"), "in 6 of 12 wordings"),
+        (lambda row: row["text"] + "!" * (row["item"] == 2), "version 'original' of item 2 of b"),
+        (lambda row: row["text"], None),
+        (lambda row: "" if row["item"] else row["text"], None),  # not known
+    ],
+)
+def test_other_texts_of_two_models_under_one_name_are_counted(
+    change: Callable[[dict[str, Any]], str], said: str | None, *, is_one_file: bool, tmp_path: Path
+) -> None:
+    rows = [
+        {"item": item, "version": version, "gold": "yn"[item % 2], "predicted": answer}
+        | {"text": f"{version} of house {item}", "model": "a"}
+        for item in range(6)
+        for version, answer in (("original", "yn"[item % 2]), ("voice", "y"))
+    ]
+    others = [row | {"text": change(row), "model": "b", "predicted": "n"} for row in rows]
+    files = [rows + others] if is_one_file else [rows, others]
+    paths = [write(pd.DataFrame(own), tmp_path / f"{n}.csv") for n, own in enumerate(files)]
+    told = [note for note in read_logs(paths).notes if "their texts differ" in note]
+    assert len(told) == (said is not None)
+    assert all(str(said) in note for note in told)
