@@ -33,6 +33,10 @@ ID_COLUMNS = frozenset(
     }
 )  # fmt: skip
 """Names, case-folded, of columns that usually tell rows apart; others are known by their values."""
+SHARED_IDS = frozenset(
+    {"promptid", "prompt_id", "captionid", "text_id", "sentence_id", "question_id", "qid"}
+)
+"""Those of them which several rows share in published data."""
 
 _MOST_SHOWN = 60
 # The least share of rows whose texts stand elsewhere that is no chance: two texts may be reworded

@@ -637,6 +637,30 @@ def test_the_same_file_is_one_model(tmp_path: Path) -> None:
         name_models([predictions] * 2, paths)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("name", "ids", "said"),
+    [
+        ("id", [i // 4 for i in range(N)], "3 ids occur more than once"),
+        ("pairID", [f"p{max(i, 1)}" for i in range(N)], "one id occurs more than once: 'p1'"),
+        ("doc_id", [f"{min(i, 10)}" for i in range(N)], "one id occurs more than once: "),
+        ("id", [*range(N)], None),
+        ("captionID", [i // 4 for i in range(N)], None),  # several pairs have the caption
+        ("genre", [i // 4 for i in range(N)], None),
+    ],
+)
+def test_ids_that_stand_in_several_rows_are_counted(
+    name: str, ids: list[Any], said: str | None, ending: str, tmp_path: Path
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "original": "x", "transformed": "x", name: ids})
+    path = write(frame, tmp_path / f"merged.{ending}")
+    notes = read_logs([path]).notes
+    assert len(notes) == (said is not None)
+    assert said is None or f"of the column {name}, {said}" in notes[0]
+    assert said is None or f"--clusters {name}" in notes[0]
+    assert read_logs([path], keep_columns=[name]).notes == ()  # as --clusters does
+
+
 @pytest.mark.parametrize("column", ["premise", "hypothesis", "sentence"])
 def test_texts_in_another_encoding_are_told(column: str, tmp_path: Path) -> None:
     wide = pd.DataFrame(

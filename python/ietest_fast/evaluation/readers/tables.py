@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -29,13 +30,16 @@ from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
+    SHARED_IDS,
     are_ids,
     as_numbers,
     as_outcomes,
     as_texts,
+    find_missing,
     find_outcomes,
     is_id_name,
     may_name_rows,
+    say_repeated,
     show_value,
     unwrap,
 )
@@ -116,6 +120,7 @@ class TableReader:
             for column in columns.values()
         }
         ids = _read_ids(path, names, taken={gold, *columns.values()}, fields=fields)
+        notes += _say_ids_again(ids, {*keep, fields.item}, path)
         about = _read_about(path, names, {gold, *columns.values()}) if len(columns) == 1 else {}
         if has_gold:
             answers = {column: table[column] for column in columns.values()}
@@ -276,6 +281,29 @@ def _say_copies(
         "another row, and each counts; --clusters draws equal texts together."
     )
     return (note,)
+
+
+def _say_ids_again(
+    ids: Mapping[str, pa.Array], taken: set[str | None], path: Path
+) -> tuple[str, ...]:
+    """Count ids that stand in several rows, which a merge of repeated keys makes of one text."""
+    import pyarrow as pa
+
+    named = {name: values for name, values in ids.items() if is_id_name(name)}
+    if any(are_ids(values) for values in named.values()) or not taken.isdisjoint(named):
+        return ()
+    notes = []
+    for name, column in named.items():
+        if name.casefold() in SHARED_IDS or pa.types.is_nested(column.type):
+            continue
+        said = say_repeated(column.filter(pa.array(~find_missing(pa.chunked_array([column])))))
+        if said is not None:
+            notes.append(
+                f"Warning: {path}: of the column {name}, {said}, and each row counts as a text; "
+                "remove what a merge has repeated, or draw them together (--clusters "
+                f"{shlex.quote(name)})."
+            )
+    return tuple(notes)
 
 
 def _read_changed(
