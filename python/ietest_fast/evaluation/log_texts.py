@@ -94,6 +94,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
         own = [other for other in parts if other.model == part.model]
         first = own[0].log
         said += _say_other_gold(part, own[0])
+        said += _say_reworded_original(own) if part is own[0] else []
         if part.log.changed is None or part.version == own[0].version:
             continue
         is_long = CHANGED in part.log.columns
@@ -229,6 +230,21 @@ def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
     return [
         "" if each is None else answer_key(each) for each in as_texts(column, path=path).to_pylist()
     ]
+
+
+def _say_reworded_original(own: Sequence[Part]) -> list[str]:
+    """Say that of files of versions the first alone marks reworded texts, as a version does."""
+    first, *others = (part.log for part in own if part.version != own[0].version or part is own[0])
+    n = 0 if first.changed is None else pc.sum(first.changed).as_py() or 0
+    is_marked = any(log.changed is not None or log.path == first.path for log in others)
+    if not n or not others or is_marked:
+        return []
+    said = (
+        f"Warning: {first.path} has the column {CHANGED}, true in {say_count(n, 'row')}, as what "
+        f"transform writes, and {others[0].path} has none; the first file is taken for the "
+        "original, so give the original first."
+    )
+    return [said]
 
 
 def _say_other_gold(part: Part, first: Part) -> list[str]:

@@ -145,6 +145,32 @@ def test_tables_that_mark_other_rows_are_told(tmp_path: Path) -> None:
     assert "mark other rows as changed" in found.notes[0]
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("marks", "n"),
+    [
+        ((MARKS, None), 4),
+        (([True] * N, None), 12),
+        ((MARKS, None, None), 4),
+        ((None, MARKS), None),
+        (([False] * N, MARKS), None),
+        ((MARKS, MARKS), None),
+        (([False] * N, None), None),
+    ],
+)
+def test_a_first_file_that_alone_marks_reworded_texts_is_told(
+    tmp_path: Path, marks: tuple[list[bool] | None, ...], n: int | None, ending: str
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y"] * 6})
+    paths = [
+        write(frame if own is None else frame.assign(changed=own), tmp_path / f"{i}.{ending}")
+        for i, own in enumerate(marks)
+    ]
+    told = [note for note in read_logs(paths).notes if "give the original first" in note]
+    assert len(told) == (n is not None)
+    assert n is None or f"0.{ending} has the column changed, true in {n} rows" in told[0]
+
+
 def test_a_column_of_one_version_is_not_that_of_three(tmp_path: Path) -> None:
     frame = pd.DataFrame({name: ["x", "y"] * 6 for name in ("label", "original", "a", "b")})
     path = write(frame.assign(changed=MARKS), tmp_path / "three.csv")
