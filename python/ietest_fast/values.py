@@ -429,6 +429,13 @@ def as_numbers(column: pa.ChunkedArray) -> NDArray[np.float64]:
     return values
 
 
+def find_range(column: pa.ChunkedArray) -> tuple[float, float] | None:
+    """Return the least and the largest number of a column; None if it has none."""
+    numbers = as_numbers(column)
+    known = numbers[np.isfinite(numbers)]
+    return (float(known.min()), float(known.max())) if known.size else None
+
+
 def find_missing(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     """Say of each value whether it is missing: a null, NaN, or a text of either or of blanks."""
     missing: NDArray[np.bool_] = pc.is_null(column, nan_is_null=True).to_numpy().copy()

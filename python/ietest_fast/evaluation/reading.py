@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 # Formats of this package whose answers were not filtered; a package that adds one may have filters.
 _WITHOUT_FILTERS = frozenset({"table", "inspect", "helm"})
 
+_PERCENT = 100.0
+
 NOT_IN_ALL = "not in all logs"
 """Why an item is left out where only common ones are compared."""
 
@@ -205,6 +207,7 @@ def read_logs(
     if threshold is not None:
         _check_scores(logs)
         judges += say_threshold([log.correct for log in logs if log.correct is not None], threshold)
+        judges += _say_units(logs, threshold)
     if threshold is None:  # a score may be too low for an answer that is the target
         judges += say_wrong_targets(logs)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
@@ -311,6 +314,24 @@ def say_threshold(columns: Sequence[pa.Array | pa.ChunkedArray], threshold: floa
         ("every score reaches", "right") if known == {True} else ("no score reaches", "wrong")
     )
     return [f"Warning: {which} the threshold {threshold:g}, so all answers count as {what}."]
+
+
+def _say_units(logs: Sequence[Answers], threshold: float) -> list[str]:
+    """Say that one threshold serves shares and what seem to be percentages."""
+    known = [(log, *log.scores) for log in logs if log.scores is not None and log.scores[0] >= 0]
+    shares = [log for log, _, most in known if 0 < most <= 1]
+    others = [(log, most) for log, _, most in known if 1 < most <= _PERCENT]
+    if not shares or not others:
+        return []
+    one, two = (
+        str(log.path) if log.version is None else f"{log.version} in {log.path}"
+        for log in (shares[0], others[0][0])
+    )
+    said = (
+        f"Warning: the scores of {one} are between 0 and 1, those of {two} go up to "
+        f"{others[0][1]:g}, and one threshold, {threshold:g}, serves both; write both in one unit."
+    )
+    return [said]
 
 
 def _choose_filter(logs: Sequence[Answers], wanted: str | None) -> tuple[str | None, list[str]]:

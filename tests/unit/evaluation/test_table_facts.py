@@ -351,6 +351,33 @@ def test_a_threshold_that_tells_no_answers_apart_is_told(tmp_path: Path) -> None
         assert notes == ([] if said is None else [f"Warning: {said}."])
 
 
+@pytest.mark.parametrize("form", ["wide", "files", "long"])
+@pytest.mark.parametrize(
+    ("scale", "is_told"), [(100, True), (20, True), (1, False), (0, False), (1000, False)]
+)
+def test_scores_in_two_units_are_told(form: str, scale: int, is_told: bool, tmp_path: Path) -> None:
+    scores = [i / N for i in range(N)]
+    columns = {"original": scores, "transformed": [score * scale for score in scores]}
+    if form == "wide":
+        marks = pd.DataFrame({f"{name}_correct": own for name, own in columns.items()})
+        paths = [write(marks, tmp_path / "t.csv")]
+    elif form == "files":
+        tables = [pd.DataFrame({"score": own}) for own in columns.values()]
+        paths = [write(each, tmp_path / f"{i}.parquet") for i, each in enumerate(tables)]
+    else:
+        rows = [
+            {"item": i, "version": name, "correct": own[i]}
+            for i in range(N)
+            for name, own in columns.items()
+        ]
+        paths = [write(pd.DataFrame(rows), tmp_path / "t.jsonl")]
+    options = {"correct_columns": ["score"]} if form == "files" else {}
+    notes = read_logs(paths, threshold=0.5, **options).notes
+    told = [note for note in notes if "write both in one unit" in note]
+    assert len(told) == is_told
+    assert all(f"go up to {scores[-1] * scale:g}, and one threshold" in note for note in told)
+
+
 def test_other_values_do_not_name_rows(tmp_path: Path) -> None:
     frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
     paths = [

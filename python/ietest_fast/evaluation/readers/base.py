@@ -169,6 +169,8 @@ class Answers:
         Names, for messages; the path is None if gold labels stand in the log.
     is_by_order
         Whether items are named by the numbers of their rows, once logs are matched by their order.
+    scores
+        The least and the largest of the scores that a threshold has made outcomes of, if known.
     is_scored
         Whether answers are free texts that the log itself has marked as right or wrong.
     marks_unparsed
@@ -213,6 +215,7 @@ class Answers:
     gold_path: Path | None = None
     predicted_column: str = "prediction"
     is_by_order: bool = False
+    scores: tuple[float, float] | None = None
     is_scored: bool = False
     marks_unparsed: bool = False
     dropped: Mapping[str, int] = field(default_factory=dict)

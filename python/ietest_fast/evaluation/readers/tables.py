@@ -37,6 +37,7 @@ from ietest_fast.values import (
     as_texts,
     find_missing,
     find_outcomes,
+    find_range,
     is_id_name,
     may_name_rows,
     say_repeated,
@@ -151,6 +152,7 @@ class TableReader:
                 )
                 if are_outcomes
                 else None,
+                scores=None if fields.threshold is None else find_range(table[column]),
                 marks=marks[column][1],
                 marks_column=marks[column][0],
                 version=version if len(columns) > 1 else None,
@@ -742,6 +744,11 @@ def _read_long(
             table = table.append_column("probabilities", _read_lists(path, form, "probabilities"))
         whole = Predictions.from_table(table, source=str(path))
     found = list_versions(whole, path, is_own=is_own)
+    if fields.threshold is not None:
+        scores = read_values(path, ["correct"])["correct"]
+        found = [
+            replace(log, scores=find_range(scores.filter(_are_of(log, whole)))) for log in found
+        ]
     others = () if is_own else _say_of_long(whole, path)
     if whole.repeats is not None:
         others += (
@@ -749,6 +756,17 @@ def _read_long(
         )
     found[0] = replace(found[0], notes=(*found[0].notes, *others))
     return found
+
+
+def _are_of(log: Answers, whole: Predictions) -> pa.ChunkedArray:
+    """Say which rows of a long table are those of one version of one classifier."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pc.equal(whole.table["version"].cast(pa.string()), log.version)
+    if log.model is None:
+        return rows
+    return pc.and_(rows, pc.equal(whole.table["model"].cast(pa.string()), log.model))
 
 
 def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
