@@ -114,6 +114,10 @@ def test_texts_left_alone_are_told_where_no_text_was_reworded() -> None:
          "correct says of the answers of none of original, transformed"),
         ("label,original,transformed,is_correct", "{a},{a},{a},0",
          "is_correct says of the answers of none of original, transformed"),
+        ("label,original,transformed,exact_match", "{a},{a},{a},0",
+         "exact_match says of the answers of none of original, transformed"),
+        ("label,original,transformed,acc", "{a},{a},{b},0.87", ""),  # of all rows
+        ("label,original,transformed,is_right", "{a},{a},{b},1", ""),
         ("item,version,gold,label,predicted", "{i},{v},{a},{b},{a}",
          "label is another label than gold in 20 rows"),
         ("label,target,original,transformed", "{a},{b},{a},{a}",

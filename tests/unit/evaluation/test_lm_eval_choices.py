@@ -738,9 +738,13 @@ def test_columns_of_marks_beside_labels_are_compared(labels: list[Any], tmp_path
     store(table, paths[1])
     with pytest.raises(InputError, match=r"b\.csv, row \d, column 'correct': .* contradicts the"):
         read_logs(paths)
-    store(table.rename_columns(["label", "prediction", "is_correct"]), paths[1])
-    with pytest.raises(InputError, match=r"column 'is_correct': .* contradicts the gold"):
-        read_logs(paths)
+    for name in ("is_correct", "is_right", "exact_match", "acc"):
+        store(table.rename_columns(["label", "prediction", name]), paths[1])
+        with pytest.raises(InputError, match=f"column '{name}': .* contradicts the gold"):
+            read_logs(paths)
+    for name in ("right", "accuracy"):  # it may be a class, or of all rows
+        store(table.rename_columns(["label", "prediction", name]), paths[1])
+        assert len(read_logs(paths).predictions.pairs("transformed")) == 12
     # A column of that name may also hold the right answers.
     store(pa.table({"label": gold, "prediction": said["b"], "correct": gold}), paths[1])
     assert len(read_logs(paths).predictions.pairs("transformed")) == 12
@@ -753,7 +757,10 @@ def test_columns_of_marks_beside_labels_are_compared(labels: list[Any], tmp_path
         read_logs([path])
 
 
-@pytest.mark.parametrize("spelling", ["{}_correct", "correct_{}", "is_correct_{}"])
+@pytest.mark.parametrize(
+    "spelling",
+    ["{}_correct", "correct_{}", "is_correct_{}", "{}_acc", "{}_right", "exact_match_{}"],
+)
 @pytest.mark.parametrize("columns", [("original", "transformed"), ("a", "b")])
 def test_columns_of_marks_are_compared_in_either_spelling(
     spelling: str, columns: tuple[str, str], tmp_path: Path

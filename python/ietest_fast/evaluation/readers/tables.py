@@ -63,7 +63,9 @@ _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model")
 _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
 # What says of answers whether they are right, where nobody has named it.
-_MARKS = ("correct", "is_correct")
+_MARKS = ("correct", "is_correct", "is_right", "exact_match", "acc")
+# With the name of a column of answers before or behind; by itself it may be a class, or a side.
+_OWN_MARKS = (*_MARKS, "right")
 _GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id")
 """Names of columns that say what is right, if they have values in common."""
 
@@ -369,11 +371,11 @@ def _read_marks(
     """
     import pyarrow as pa
 
-    own = [name for mark in _MARKS for name in (f"{column}_{mark}", f"{mark}_{column}")]
+    own = [name for mark in _OWN_MARKS for name in (f"{column}_{mark}", f"{mark}_{column}")]
     own += _MARKS if is_alone else ()
     found: dict[str, NDArray[np.bool_]] = {}
     for name in own:
-        if names.count(name) != 1:
+        if name == column or names.count(name) != 1:
             continue
         with contextlib.suppress(InputError):
             values = read_values(path, [name])[name]
