@@ -450,7 +450,7 @@ def _with_gold(
         ids=ids,
         gold_column=column,
     )
-    beside = {name: ids[name] for name in list_beside(there, {column}) if name in ids}
+    beside = {name: ids[name] for name in list_beside(there, column) if name in ids}
     notes = say_other_facts(beside, table[column], column, {}, path=path)
     found: list[Answers] = []
     for log in logs:

@@ -114,6 +114,19 @@ def test_texts_left_alone_are_told_where_no_text_was_reworded() -> None:
          "correct says of the answers of none of original, transformed"),
         ("label,original,transformed,is_correct", "{a},{a},{a},0",
          "is_correct says of the answers of none of original, transformed"),
+        ("label,y_true,original,transformed", "{a},{b},{a},{a}",
+         "y_true is another label than label in 20 rows; label counts"),
+        ("label,true_label,original,transformed", "{a},{k},{a},{a}",
+         "true_label is another label than label in 3 rows"),
+        ("label,ground_truth,original,transformed", "{n},{wrong},{right},{right}",
+         "ground_truth is another label than label in 20 rows"),
+        ("label,label.1,original,transformed", "{a},{b},{a},{a}",
+         "label.1 is another label than label in 20 rows"),
+        ("item,version,gold,y_true,predicted", "{i},{v},{a},{b},{a}",
+         "y_true is another label than gold in 20 rows"),
+        ("label,y_true,original,transformed", "{right},{n},{right},{right}", ""),
+        ("label,label_y,original,transformed", "{a},{b},{a},{a}", ""),  # of something else
+        ("label,ground_truth,original,transformed", "{a},in words {i} {v},{a},{a}", ""),
         ("label,original,transformed,exact_match", "{a},{a},{a},0",
          "exact_match says of the answers of none of original, transformed"),
         ("label,original,transformed,acc", "{a},{a},{b},0.87", ""),  # of all rows
@@ -157,6 +170,24 @@ def test_columns_that_contradict_the_labels_are_told(
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     warned = [note for note in read_logs([tmp_path / "t.csv"]).notes if "Warning" in note]
     assert any(said in note for note in warned) if said else not warned
+
+
+@pytest.mark.parametrize(
+    ("names", "n_told"),
+    [(("label_x", "label_y"), 1), (("label_y", "label_x"), 1), (("label_x", "label_z"), 0)],
+)
+@pytest.mark.parametrize("is_same", [False, True])
+def test_the_other_labels_of_a_merge_are_compared(
+    tmp_path: Path, names: tuple[str, str], n_told: int, is_same: bool
+) -> None:
+    rows = [f"{a},{a if is_same else b},{a},{b}\n" for a, b in ("pn", "np") * 10]
+    header = ",".join((*names, "prediction_x", "prediction_y")) + "\n"
+    (tmp_path / "m.csv").write_text(header + "".join(rows))
+    found = read_logs(
+        [tmp_path / "m.csv"], gold_column=names[0], columns=["prediction_x", "prediction_y"]
+    )
+    said = f"{names[1]} is another label than {names[0]} in 20 rows"
+    assert sum(said in note for note in found.notes) == (0 if is_same else n_told)
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, 4])
@@ -327,6 +358,19 @@ def test_a_number_beside_named_answers_is_no_label(
          "predicted is another answer than prediction in 20 rows; prediction counts"),
         ("label,prediction,predicted", "{a},{a},{a}", ""),
         ("label,prediction,answer", "{a},{b},{a}", ""),  # the right one, maybe
+        ("label,prediction,prediction.1", "{a},{a},{b}",
+         "prediction.1 is another answer than prediction in 20 rows; prediction counts"),
+        ("label,prediction,y_pred", "{a},{a},{k}",
+         "y_pred is another answer than prediction in 3 rows"),
+        ("label,prediction,pred_label", "{a},{a},{b}",
+         "pred_label is another answer than prediction in 20 rows"),
+        ("label,prediction,y_pred", "{a},{a},I think so {i} {v}", ""),
+        ("item,version,gold,predicted,answer", "{i},{v},{a},{a},{b}",
+         "answer is another answer than predicted in 20 rows"),
+        ("item,version,gold,predicted,response", "{i},{v},{a},{a},{k}",
+         "response is another answer than predicted in 3 rows"),
+        ("item,version,gold,predicted,answer", "{i},{v},{a},{k},{a}", ""),  # the right one
+        ("item,version,gold,predicted,response", "{i},{v},{a},{a},maybe {a}", ""),
     ],
 )  # fmt: skip
 def test_answers_that_stand_there_twice_are_compared(

@@ -56,8 +56,13 @@ if TYPE_CHECKING:
 
 _LONG = ("item", "version")
 _PREDICTION = "prediction"
-_PREDICTIONS = (_PREDICTION, "predicted", "pred", "predicted_label", "predicted_labels")
+_PREDICTIONS = (
+    *(_PREDICTION, "predicted", "pred", "predicted_label", "predicted_labels"),
+    *("pred_label", "y_pred"),
+)
 """Names of columns that say what a classifier has answered, if they have values in common."""
+_RESPONSES = ("answer", "response")
+"""The same in long tables, or the right answers, or texts in which answers were found."""
 _VERSIONS = ("original", "transformed")
 _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model")
@@ -66,7 +71,10 @@ _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
 _MARKS = ("correct", "is_correct", "is_right", "exact_match", "acc")
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
 _OWN_MARKS = (*_MARKS, "right")
-_GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id")
+_GOLD = (
+    *(*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id"),
+    *("true_label", "y_true", "ground_truth"),
+)
 """Names of columns that say what is right, if they have values in common."""
 
 
@@ -127,7 +135,7 @@ class TableReader:
         about = _read_about(path, names, {gold, *columns.values()}) if len(columns) == 1 else {}
         if has_gold:
             answers = {column: table[column] for column in columns.values()}
-            beside = list_beside(names, {gold, *answers}, with_outcomes=len(answers) > 1)
+            beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
             notes += say_other_facts(
                 _read_columns(path, beside), table[gold], gold, answers, path=path
             )
@@ -136,7 +144,7 @@ class TableReader:
             (column,) = columns.values()
             others = [
                 name
-                for name in _PREDICTIONS
+                for name in (*_PREDICTIONS, *_name_twins(column))
                 if name not in {gold, column, *keep, fields.item} and names.count(name) == 1
             ]
             notes += _say_other_answers(
@@ -447,11 +455,25 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
 
 
 def list_beside(
-    names: Sequence[str], taken: Collection[str], *, with_outcomes: bool = False
+    names: Sequence[str],
+    gold: str,
+    answers: Collection[str] = (),
+    *,
+    with_outcomes: bool = False,
 ) -> list[str]:
     """Return the columns of a table that may say what is right, besides those that are read."""
-    wanted = [*_GOLD, *(_MARKS if with_outcomes else ())]
-    return [name for name in wanted if name not in taken and names.count(name) == 1]
+    wanted = [*_GOLD, *_name_twins(gold), *(_MARKS if with_outcomes else ())]
+    return [
+        name
+        for name in dict.fromkeys(wanted)
+        if name not in {gold, *answers} and names.count(name) == 1
+    ]
+
+
+def _name_twins(name: str) -> list[str]:
+    """Name what pandas makes of a second column of a name: when it reads, and when it merges."""
+    other = {"_x": "_y", "_y": "_x"}.get(name[-2:])
+    return [f"{name}.1", *([] if other is None else [name[:-2] + other])]
 
 
 def say_other_facts(
@@ -793,11 +815,13 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     _check_marks(whole, path)
     gold, answers = (
         {name: whole.table[name] for name in usual if name in whole.extra_columns}
-        for usual in (_GOLD, _PREDICTIONS)
+        for usual in (_GOLD, (*_PREDICTIONS, *_RESPONSES))
     )
     if "gold" in whole.columns:
         said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)
     if "predicted" in whole.columns:
+        for name in set(_RESPONSES).intersection(answers):
+            answers[name] = _keep_labels(answers[name], whole, path)
         said += _say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
     return said
 
@@ -820,6 +844,23 @@ def _check_marks(whole: Predictions, path: Path) -> None:
                 row=f"row {wrong[0]}",
                 column=name,
             )
+
+
+def _keep_labels(
+    values: pa.ChunkedArray, whole: Predictions, path: Path
+) -> pa.Array | pa.ChunkedArray:
+    """Leave out of a column what is no label, or all of it if it holds the right answers."""
+    import pyarrow as pa
+
+    try:
+        own = _label_keys(values, path)
+    except InputError:  # lists, which are no labels
+        return pa.nulls(len(values), pa.string())
+    known = [_label_keys(whole.table["predicted"], path)]
+    known += [_label_keys(whole.table["gold"], path)] if "gold" in whole.columns else []
+    is_gold = len(known) > 1 and (_in_same_words(own, known[1])[0] == known[1]).all()
+    kept = np.zeros(len(own), np.bool_) if is_gold else np.isin(own, np.concatenate(known))
+    return pa.array(np.where(kept, own, ""), pa.string())
 
 
 def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:
