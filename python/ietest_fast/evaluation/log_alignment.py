@@ -491,6 +491,36 @@ def _check_ids(first: Answers, other: Answers) -> None:
         )
 
 
+def say_other_ids(first: Answers, other: Answers) -> list[str]:
+    """Say that rows are matched by their order, although their ids have nothing in common.
+
+    Versions may have ids of their own; a column that names the rows alike shows that all is well.
+    """
+    is_by_order = first.items is None or other.items is None
+    if first.path == other.path or not is_by_order or len(first) != len(other):
+        return []
+    named, others = (_naming_columns(log) for log in (first, other))
+    strange = []
+    for own, name in pair_columns(named, others):
+        mine, theirs = (
+            spell_whole(as_texts(values, path=log.path, name=column))
+            for log, values, column in ((first, named[own], own), (other, others[name], name))
+        )
+        if not (are_ids(mine) and are_ids(theirs)):
+            continue
+        if mine.equals(theirs):
+            return []
+        is_shared = pc.any(pc.is_in(theirs, value_set=mine)).as_py()
+        if is_id_name(own) and is_id_name(name) and not is_shared:
+            strange.append((own, name))
+    return [
+        f"{other.path}: its {say_count(len(other), 'row')} were matched by order with those of "
+        f"{first.path}, although the ids in the columns {name} and {own} have nothing in common; "
+        f"if the orders differ, {_SORT}."
+        for own, name in strange[:1]
+    ]
+
+
 def _naming_columns(log: Answers) -> dict[str, pa.Array]:
     """Return what tells the rows of a log apart: columns, and the inputs of a harness."""
     if log.inputs is None or log.input_columns or not may_name_rows(_INPUT, log.inputs):

@@ -20,6 +20,7 @@ from ietest_fast.evaluation.log_alignment import (
     keep_common,
     name_order,
     prepare,
+    say_other_ids,
     say_other_labels,
     with_own_gold,
 )
@@ -217,6 +218,7 @@ def read_logs(
     n_left_out = 0
     if common_items:
         parts, n_left_out = keep_common(parts)
+    ordered = [note for part in parts[1:] for note in say_other_ids(parts[0].log, part.log)]
     parts = align(parts, has_ids=id_column is not None)
     repeated = [*check_repeats(parts), *say_other_labels(parts)]
     _check_kept(logs, keep_columns)
@@ -237,6 +239,7 @@ def read_logs(
             *say_other_settings(logs),
             *judges,
             *repeated,
+            *ordered,
             *say_contradictions(parts),
             *say_other_texts(parts),
             *notes,
@@ -466,7 +469,7 @@ def _with_gold(
                 right=None,
                 gold_column=column,
                 gold_path=path,
-                notes=log.notes if found else (*log.notes, *notes),
+                notes=(*log.notes, *(() if found else notes), *say_other_ids(own, gold)),
             )
         )
     return found

@@ -744,6 +744,37 @@ def test_a_table_of_gold_labels_agrees_with_the_logs(
         read_logs(logs, gold_path=path, **options)
 
 
+@pytest.mark.parametrize("is_gold", [True, False])
+@pytest.mark.parametrize(
+    ("name", "ids", "is_told"),
+    [
+        ("uid", ("q4", "q2", "q1", "q3"), True),
+        ("id", ("a", "b", "c", "d"), True),
+        ("pairID", (11, 12, 13, 14), True),
+        ("uid", ("1.0", "2.0", "3.0", "4.0"), False),
+        ("id", (1, 2, 3, 4), False),
+        ("uid", ("q", "q", "r", "r"), False),  # which tells no rows apart
+        ("note", ("w", "x", "y", "z"), False),
+    ],
+)
+def test_ids_that_have_nothing_in_common_are_told_where_rows_are_matched_by_order(
+    name: str, ids: tuple[Any, ...], is_told: bool, is_gold: bool, tmp_path: Path
+) -> None:
+    rows = "".join(f"{i},{p}{'' if is_gold else f',{p}'}\n" for i, p in enumerate("xyxy", 1))
+    logs = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for log in logs:
+        log.write_text(f"id,prediction{'' if is_gold else ',label'}\n{rows}")
+    other = tmp_path / "g.csv" if is_gold else logs[1]
+    own = "".join(f"{i},{p},{p}\n" for i, p in zip(ids, "xyxy", strict=True))
+    other.write_text(f"{name},prediction,label\n{own}")
+    found = read_logs(logs, gold_path=other if is_gold else None)
+    told = [note for note in found.notes if "have nothing in common" in note]
+    assert len(told) == is_told * len(logs[not is_gold :])
+    said = f"{other.name}: its 4 rows were matched by order with those of {tmp_path}"
+    assert all(said in note for note in told)
+    assert all(f"columns {name} and id have nothing" in note for note in told)
+
+
 @pytest.mark.parametrize(
     ("header", "options", "message"),
     [
