@@ -197,6 +197,45 @@ def test_words_of_training_and_quantities_of_a_file(
     assert set(profile["tests"][0]["by_group"]) == {"fiction", "travel"}
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        ("label_text", LABELS, LABELS),
+        ("label_name", ("0", "1", "2"), ("0", "1", "2")),
+        ("label_str", ("e", "n", "n"), None),  # something else
+        ("source", LABELS, "as they were"),
+    ],
+)
+def test_kept_columns_of_labels_get_those_that_a_test_sets(
+    tmp_path: Path,
+    model: Path,
+    texts: Path,
+    capsys: pytest.CaptureFixture[str],
+    column: tuple[str, tuple[str, ...], tuple[str, ...] | str | None],
+) -> None:
+    name, values, wanted = column
+    table = pacsv.read_csv(texts)
+    own = pa.array([values[i % 3] for i in range(table.num_rows)])
+    pacsv.write_csv(table.append_column(name, own), texts)
+    (tmp_path / "suite.toml").write_text('[tests]\nopposite = "antonym"\nnoise = "spelling"\n')
+    status, _, err = run(
+        capsys,
+        *("--onnx", model, "--test", texts, "--suite", tmp_path / "suite.toml"),
+        *("--keep-columns", name, "--out", tmp_path / "answers.parquet"),
+    )
+    assert (status, err) == (0, "")
+    rows = pq.read_table(tmp_path / "answers.parquet").to_pylist()
+    assert {row["version"] for row in rows} == {"original", "opposite", "noise"}
+    for row in rows:
+        said, place = row[name], LABELS.index(row["gold"])
+        if row["version"] != "opposite":
+            assert said == values[place]
+        elif isinstance(wanted, str):
+            assert said in values
+        else:
+            assert said == (None if wanted is None else wanted[place])
+
+
 def test_files_of_tests_whose_names_look_alike(
     tmp_path: Path, model: Path, texts: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.corpus.columns import check_columns
+from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, check_columns
+from ietest_fast.corpus.labels import put_labels_beside
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import CHANGED, check_kept
@@ -242,7 +243,7 @@ def evaluate(
             everything,
             corpus,
             mapping,
-            keep_columns,
+            {name: corpus.table[name] for name in keep_columns},
             {},
             lost,
         )
@@ -281,8 +282,7 @@ def evaluate(
                 version.source_row,
                 corpus,
                 mapping,
-                # Of other texts the corpus' columns say nothing.
-                keep_columns if version.items is None else (),
+                _take_kept(corpus, version, keep_columns),
                 version.notes,
                 lost if version.items is None else others,
             )
@@ -337,14 +337,13 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
     source_row: NDArray[np.int64],
     corpus: Corpus,
     mapping: LabelMap,
-    keep_columns: Sequence[str],
+    kept: Mapping[str, pa.ChunkedArray],
     notes: Mapping[str, pa.Array],
     lost: NDArray[np.bool_],
 ) -> pa.Table:
     """Return the rows of one version."""
     import pyarrow as pa
 
-    rows = pa.array(source_row)
     labels = pa.array(mapping.names)
     predicted = mapping.classes_of(scores.predicted).astype(np.int32)
     columns: dict[str, Any] = {
@@ -362,9 +361,36 @@ def _long(  # noqa: PLR0917 - what makes a row of the table
         columns["copy"] = pa.array(number_copies(source_row))
     columns |= {text: texts[text] for text in corpus.text_columns}
     columns |= notes
-    for kept in keep_columns:  # which may be a text, or what names the items
-        columns.setdefault(kept, corpus.table[kept].take(rows))
+    for column, values in kept.items():  # which may be a text, or what names the items
+        columns.setdefault(column, values)
     return pa.table(columns).filter(pa.array((gold >= 0) & ~lost[source_row]))
+
+
+def _take_kept(
+    corpus: Corpus, version: Version, names: Sequence[str]
+) -> dict[str, pa.ChunkedArray]:
+    """Take kept columns for a version; those of labels get the new ones, or null if none fits."""
+    import pyarrow as pa
+
+    if version.items is not None:  # of other texts the corpus' columns say nothing
+        return {}
+    found = corpus.table.select(names).take(pa.array(version.source_row))
+    if version.keeps_labels:
+        return {name: found[name] for name in names}
+    codes = np.concatenate([corpus.labels, version.labels]).astype(np.int32)
+    labels = pa.array(corpus.label_names, pa.string()).take(pa.array(codes, mask=codes < 0))
+    for place, name in enumerate(names):
+        if name not in {*LABEL_COLUMNS, *LABELS_BESIDE}:
+            continue
+        # All rows of the corpus show what the column says; those of a version may be few.
+        pair = corpus.table.select([name]).append_column("", labels[: len(corpus)])
+        pair = pa.concat_tables([pair, pair.take(pa.array(version.source_row))])
+        try:
+            said = put_labels_beside(pair, "", labels)[name].cast(pair.schema.field(name).type)
+        except (InputError, pa.ArrowException):
+            said = pa.chunked_array([pa.nulls(len(pair), pair.schema.field(name).type)])
+        found = found.set_column(place, pair.schema.field(name), said[len(corpus) :])
+    return {name: found[name] for name in names}
 
 
 def _find_lost(scores: VersionScores, versions: Sequence[Version]) -> NDArray[np.bool_]:
