@@ -617,7 +617,8 @@ def _read_own_gold(
 
     if fields.gold not in {None, LABEL_COLUMNS[0]}:
         return None, None
-    for name, values in _read_columns(path, list_beside(names, set(columns.values()))).items():
+    beside = list_beside(names, LABEL_COLUMNS[0], columns.values())
+    for name, values in _read_columns(path, beside).items():
         with contextlib.suppress(InputError):  # lists, which are no labels
             texts = as_texts(values, path=path)
             is_none = pc.is_in(pc.utf8_lower(texts), value_set=pa.array([*_OF_NONE], texts.type))
