@@ -456,13 +456,14 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
 
 def list_beside(
     names: Sequence[str],
-    gold: str,
+    gold: str | None,
     answers: Collection[str] = (),
     *,
     with_outcomes: bool = False,
 ) -> list[str]:
     """Return the columns of a table that may say what is right, besides those that are read."""
-    wanted = [*_GOLD, *_name_twins(gold), *(_MARKS if with_outcomes else ())]
+    twins = [] if gold is None else _name_twins(gold)
+    wanted = [*_GOLD, *twins, *(_MARKS if with_outcomes else ())]
     return [
         name
         for name in dict.fromkeys(wanted)
@@ -617,7 +618,7 @@ def _read_own_gold(
 
     if fields.gold not in {None, LABEL_COLUMNS[0]}:
         return None, None
-    beside = list_beside(names, LABEL_COLUMNS[0], columns.values())
+    beside = list_beside(names, None, columns.values())
     for name, values in _read_columns(path, beside).items():
         with contextlib.suppress(InputError):  # lists, which are no labels
             texts = as_texts(values, path=path)
