@@ -33,10 +33,10 @@ ID_COLUMNS = frozenset(
     }
 )  # fmt: skip
 """Names, case-folded, of columns that usually tell rows apart; others are known by their values."""
-SHARED_IDS = frozenset(
+# Those of them which several rows share in published data.
+_SHARED_IDS = frozenset(
     {"promptid", "prompt_id", "captionid", "text_id", "sentence_id", "question_id", "qid"}
 )
-"""Those of them which several rows share in published data."""
 
 _MOST_SHOWN = 60
 # The least share of rows whose texts stand elsewhere that is no chance: two texts may be reworded
@@ -75,6 +75,11 @@ def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
 def is_id_name(name: str) -> bool:
     """Whether a column is called as columns are that tell rows apart."""
     return name.casefold() in ID_COLUMNS
+
+
+def may_be_shared(name: str) -> bool:
+    """Whether several rows share the ids of a column of this name in published data."""
+    return name.casefold() in _SHARED_IDS
 
 
 def pair_columns(names: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:

@@ -258,7 +258,7 @@ def compare_with_test_set(
 
 def _say_other_models(log: Predictions, full: Predictions) -> tuple[str, ...]:
     names = [
-        pc.unique(each.table["model"].cast(pa.string())).drop_null().to_pylist()
+        pc.unique(as_texts(each.table["model"], path=each.source)).drop_null().to_pylist()
         for each in (log, full)
         if "model" in each.table.column_names
     ]

@@ -30,7 +30,6 @@ from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
-    SHARED_IDS,
     are_ids,
     as_numbers,
     as_outcomes,
@@ -39,6 +38,7 @@ from ietest_fast.values import (
     find_outcomes,
     find_range,
     is_id_name,
+    may_be_shared,
     may_name_rows,
     say_repeated,
     show_value,
@@ -306,7 +306,7 @@ def _say_ids_again(
         return ()
     notes = []
     for name, column in named.items():
-        if name.casefold() in SHARED_IDS or pa.types.is_nested(column.type):
+        if may_be_shared(name) or pa.types.is_nested(column.type):
             continue
         said = say_repeated(column.filter(pa.array(~find_missing(pa.chunked_array([column])))))
         if said is not None:
@@ -784,15 +784,14 @@ def _read_long(
     return found
 
 
-def _are_of(log: Answers, whole: Predictions) -> pa.ChunkedArray:
+def _are_of(log: Answers, whole: Predictions) -> pa.Array:
     """Say which rows of a long table are those of one version of one classifier."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    rows = pc.equal(whole.table["version"].cast(pa.string()), log.version)
+    rows = pc.equal(as_texts(whole.table["version"], path=log.path), log.version)
     if log.model is None:
         return rows
-    return pc.and_(rows, pc.equal(whole.table["model"].cast(pa.string()), log.model))
+    return pc.and_(rows, pc.equal(as_texts(whole.table["model"], path=log.path), log.model))
 
 
 def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
