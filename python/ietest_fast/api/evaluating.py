@@ -12,7 +12,7 @@ from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table,
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
-from ietest_fast.evaluation.readers.tables import list_columns
+from ietest_fast.evaluation.readers.table_columns import list_columns
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import find_shared_ids, read_version
 from ietest_fast.models import as_classifier

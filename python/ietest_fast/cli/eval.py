@@ -192,7 +192,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     """Run the model on all versions of the test set, and write what was asked for."""
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
     from ietest_fast.evaluation.running import evaluate
     from ietest_fast.evaluation.versions import find_shared_ids, read_version
     from ietest_fast.models.label_map import match_labels

@@ -259,7 +259,7 @@ def _read(
 
 def _check_labels(file: str, given: Measurements) -> None:
     """Refuse outcomes that contradict labels and answers beside them, unless they are named."""
-    from ietest_fast.evaluation.readers.tables import check_outcomes
+    from ietest_fast.evaluation.readers.facts_beside import check_outcomes
 
     named = any(is_given(name) for name in ("original", "transformed", "versions"))
     if not (given.are_scores or named):
@@ -270,7 +270,7 @@ def _check_labels(file: str, given: Measurements) -> None:
 def _check_twice(file: str, given: Measurements) -> None:
     """Refuse outcomes that stand there under both usual names, and are not the same."""
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
     from ietest_fast.models.measurements import read_measurements
     from ietest_fast.plurals import say_count
 
@@ -301,7 +301,7 @@ def _roles(options: Mapping[str, Any]) -> list[str]:
 
 def _list_labels(file: str, taken: set[str]) -> list[str]:
     """Return the column that may hold gold labels, unless one of these names has a role."""
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
 
     if taken & set(_LABELS):
         return []
@@ -397,7 +397,7 @@ def _are_logs(files: tuple[str, ...]) -> bool:
 
 def _find_columns(file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of outcomes of both versions, by the names that they usually have."""
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
 
     names = list_columns(file)
     if "A" not in names and set(_OUTCOMES) <= set(names):

@@ -96,7 +96,8 @@ def read_wordings(
 
 def _read_scored(path: Path, threshold: float | None) -> ConsistencyAnswers:
     """Read a long table by its column of outcomes or scores, as ``eval`` does."""
-    from ietest_fast.evaluation.readers.tables import list_columns, read_scores
+    from ietest_fast.evaluation.readers.table_columns import list_columns
+    from ietest_fast.evaluation.readers.tables import read_scores
     from ietest_fast.evaluation.reading import say_threshold
 
     table = read_scores(path, list_columns(path), threshold)
@@ -131,7 +132,7 @@ def as_answers(predictions: Predictions) -> ConsistencyAnswers:
     InputError
         If an answer is none of the labels, or marks contradict the answers.
     """
-    from ietest_fast.evaluation.readers.tables import say_beside
+    from ietest_fast.evaluation.readers.facts_beside import say_beside
 
     said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)

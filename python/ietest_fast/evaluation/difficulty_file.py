@@ -421,7 +421,7 @@ def _make_features(
 
 def _check_rows(texts: str, vectors: str | Path) -> None:
     """Stop if ids or texts that both files have are of other rows, or in another order."""
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
     from ietest_fast.evaluation.versions import check_row_order
     from ietest_fast.models.columns import read_columns
 
@@ -451,7 +451,7 @@ def _check_rows(texts: str, vectors: str | Path) -> None:
 
 def _check_labels(table: pa.Table, own: str, texts: Path, vectors: Path) -> None:
     """Stop if labels beside the vectors are not those of the rows; others, as of topics, may be."""
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
     from ietest_fast.models.columns import read_columns
 
     there = list_columns(vectors)

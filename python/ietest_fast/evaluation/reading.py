@@ -429,12 +429,8 @@ def _with_gold(
     logs: Sequence[Answers], path: Path, column: str | None, id_column: str | None
 ) -> list[Answers]:
     """Return the logs with the gold labels of a table."""
-    from ietest_fast.evaluation.readers.tables import (
-        list_beside,
-        list_columns,
-        read_values,
-        say_other_facts,
-    )
+    from ietest_fast.evaluation.readers.facts_beside import list_beside, say_other_facts
+    from ietest_fast.evaluation.readers.table_columns import list_columns, read_values
 
     there = list_columns(path)
     if column is None:

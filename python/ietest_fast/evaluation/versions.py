@@ -241,7 +241,7 @@ def encode_labels(
 
 def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
     """Return those names of columns that usually tell rows apart, and that a file has as well."""
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
 
     theirs = set(list_columns(path))
     return [name for name in names if name in theirs and is_id_name(name)]
@@ -266,7 +266,7 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
         If the rows are not the same.
     """
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.readers.tables import list_columns
+    from ietest_fast.evaluation.readers.table_columns import list_columns
 
     shared = find_shared_ids(corpus.table.column_names, path) if id_column is None else [id_column]
     marks = [CHANGED] if CHANGED in list_columns(path) and CHANGED not in shared else []

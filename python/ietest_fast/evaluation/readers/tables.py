@@ -3,79 +3,62 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
-from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, find_text_columns
+from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.formats import (
     Format,
-    check_readable,
-    column_names,
-    diagnose,
     find_format,
     format_of,
     json_records,
     open_parquet,
 )
-from ietest_fast.corpus.labels import NLI_LABELS, label_key, name_numbers
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.evaluation.readers.base import Answers, lookup, plain_array
-from ietest_fast.evaluation.schema import CHANGED, KEY, MOST_KINDS, as_changed, say_no_labels
-from ietest_fast.models.columns import read_columns
-from ietest_fast.plurals import say_count
+from ietest_fast.evaluation.readers.base import Answers
+from ietest_fast.evaluation.readers.facts_beside import (
+    PREDICTIONS,
+    VERSIONS,
+    list_beside,
+    name_twins,
+    read_changed,
+    read_marks,
+    read_own_gold,
+    read_row_ids,
+    say_beside,
+    say_copies,
+    say_ids_again,
+    say_other_answers,
+    say_other_edits,
+    say_other_facts,
+)
+from ietest_fast.evaluation.readers.table_columns import (
+    list_columns,
+    names_of,
+    read_some,
+    read_values,
+)
+from ietest_fast.evaluation.schema import CHANGED, KEY, say_no_labels
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
-    are_ids,
-    as_numbers,
     as_outcomes,
     as_texts,
-    find_missing,
-    find_outcomes,
     find_range,
-    is_id_name,
-    may_be_shared,
-    may_name_rows,
-    say_repeated,
-    show_value,
-    unwrap,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
+    from pathlib import Path
 
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from ietest_fast.evaluation.predictions import Predictions
     from ietest_fast.evaluation.readers.base import Fields, FileStart
 
 _LONG = ("item", "version")
 _PREDICTION = "prediction"
-_PREDICTIONS = (
-    *(_PREDICTION, "predicted", "pred", "predicted_label", "predicted_labels"),
-    *("pred_label", "y_pred"),
-)
-"""Names of columns that say what a classifier has answered, if they have values in common."""
-_RESPONSES = ("answer", "response")
-"""The same in long tables, or the right answers, or texts in which answers were found."""
-_VERSIONS = ("original", "transformed")
 _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model")
-_OF_NONE = {"", "-", "-1", "-1.0", "nan"}
-# What says of answers whether they are right, where nobody has named it.
-_MARKS = ("correct", "is_correct", "is_right", "exact_match", "acc")
-# With the name of a column of answers before or behind; by itself it may be a class, or a side.
-_OWN_MARKS = (*_MARKS, "right")
-_GOLD = (
-    *(*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id"),
-    *("true_label", "y_true", "ground_truth"),
-)
-"""Names of columns that say what is right, if they have values in common."""
 
 
 class TableReader:
@@ -93,7 +76,7 @@ class TableReader:
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the columns that are needed."""
-        names = _names_of(path, find_format(path))
+        names = names_of(path, find_format(path))
         named = {fields.predicted, fields.correct, *fields.answer_columns, *fields.correct_columns}
         if is_long(names) and named <= {None, "correct"} and not fields.answer_columns:
             return _read_long(path, names, fields, by_outcomes="correct" in named)
@@ -117,39 +100,35 @@ class TableReader:
             wanted.append(fields.item)
         table, texts, notes = _read_with_texts(path, wanted, names)
         inputs = _join_texts(table, texts, path)
-        changed, note = _read_changed(table, path, n_versions=len(columns))
+        changed, note = read_changed(table, path, n_versions=len(columns))
         if changed is not None and EDITS in names and EDITS not in table.column_names:
-            note += _say_other_edits(changed, _read_columns(path, [EDITS]).get(EDITS), path)
+            note += say_other_edits(changed, read_some(path, [EDITS]).get(EDITS), path)
         notes += note
-        own_column, own = (None, None) if has_gold else _read_own_gold(path, names, columns, fields)
+        own_column, own = (None, None) if has_gold else read_own_gold(path, names, columns, fields)
         marks = {
             column: (None, None)
             if are_outcomes
-            else _read_marks(
+            else read_marks(
                 path, names, column, table[gold] if has_gold else own, is_alone=len(columns) == 1
             )
             for column in columns.values()
         }
-        ids = _read_ids(path, names, taken={gold, *columns.values()}, fields=fields)
-        notes += _say_ids_again(ids, {*keep, fields.item}, path)
+        ids = read_row_ids(path, names, taken={gold, *columns.values()}, fields=fields)
+        notes += say_ids_again(ids, {*keep, fields.item}, path)
         about = _read_about(path, names, {gold, *columns.values()}) if len(columns) == 1 else {}
         if has_gold:
             answers = {column: table[column] for column in columns.values()}
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
-            notes += say_other_facts(
-                _read_columns(path, beside), table[gold], gold, answers, path=path
-            )
-            notes += _say_copies(inputs, [table[gold], *answers.values()], ids, path)
+            notes += say_other_facts(read_some(path, beside), table[gold], gold, answers, path=path)
+            notes += say_copies(inputs, [table[gold], *answers.values()], ids, path)
         if len(columns) == 1 and not are_outcomes and fields.predicted is None:
             (column,) = columns.values()
             others = [
                 name
-                for name in (*_PREDICTIONS, *_name_twins(column))
+                for name in (*PREDICTIONS, *name_twins(column))
                 if name not in {gold, column, *keep, fields.item} and names.count(name) == 1
             ]
-            notes += _say_other_answers(
-                _read_columns(path, others), table[column], column, path=path
-            )
+            notes += say_other_answers(read_some(path, others), table[column], column, path=path)
         return [
             Answers(
                 path=path,
@@ -187,7 +166,7 @@ def _read_about(path: Path, names: Sequence[str], taken: Collection[str]) -> dic
     """Return what columns say of all rows of a table alike: its version, and its model."""
     wanted = [name for name in _ABOUT if name not in taken and names.count(name) == 1]
     found = {}
-    for name, values in _read_columns(path, wanted).items():
+    for name, values in read_some(path, wanted).items():
         with contextlib.suppress(InputError):
             kinds = as_texts(values, path=path).unique().to_pylist()
             if len(kinds) == 1 and kinds[0] is not None:
@@ -216,10 +195,10 @@ def _choose_columns(
     are_outcomes = bool(fields.correct_columns) or (
         not fields.answer_columns
         and set(_OUTCOMES) <= set(names)
-        and not set(_VERSIONS) <= set(names)
+        and not set(VERSIONS) <= set(names)
     )
     given = fields.correct_columns or fields.answer_columns or (None, None)
-    defaults = _OUTCOMES if are_outcomes else _VERSIONS
+    defaults = _OUTCOMES if are_outcomes else VERSIONS
     columns = [name or (defaults[place] if place < 2 else "") for place, name in enumerate(given)]
     for name in columns:
         if columns.count(name) > 1:
@@ -228,7 +207,7 @@ def _choose_columns(
                 path=path,
                 column=name,
             )
-    versions = list(_VERSIONS) if len(columns) == 2 else [_VERSIONS[0], *columns[1:]]
+    versions = list(VERSIONS) if len(columns) == 2 else [VERSIONS[0], *columns[1:]]
     return dict(zip(versions, columns, strict=True)), are_outcomes
 
 
@@ -274,475 +253,14 @@ def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array |
     )
 
 
-def _say_copies(
-    inputs: pa.Array | None,
-    said: Sequence[pa.ChunkedArray],
-    ids: Mapping[str, pa.Array],
-    path: Path,
-) -> tuple[str, ...]:
-    """Count the rows that say the same of the same texts again, where no id tells them apart."""
-    if inputs is None or are_ids(inputs) or any(are_ids(values) for values in ids.values()):
-        return ()
-    columns = (inputs.to_pylist(), *(values.to_pylist() for values in said))
-    n = len(inputs) - len(set(zip(*columns, strict=True)))
-    if not n:
-        return ()
-    verb = "has" if n == 1 else "have"
-    note = (
-        f"{path}: {say_count(n, 'row')} of {len(inputs):,} {verb} the texts and the answers of "
-        "another row, and each counts; --clusters draws equal texts together."
-    )
-    return (note,)
-
-
-def _say_ids_again(
-    ids: Mapping[str, pa.Array], taken: set[str | None], path: Path
-) -> tuple[str, ...]:
-    """Count ids that stand in several rows, which a merge of repeated keys makes of one text."""
-    import pyarrow as pa
-
-    named = {name: values for name, values in ids.items() if is_id_name(name)}
-    if any(are_ids(values) for values in named.values()) or not taken.isdisjoint(named):
-        return ()
-    notes = []
-    for name, column in named.items():
-        if may_be_shared(name) or pa.types.is_nested(column.type):
-            continue
-        said = say_repeated(column.filter(pa.array(~find_missing(pa.chunked_array([column])))))
-        if said is not None:
-            notes.append(
-                f"Warning: {path}: of the column {name}, {said}, and each row counts as a text; "
-                "remove what a merge has repeated, or draw them together (--clusters "
-                f"{shlex.quote(name)})."
-            )
-    return tuple(notes)
-
-
-def _read_changed(
-    table: pa.Table, path: Path, *, n_versions: int = 1, version: str | None = None
-) -> tuple[pa.Array | None, tuple[str, ...]]:
-    """Return the column that says which texts are reworded, if it does, and else why it does not.
-
-    Nobody has asked for it, so it is no mistake, but nothing is left aside without a word.
-    """
-    if CHANGED not in table.column_names:
-        return None, ()
-    found = as_changed(table[CHANGED])
-    if found is None:
-        _, bad = find_outcomes(table[CHANGED])
-        first = table[CHANGED][int(bad[0])].as_py()
-        why = f"row {bad[0]} holds {show_value(first)}, and true or false, or 1 or 0, is expected"
-    elif found.null_count:
-        why = say_count(found.null_count, "value is", "values are") + " missing"
-    elif n_versions > 2:
-        why = "it is of one version, and there are more"
-    else:
-        beside = table[EDITS] if EDITS in table.column_names else None
-        return found, _say_other_edits(found, beside, path, version)
-    note = (
-        f"{path}: the column {CHANGED} is not used: {why}; --reworded COLUMN or --all-reworded "
-        "says which texts were reworded."
-    )
-    return None, (note,)
-
-
-def _say_other_edits(
-    changed: pa.Array,
-    edits: pa.Array | pa.ChunkedArray | None,
-    path: Path,
-    version: str | None = None,
-) -> tuple[str, ...]:
-    """Say of how many rows the number of edits disagrees about what was reworded."""
-    import pyarrow as pa
-
-    if edits is None or not len(edits):
-        return ()
-    chunks = edits.chunks if isinstance(edits, pa.ChunkedArray) else [edits]
-    numbers = as_numbers(pa.chunked_array(chunks))
-    n = int(((numbers > 0) != np.asarray(changed)).sum()) if np.isfinite(numbers).all() else 0
-    if not n:
-        return ()
-    rows = say_count(n, "row", "rows") + ("" if version is None else f" of {version}")
-    note = (
-        f"{path}: in {rows} the column {CHANGED} and the column {EDITS} disagree about "
-        f"what was reworded; {CHANGED} counts."
-    )
-    return (note,)
-
-
-def _read_marks(
-    path: Path, names: Sequence[str], column: str, gold: pa.ChunkedArray | None, *, is_alone: bool
-) -> tuple[str | None, pa.Array | None]:
-    """Return a column that says of answers whether they are right, and its name; None if none does.
-
-    A column of that name may also hold the right answers. Of several, all say the same.
-    """
-    import pyarrow as pa
-
-    own = [name for mark in _OWN_MARKS for name in (f"{column}_{mark}", f"{mark}_{column}")]
-    own += _MARKS if is_alone else ()
-    found: dict[str, NDArray[np.bool_]] = {}
-    for name in own:
-        if name == column or names.count(name) != 1:
-            continue
-        with contextlib.suppress(InputError):
-            values = read_values(path, [name])[name]
-            right, bad = find_outcomes(values)
-            if not bad.size and (
-                gold is None or not as_texts(values, path=path).equals(as_texts(gold, path=path))
-            ):
-                found[name] = right
-    if not found:
-        return None, None
-    first, *others = found
-    for name in others:
-        differs = np.flatnonzero(found[name] != found[first])
-        if differs.size:
-            raise InputError(
-                f"says otherwise than {first} in {say_count(differs.size, 'row')}; mend what is "
-                "wrong, or leave one of the columns out",
-                path=path,
-                row=f"row {differs[0]}",
-                column=name,
-            )
-    return first, pa.array(found[first])
-
-
-def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse outcomes that say otherwise than the gold labels and the answers beside them.
-
-    Parameters
-    ----------
-    path
-        The table.
-    outcomes
-        Whether the answers to the original and to the transformed texts are right, by the names of
-        their columns, which nobody has named.
-
-    Raises
-    ------
-    InputError
-        With the first such row. An answer that is no gold label may be right in other words.
-    """
-    names = list_columns(path)
-    gold = next((name for name in (*LABEL_COLUMNS, "gold") if names.count(name) == 1), None)
-    if gold is None or any(names.count(name) != 1 for name in _VERSIONS):
-        return
-    found = _read_columns(path, [gold, *_VERSIONS])
-    try:
-        right, *answers = (_label_keys(found[name], path) for name in (gold, *_VERSIONS))
-    except (InputError, KeyError):  # nobody has asked for them
-        return
-    first, second = outcomes
-    for (column, marks), version, keys in zip(outcomes.items(), _VERSIONS, answers, strict=True):
-        wanted, given = _in_same_words(right, keys)
-        kinds = set(wanted) - _OF_NONE
-        is_known = np.isin(wanted, list(kinds)) & np.isin(given, list(kinds))
-        is_known &= len(kinds) <= MOST_KINDS
-        wrong = np.flatnonzero(is_known & ((wanted == given) != marks))
-        if not wrong.size:
-            continue
-        row = int(wrong[0])
-        raise InputError(
-            f"{'true' if marks[row] else 'false'} contradicts {wanted[row]!r} in {gold} and "
-            f"{given[row]!r} in {version}, and {say_count(wrong.size, 'row does', 'rows do')} so "
-            f"of {len(marks):,}; mend what is wrong, or compare the outcomes alone (--original "
-            f"{first} --transformed {second})",
-            path=path,
-            row=f"row {row}",
-            column=column,
-        )
-
-
-def list_beside(
-    names: Sequence[str],
-    gold: str | None,
-    answers: Collection[str] = (),
-    *,
-    with_outcomes: bool = False,
-) -> list[str]:
-    """Return the columns of a table that may say what is right, besides those that are read."""
-    twins = [] if gold is None else _name_twins(gold)
-    wanted = [*_GOLD, *twins, *(_MARKS if with_outcomes else ())]
-    return [
-        name
-        for name in dict.fromkeys(wanted)
-        if name not in {gold, *answers} and names.count(name) == 1
-    ]
-
-
-def _name_twins(name: str) -> list[str]:
-    """Name what pandas makes of a second column of a name: when it reads, and when it merges."""
-    other = {"_x": "_y", "_y": "_x"}.get(name[-2:])
-    return [f"{name}.1", *([] if other is None else [name[:-2] + other])]
-
-
-def say_other_facts(
-    beside: Mapping[str, pa.Array | pa.ChunkedArray],
-    gold: pa.ChunkedArray,
-    gold_column: str,
-    answers: Mapping[str, pa.ChunkedArray],
-    *,
-    path: Path,
-) -> tuple[str, ...]:
-    """Say where columns that nobody has asked for contradict the labels that count."""
-    if not beside:
-        return ()
-    right, said = _label_keys(gold, path), []
-    for name, values in beside.items():
-        if name in _MARKS:
-            said += _say_other_outcomes(name, values, right, gold_column, answers, path=path)
-            continue
-        n = _count_differences(values, right, path, may_be_named=name != "target")
-        if n:
-            said.append(
-                f"Warning: {path}: {name} is another label than {gold_column} in "
-                f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
-            )
-    return tuple(said)
-
-
-def _say_other_answers(
-    beside: Mapping[str, pa.Array | pa.ChunkedArray],
-    answers: pa.Array | pa.ChunkedArray,
-    column: str,
-    *,
-    path: Path,
-) -> tuple[str, ...]:
-    """Say where columns that may hold a classifier's answers contradict the one that counts."""
-    if not beside:
-        return ()
-    try:
-        mine = _label_keys(answers, path)
-    except InputError:  # whoever compares them refuses them
-        return ()
-    numbers = {
-        name: _count_differences(values, mine, path, may_be_named=True)
-        for name, values in beside.items()
-    }
-    return tuple(
-        f"Warning: {path}: {name} is another answer than {column} in {say_count(n, 'row')}; "
-        f"{column} counts (leave out the column that is wrong)."
-        for name, n in numbers.items()
-        if n
-    )
-
-
-def _count_differences(
-    values: pa.Array | pa.ChunkedArray, mine: NDArray[Any], path: Path, *, may_be_named: bool
-) -> int:
-    """Count rows in which a column has another label; NLI's numbers are the same as its names."""
-    try:
-        own = _label_keys(values, path)
-    except InputError:  # lists, which are no labels
-        return 0
-    return _count_other(*_in_same_words(own, mine), may_be_named=may_be_named)
-
-
-def _count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -> int:
-    """Count rows with two labels; words that are others throughout may be names of the same."""
-    rows = np.flatnonzero((own != "") & (mine != ""))
-    are_shared = bool(set(own) & set(mine) - {""})  # also where one is filled in for a few rows
-    own, mine = own[rows], mine[rows]
-    if are_shared:
-        return int((own != mine).sum())
-    if not may_be_named or len(set(own)) != len(set(mine)):
-        return 0
-    names = Counter(zip(own, mine, strict=True))
-    most: dict[str, int] = {}
-    for (label, _), n in names.items():
-        most[label] = max(n, most.get(label, 0))
-    return len(rows) - sum(most.values())
-
-
-def _in_same_words(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return labels of two columns, NLI's numbers by name where the other column has the names."""
-    are_names = [set(keys) - {""} <= set(NLI_LABELS) for keys in (first, second)]
-    return (
-        _as_nli(first) if are_names[1] else first,
-        _as_nli(second) if are_names[0] else second,
-    )
-
-
-def _as_nli(keys: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers by the names that they have where 0, 1 and 2 are all there are."""
-    numbers = {str(number): name for number, name in enumerate(NLI_LABELS)}
-    if set(keys) - {""} != set(numbers):
-        return keys
-    return np.array([numbers.get(key, "") for key in keys], dtype=object)
-
-
-def _say_other_outcomes(
-    name: str,
-    values: pa.Array,
-    right: NDArray[Any],
-    gold_column: str,
-    answers: Mapping[str, pa.ChunkedArray],
-    *,
-    path: Path,
-) -> list[str]:
-    import pyarrow as pa
-
-    outcomes, bad = find_outcomes(pa.chunked_array([values]))
-    if bad.size or any(
-        ((_label_keys(each, path) == right) == outcomes).all() for each in answers.values()
-    ):
-        return []
-    said = (
-        f"Warning: {path}: the column {name} says of the answers of none of {', '.join(answers)} "
-        f"which are right; {gold_column} does."
-    )
-    return [said]
-
-
-def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
-    """Return what is the same for all spellings of a label, by row; nothing where there is none."""
-    import pyarrow.compute as pc
-
-    encoded = as_texts(column, path=path).dictionary_encode()
-    keys = [label_key(each) for each in encoded.dictionary.to_pylist()]
-    places = pc.fill_null(encoded.indices, len(keys)).to_numpy()
-    found: NDArray[Any] = np.array([*keys, ""], dtype=object)[places]
-    return found
-
-
-def _read_own_gold(
-    path: Path, names: Sequence[str], columns: Mapping[str, str], fields: Fields
-) -> tuple[str | None, pa.ChunkedArray | None]:
-    """Return a column that may say what is right where other labels are believed, or none.
-
-    Whoever has named a column of gold labels but the usual one does without the others.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if fields.gold not in {None, LABEL_COLUMNS[0]}:
-        return None, None
-    beside = list_beside(names, None, columns.values())
-    for name, values in _read_columns(path, beside).items():
-        with contextlib.suppress(InputError):  # lists, which are no labels
-            texts = as_texts(values, path=path)
-            is_none = pc.is_in(pc.utf8_lower(texts), value_set=pa.array([*_OF_NONE], texts.type))
-            return name, pa.chunked_array([pc.if_else(is_none, None, texts)])
-    return None, None
-
-
-def _read_ids(
-    path: Path, names: Sequence[str], *, taken: set[str], fields: Fields
-) -> dict[str, pa.Array]:
-    """Read columns that seem to tell rows apart; one that cannot be read does not.
-
-    Where rows of several tables are matched by their order, any column may name them, such as an
-    index that was written along; what it holds says whether it does.
-    """
-    named = [name for name in names if is_id_name(name)]
-    others = []
-    if fields.item is None and not fields.is_alone:
-        others = [name for name in names if name not in {*named, *taken}]
-    found = _read_columns(path, named)
-    found |= {
-        name: values
-        for name, values in _read_columns(path, others).items()
-        if may_name_rows(name, values)
-    }
-    return found
-
-
-def _read_columns(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
-    """Read what nobody has asked for: together, or one by one where one cannot be read."""
-    if not names:
-        return {}
-    try:
-        table = read_values(path, names)
-    except InputError:
-        if len(names) == 1:
-            return {}
-        singly = [_read_columns(path, [name]) for name in dict.fromkeys(names)]
-        return {name: values for each in singly for name, values in each.items()}
-    return {name: table[name].combine_chunks() for name in table.column_names}
-
-
 def is_long(names: Sequence[str]) -> bool:
     """Whether a table has one row for each item and version, by its columns."""
     return set(_LONG) <= set(names) and ("correct" in names or {"gold", "predicted"} <= set(names))
 
 
-def list_columns(path: str | Path) -> list[str]:
-    """Return the names of a table's columns.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
-    place = Path(path)
-    check_readable(place)
-    return _names_of(place, find_format(place))
-
-
 def holds_versions(path: str | Path) -> bool:
     """Whether a table has one row for each item and version."""
     return is_long(list_columns(path))
-
-
-def _names_of(path: Path, form: Format) -> list[str]:
-    if form.kind != "parquet":
-        return column_names(path, form)
-    import pyarrow as pa
-
-    try:
-        with open_parquet(path) as file:
-            return list(file.schema_arrow.names)
-    except (pa.ArrowException, OSError) as error:
-        raise diagnose(path, form, error) from error
-
-
-def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
-    """Read columns; in JSONL a name may lead into objects, and a list of one is its value.
-
-    Raises
-    ------
-    InputError
-        As for :func:`~ietest_fast.models.columns.read_columns`.
-    """
-    import pyarrow as pa
-
-    form = find_format(path)
-    wanted = list(dict.fromkeys(wanted))
-    if form.kind == "parquet":
-        with open_parquet(path) as file:
-            schema = file.schema_arrow
-        return name_numbers(read_columns(path, wanted), schema)
-    if form.kind != "jsonl":
-        return read_columns(path, wanted)
-    try:
-        return read_columns(path, wanted)
-    except InputError:
-        # Again, slowly: fields of objects, and lists of one.
-        try:
-            records = [record for _, record in json_records(path, form)]
-        except (OSError, EOFError) as error:
-            raise diagnose(path, form, error) from error
-        found = [[lookup(record, name) for record in records] for name in wanted]
-        is_nested = any(isinstance(value, list) for values in found for value in values)
-        if not records or (not is_nested and not any("." in name for name in wanted)):
-            raise
-    columns: dict[str, pa.Array] = {}
-    for name, values in zip(wanted, found, strict=True):
-        if all(value is None for value in values):
-            raise InputError("there is no such field", path=path, column=name)
-        plain = [unwrap(value) for value in values]
-        for row, value in enumerate(plain):
-            if isinstance(value, (list, dict)):
-                kind = "a list of several values" if isinstance(value, list) else "an object"
-                raise InputError(
-                    f"{show_value(value)} is {kind}; expected text, numbers or true and false",
-                    path=path,
-                    row=f"row {row}",
-                    column=name,
-                )
-        columns[name] = plain_array(plain)
-    return pa.table(columns)
 
 
 def _read_long(
@@ -804,66 +322,6 @@ def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
     return said
 
 
-def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
-    """Say where columns of a long table contradict those that count.
-
-    Raises
-    ------
-    InputError
-        If marks do so.
-    """
-    said: tuple[str, ...] = ()
-    _check_marks(whole, path)
-    gold, answers = (
-        {name: whole.table[name] for name in usual if name in whole.extra_columns}
-        for usual in (_GOLD, (*_PREDICTIONS, *_RESPONSES))
-    )
-    if "gold" in whole.columns:
-        said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)
-    if "predicted" in whole.columns:
-        for name in set(_RESPONSES).intersection(answers):
-            answers[name] = _keep_labels(answers[name], whole, path)
-        said += _say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
-    return said
-
-
-def _check_marks(whole: Predictions, path: Path) -> None:
-    """Refuse a column that says otherwise than a long table which answers are right."""
-    if not whole.has_labels and "correct" not in whole.columns:
-        return
-    for name in _MARKS:
-        if name not in whole.extra_columns:
-            continue
-        marks, bad = find_outcomes(whole.table[name])
-        wrong = np.flatnonzero(marks != whole.correct)
-        if wrong.size and not bad.size:
-            count = "correct" if "correct" in whole.columns else "gold and predicted"
-            raise InputError(
-                f"says otherwise than {count} in {say_count(wrong.size, 'row')} of {len(marks):,}; "
-                "mend what is wrong, or leave the column out",
-                path=path,
-                row=f"row {wrong[0]}",
-                column=name,
-            )
-
-
-def _keep_labels(
-    values: pa.ChunkedArray, whole: Predictions, path: Path
-) -> pa.Array | pa.ChunkedArray:
-    """Leave out of a column what is no label, or all of it if it holds the right answers."""
-    import pyarrow as pa
-
-    try:
-        own = _label_keys(values, path)
-    except InputError:  # lists, which are no labels
-        return pa.nulls(len(values), pa.string())
-    known = [_label_keys(whole.table["predicted"], path)]
-    known += [_label_keys(whole.table["gold"], path)] if "gold" in whole.columns else []
-    is_gold = len(known) > 1 and (_in_same_words(own, known[1])[0] == known[1]).all()
-    kept = np.zeros(len(own), np.bool_) if is_gold else np.isin(own, np.concatenate(known))
-    return pa.array(np.where(kept, own, ""), pa.string())
-
-
 def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:
     """Return the answers of a long table by classifier and version.
 
@@ -875,7 +333,7 @@ def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answe
         for version in part.versions:
             rows = part.select(version=version).table
             is_first = version == part.versions[0]
-            changed, notes = (None, ()) if is_first else _read_changed(rows, path, version=version)
+            changed, notes = (None, ()) if is_first else read_changed(rows, path, version=version)
             if CHANGED in rows.column_names and rows[CHANGED].null_count == len(rows):
                 notes = ()  # it is known of other versions
             answers = _answers_of(rows, whole, group, version, path)

@@ -1,0 +1,114 @@
+"""Columns of a table by name: which there are, and their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ietest_fast.corpus.formats import (
+    Format,
+    check_readable,
+    column_names,
+    diagnose,
+    find_format,
+    json_records,
+    open_parquet,
+)
+from ietest_fast.corpus.labels import name_numbers
+from ietest_fast.errors import InputError
+from ietest_fast.evaluation.readers.base import lookup, plain_array
+from ietest_fast.models.columns import read_columns
+from ietest_fast.values import show_value, unwrap
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+
+def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Read what nobody has asked for: together, or one by one where one cannot be read."""
+    if not names:
+        return {}
+    try:
+        table = read_values(path, names)
+    except InputError:
+        if len(names) == 1:
+            return {}
+        singly = [read_some(path, [name]) for name in dict.fromkeys(names)]
+        return {name: values for each in singly for name, values in each.items()}
+    return {name: table[name].combine_chunks() for name in table.column_names}
+
+
+def list_columns(path: str | Path) -> list[str]:
+    """Return the names of a table's columns.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    place = Path(path)
+    check_readable(place)
+    return names_of(place, find_format(place))
+
+
+def names_of(path: Path, form: Format) -> list[str]:
+    """Return the names of a table's columns, whose format is known."""
+    if form.kind != "parquet":
+        return column_names(path, form)
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            return list(file.schema_arrow.names)
+    except (pa.ArrowException, OSError) as error:
+        raise diagnose(path, form, error) from error
+
+
+def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
+    """Read columns; in JSONL a name may lead into objects, and a list of one is its value.
+
+    Raises
+    ------
+    InputError
+        As for :func:`~ietest_fast.models.columns.read_columns`.
+    """
+    import pyarrow as pa
+
+    form = find_format(path)
+    wanted = list(dict.fromkeys(wanted))
+    if form.kind == "parquet":
+        with open_parquet(path) as file:
+            schema = file.schema_arrow
+        return name_numbers(read_columns(path, wanted), schema)
+    if form.kind != "jsonl":
+        return read_columns(path, wanted)
+    try:
+        return read_columns(path, wanted)
+    except InputError:
+        # Again, slowly: fields of objects, and lists of one.
+        try:
+            records = [record for _, record in json_records(path, form)]
+        except (OSError, EOFError) as error:
+            raise diagnose(path, form, error) from error
+        found = [[lookup(record, name) for record in records] for name in wanted]
+        is_nested = any(isinstance(value, list) for values in found for value in values)
+        if not records or (not is_nested and not any("." in name for name in wanted)):
+            raise
+    columns: dict[str, pa.Array] = {}
+    for name, values in zip(wanted, found, strict=True):
+        if all(value is None for value in values):
+            raise InputError("there is no such field", path=path, column=name)
+        plain = [unwrap(value) for value in values]
+        for row, value in enumerate(plain):
+            if isinstance(value, (list, dict)):
+                kind = "a list of several values" if isinstance(value, list) else "an object"
+                raise InputError(
+                    f"{show_value(value)} is {kind}; expected text, numbers or true and false",
+                    path=path,
+                    row=f"row {row}",
+                    column=name,
+                )
+        columns[name] = plain_array(plain)
+    return pa.table(columns)
