@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from ietest_fast.evaluation.consistency_profile import name_group
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
     from ietest_fast.evaluation.predictions import Predictions
@@ -54,7 +55,28 @@ def note_amounts(
             f"the order of {', '.join(map(repr, names))}"
         )
     by_model = dict(zip(names, amounts, strict=True))
-    return _with_curve(answers, Amounts(of=of or AMOUNT, by_model=by_model, in_percent=in_percent))
+    said = [_say_other_amounts(each, by_model, of) for each in answers]
+    noted = _with_curve(answers, Amounts(of=of or AMOUNT, by_model=by_model, in_percent=in_percent))
+    return tuple(
+        replace(each, run=replace(each.run, warnings=(*each.run.warnings, *own)))
+        for each, own in zip(noted, said, strict=True)
+    )
+
+
+def _say_other_amounts(
+    answers: ConsistencyAnswers, given: Mapping[str, float], of: str | None
+) -> list[str]:
+    """Say where a file has noted other amounts, or has a column of their name that says so."""
+    own = {name: n for curve in answers.run.curves for name, n in curve.by_model.items()}
+    if of is not None and of in answers.predictions.extra_columns:
+        with contextlib.suppress(InputError):
+            own |= read_amounts_of(answers, of)
+    return [
+        f"Warning: {answers.predictions.source}: the amount of {name or 'the classifier'} is "
+        f"{format_amount(n)} there, and {format_amount(given[name])} is given, which counts."
+        for name, n in own.items()
+        if name in given and n != given[name]
+    ]
 
 
 def read_amounts(
@@ -77,12 +99,19 @@ def read_amounts(
         If a file has no such column, it does not hold one number above 0 for each classifier, there
         is one classifier only, or two have the same amount.
     """
-    found = {}
+    found: dict[str, float] = {}
     for each in answers:
-        for group in each.predictions.groups:
-            own = each.predictions.select(**group) if group else each.predictions
-            found[name_group(group)] = read_amount(own, column, name_group(group))
+        found |= read_amounts_of(each, column)
     return _with_curve(answers, Amounts(of=of or column, by_model=found))
+
+
+def read_amounts_of(answers: ConsistencyAnswers, column: str) -> dict[str, float]:
+    """Read how much data each classifier of a file has seen, by its name."""
+    found = {}
+    for group in answers.predictions.groups:
+        own = answers.predictions.select(**group) if group else answers.predictions
+        found[name_group(group)] = read_amount(own, column, name_group(group))
+    return found
 
 
 def read_amount(predictions: Predictions, column: str, name: str = "") -> float:

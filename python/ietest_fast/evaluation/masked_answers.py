@@ -20,7 +20,8 @@ from ietest_fast.evaluation.masked_columns import (
     row_error,
 )
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
-from ietest_fast.values import with_plain_types
+from ietest_fast.evaluation.schema import MARKS
+from ietest_fast.values import find_outcomes, with_plain_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -199,7 +200,8 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
     )
     if "model" in names and table["model"].null_count:
         raise InputError("a row has no model; name one in each", path=path, column="model")
-    _check_answers(table, path)
+    for name in ("answer", *groups):
+        _check_same(table, name, path)
     found = []
     for model in pc.unique(models).to_pylist():
         rows = np.flatnonzero(np.asarray(pc.equal(models, model)))
@@ -237,22 +239,23 @@ def _check_places(found: Sequence[MaskedAnswers]) -> tuple[MaskedAnswers, ...]:
     )
 
 
-def _check_answers(table: pa.Table, path: Path) -> None:
-    """Stop if an item has another answer for another model."""
+def _check_same(table: pa.Table, name: str, path: Path) -> None:
+    """Stop if an item has another answer, or is in another group, for another model."""
     items = _column(table, "item")
     if items is None:
         return
-    pairs = pa.table({"item": items, "answer": table["answer"]}).drop_null()
-    each = pairs.group_by("item").aggregate([("answer", "min"), ("answer", "max")])
-    differ = pc.not_equal(each["answer_min"], each["answer_max"])
-    wrong = each.filter(differ)
+    values = read_group(table, name, str(path))
+    pairs = pa.table({"item": items, "value": values}).drop_null()
+    each = pairs.group_by("item").aggregate([("value", "min"), ("value", "max")])
+    wrong = each.filter(pc.not_equal(each["value_min"], each["value_max"]))
     if wrong.num_rows:
         first = wrong.slice(0, 1).to_pylist()[0]
+        noun = "answers" if name == "answer" else "values"
         raise InputError(
-            f"the item {first['item']!r} has the answers {first['answer_min']!r} and "
-            f"{first['answer_max']!r}; correct one of them",
+            f"the item {first['item']!r} has the {noun} {first['value_min']!r} and "
+            f"{first['value_max']!r}; correct one of them",
             path=path,
-            column="answer",
+            column=name,
         )
 
 
@@ -307,6 +310,11 @@ def _check_ranks(
         is_same = (reciprocal > 0) & (np.abs(rank * reciprocal - 1) < 1e-6)
         wanted = "is not one over the reciprocal rank; correct one, or leave the column out"
         refuse(is_given & ~is_same, "rank", wanted)
+    for name in MARKS:
+        if name in own.column_names:
+            marks, bad = find_outcomes(own[name])
+            if not bad.size:
+                refuse(is_scored & (marks != (reciprocal == 1)), name, "contradicts the rank")
     if "ranked_in" in others:
         ways = get_args(RankedIn)
         is_known = np.asarray(pc.is_in(others["ranked_in"], value_set=pa.array(ways)))

@@ -211,6 +211,19 @@ def test_amounts_that_do_not_fit_the_classifiers() -> None:
         note_amounts([answers({"small": RIGHT["small"]})], [1])
 
 
+def test_amounts_are_held_against_those_of_the_file() -> None:
+    (noted,) = note_amounts([answers(RIGHT)], [10, 1000, 100])
+    assert noted.run.warnings == ()
+    (again,) = note_amounts([noted], [10, 1000, 100])
+    assert again.run.warnings == ()
+    (other,) = note_amounts([noted], [1000, 10, 100])
+    assert len(other.run.warnings) == 2
+    assert "the amount of small is 10 there, and 1,000 is given" in other.run.warnings[0]
+    beside = answers(RIGHT, rows=[10, 1000, 100])
+    assert note_amounts([beside], [3, 2, 1])[0].run.warnings == ()
+    assert len(note_amounts([beside], [10, 1000, 1], of="rows")[0].run.warnings) == 1
+
+
 def test_files_keep_their_curves(tmp_path: Path) -> None:
     paths = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
     for path, end in zip(paths, "xy", strict=True):

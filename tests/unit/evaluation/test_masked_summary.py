@@ -309,6 +309,29 @@ def test_logs_of_several_models_are_checked(tmp_path: Path, rows: str, message: 
         read_masked_log(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize("name", ["module", "template"])
+def test_an_item_is_in_one_group(tmp_path: Path, name: str) -> None:
+    head, one = f"model,item,answer,reciprocal_rank,{name}\n", "a,1,and,1,x\nb,1,and,0.5,"
+    (tmp_path / "a.csv").write_text(f"{head}{one}x\n")
+    assert len(read_masked_log(tmp_path / "a.csv")) == 2
+    (tmp_path / "a.csv").write_text(f"{head}{one}y\n")
+    with pytest.raises(InputError, match=f"column '{name}': the item '?1'? has the values 'x' and"):
+        read_masked_log(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["correct", "acc", "exact_match"])
+def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
+    for marks, is_read in (("1,0", True), ("0,0", False), ("0.3,0.7", True)):
+        first, second = marks.split(",")
+        rows = f"and,1,{first}\nor,0.5,{second}\n"
+        (tmp_path / "a.csv").write_text(f"answer,reciprocal_rank,{name}\n{rows}")
+        if is_read:
+            assert len(read_masked_log(tmp_path / "a.csv")) == 1
+            continue
+        with pytest.raises(InputError, match=f"column '{name}': '?0'? contradicts the rank"):
+            read_masked_log(tmp_path / "a.csv")
+
+
 @pytest.mark.parametrize("item", [["x", "y", "x"], [1, 2, 1], [None, None, None]])
 @pytest.mark.parametrize("kind", ["dictionary", "string_view", "binary"])
 def test_answers_and_items_of_other_types_are_read(

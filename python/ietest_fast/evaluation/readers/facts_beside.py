@@ -17,7 +17,7 @@ from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.table_columns import list_columns, read_some, read_values
-from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS, as_changed
+from ietest_fast.evaluation.schema import CHANGED, MARKS, MOST_KINDS, as_changed
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
@@ -52,10 +52,8 @@ _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
 VERSIONS = ("original", "transformed")
 _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
-# What says of answers whether they are right, where nobody has named it.
-_MARKS = ("correct", "is_correct", "is_right", "exact_match", "acc")
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
-_OWN_MARKS = (*_MARKS, "right")
+_OWN_MARKS = (*MARKS, "right")
 _GOLD = (
     *(*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id"),
     *("true_label", "y_true", "ground_truth"),
@@ -169,7 +167,7 @@ def read_marks(
     import pyarrow as pa
 
     own = [name for mark in _OWN_MARKS for name in (f"{column}_{mark}", f"{mark}_{column}")]
-    own += _MARKS if is_alone else ()
+    own += MARKS if is_alone else ()
     found: dict[str, NDArray[np.bool_]] = {}
     for name in own:
         if name == column or names.count(name) != 1:
@@ -252,7 +250,7 @@ def list_beside(
 ) -> list[str]:
     """Return the columns of a table that may say what is right, besides those that are read."""
     twins = [] if gold is None else name_twins(gold)
-    wanted = [*_GOLD, *twins, *(_MARKS if with_outcomes else ())]
+    wanted = [*_GOLD, *twins, *(MARKS if with_outcomes else ())]
     return [
         name
         for name in dict.fromkeys(wanted)
@@ -279,7 +277,7 @@ def say_other_facts(
         return ()
     right, said = _label_keys(gold, path), []
     for name, values in beside.items():
-        if name in _MARKS:
+        if name in MARKS:
             said += _say_other_outcomes(name, values, right, gold_column, answers, path=path)
             continue
         n = _count_differences(values, right, path, may_be_named=name != "target")
@@ -464,7 +462,7 @@ def _check_marks(whole: Predictions, path: Path) -> None:
     """Refuse a column that says otherwise than a long table which answers are right."""
     if not whole.has_labels and "correct" not in whole.columns:
         return
-    for name in _MARKS:
+    for name in MARKS:
         if name not in whole.extra_columns:
             continue
         marks, bad = find_outcomes(whole.table[name])
