@@ -56,13 +56,13 @@ _WITH_ZEROS = r"^([+-]?[0-9]+)\.0+$"
 
 
 def trim_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Leave out the blanks around texts that name groups of rows, which nobody sees."""
+    """Leave out blanks around names of groups of rows, and compose accents: nobody sees either."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
         column = column.cast(kind)
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    return pc.utf8_trim_whitespace(column) if is_text else column
+    return pc.utf8_normalize(pc.utf8_trim_whitespace(column), "NFC") if is_text else column
 
 
 def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:
@@ -330,6 +330,19 @@ def say_repeated(
     if len(repeated) == 1:
         return f"one {what} occurs more than once: {shown}"
     return f"{len(repeated):,} {what}s occur more than once, such as {shown}"
+
+
+def say_written(mine: pa.Array, theirs: pa.Array) -> str:
+    """Say that items are the same numbers in two ways of writing, if they are, and what to do."""
+    known, given = (as_numbers(pa.chunked_array([each])) for each in (mine, theirs))
+    if not (np.isin(known, given).all() or np.isin(given, known).all()):  # NaN is in neither
+        return ""
+    one = int(np.flatnonzero(np.isin(known, given))[0])
+    two = int(np.flatnonzero(given == known[one])[0])
+    return (
+        "; they differ only in how numbers are written, such as "
+        f"{show_value(mine[one].as_py())} and {show_value(theirs[two].as_py())}: write them alike"
+    )
 
 
 def match_ids(

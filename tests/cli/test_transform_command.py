@@ -730,6 +730,7 @@ def test_new_labels_go_to_the_columns_beside_that_say_them(
         ({"label": NAMES, "gold": ("neutral", "neutral", "contradiction")}, "gold"),
         ({"label": NAMES, "label_text": ("yes", "yes", "no")}, "label_text"),
         ({"label": NAMES, "gold": (2, 1, 0)}, "gold"),
+        ({"label": NAMES, "gold": (*NAMES[1:], NAMES[0])}, "gold"),
         ({"label": NAMES, "gold": (0.5, 1.5, 2.5)}, "gold"),
         ({"gold": NAMES}, "gold"),
     ],

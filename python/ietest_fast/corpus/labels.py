@@ -433,17 +433,23 @@ def _say_beside(
     pairs = {(old.names[one], own.names[two]) for one, two in codes}
     if not pairs:
         return table.column(name).cast(wanted)
-    is_one_to_one = all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
-    if not is_one_to_one or any(_DECIMAL.match(said) for _, said in pairs):
+    if not _is_translation(pairs) or any(_DECIMAL.match(said) for _, said in pairs):
         return None
     if not all(_is_integer(number) for _, number in pairs):
         return labels.cast(wanted)
     names = names_in_metadata(table.schema, name) or NLI_LABELS
-    keys = {str(place): label_key(each) for place, each in enumerate(names)}
-    if any(answer_key(label) not in {number, keys.get(number)} for label, number in pairs):
+    named = {str(place): label_key(each) for place, each in enumerate(names)}
+    if any(answer_key(label) not in {number, named.get(number)} for label, number in pairs):
         return None
     numbers = index_labels(labels, names)
     return numbers.cast(wanted) if numbers.null_count == labels.null_count else None
+
+
+def _is_translation(pairs: set[tuple[str, str]]) -> bool:
+    """Whether each label has one name, and the same names are the same labels."""
+    is_one_to_one = all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
+    keys = [[label_key(pair[side]) for pair in pairs] for side in (0, 1)]
+    return is_one_to_one and (set(keys[0]).isdisjoint(keys[1]) or keys[0] == keys[1])
 
 
 def _encode_beside(

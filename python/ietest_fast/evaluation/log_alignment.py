@@ -20,13 +20,13 @@ from ietest_fast.evaluation.schema import ROWS_OF_A_KIND
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
     are_ids,
-    as_numbers,
     as_texts,
     find_displaced,
     is_id_name,
     may_name_rows,
     pair_columns,
     read_ids,
+    say_written,
     show_value,
     spell_whole,
 )
@@ -380,21 +380,8 @@ def _say_different(first: Answers, other: Answers, mine: pa.Array, theirs: pa.Ar
     said += f", like {more:,} more" if more else ""
     n = len(mine) - len(alone[0])
     if not n:
-        return f"{said}; no item is in both{_say_written(mine, theirs)}"
+        return f"{said}; no item is in both{say_written(mine, theirs)}"
     return f"{said}; --common-items compares the {n:,} that both have"
-
-
-def _say_written(mine: pa.Array, theirs: pa.Array) -> str:
-    """Say that items are the same numbers in two ways of writing, if they are, and what to do."""
-    known, given = (as_numbers(pa.chunked_array([each])) for each in (mine, theirs))
-    if not (np.isin(known, given).all() or np.isin(given, known).all()):  # NaN is in neither
-        return ""
-    one = int(np.flatnonzero(np.isin(known, given))[0])
-    two = int(np.flatnonzero(given == known[one])[0])
-    return (
-        "; they differ only in how numbers are written, such as "
-        f"{show_value(mine[one].as_py())} and {show_value(theirs[two].as_py())}: write them alike"
-    )
 
 
 def _n_epochs(log: Answers) -> int:

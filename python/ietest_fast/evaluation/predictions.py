@@ -40,8 +40,10 @@ from ietest_fast.values import (
     as_numbers,
     find_outcomes,
     say_repeated,
+    say_written,
     show_value,
     spell_numbers,
+    trim_texts,
     with_plain_types,
 )
 
@@ -414,8 +416,12 @@ class Predictions:
         else:
             n_unmatched = 0
         if not len(first):
+            alike = say_written(*(pc.cast(each, pa.string()) for each in (wanted, given)))
             raise InputError(
-                f"no item has both versions, {reference!r} and {version!r}", path=self.source
+                f"no item has both versions, {reference!r} and {version!r}"
+                + (alike or "; give an item the same name in all versions"),
+                path=self.source,
+                column="item",
             )
         return Pairs(
             predictions=chosen,
@@ -648,7 +654,7 @@ class Pairs:
             values = values.cast(values.type.value_type)
         if pa.types.is_floating(values.type):  # NaN is missing, and not another value than NaN
             values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
-        values = spell_numbers(values)
+        values = spell_numbers(trim_texts(values))
         before = values.take(pa.array(self.reference_rows))
         own = values.take(pa.array(self.version_rows))
         if name in self.predictions.extra_columns and not (of_version and are_numbers(values)):

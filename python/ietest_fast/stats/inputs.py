@@ -7,6 +7,7 @@ import inspect
 import itertools
 import numbers
 import sys
+import unicodedata
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -325,14 +326,22 @@ def _type_kind(label_type: type) -> str:
 
 
 def _trim(labels: NDArray[Any]) -> NDArray[Any]:
-    """Leave out the blanks around texts, which nobody sees."""
+    """Leave out the blanks around texts, and compose accents: nobody sees either."""
     if labels.dtype.kind != "O":
-        return np.char.strip(labels)
-    trimmed = np.empty(labels.size, dtype=object)
-    trimmed[:] = [label.strip() if isinstance(label, str) else label for label in labels]
-    return trimmed
+        trimmed = np.char.strip(labels)
+        is_plain = labels.dtype.kind != "U" or not labels.size or labels.dtype.itemsize == 0
+        if is_plain or trimmed.view(np.uint32).max() < _FIRST_COMBINING:
+            return trimmed
+        return np.array([unicodedata.normalize("NFC", label) for label in trimmed])
+    named = np.empty(labels.size, dtype=object)
+    named[:] = [
+        unicodedata.normalize("NFC", label.strip()) if isinstance(label, str) else label
+        for label in labels
+    ]
+    return named
 
 
+_FIRST_COMBINING = 0x300
 # The texts that values.find_missing takes for missing; without Arrow, which need not be there.
 _NANS = ["".join(signs) for signs in itertools.product("nN", "aA", "nN")]
 _BLANKS = frozenset({"", *_NANS, b"", *(each.encode() for each in _NANS)})

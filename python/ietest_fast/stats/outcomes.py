@@ -244,7 +244,10 @@ def check_engine(
     if method != "exact":
         return used
     if n_resamples is not None:
-        raise InputError("the exact law has no replicates: leave n_resamples out")
+        raise InputError(
+            "the exact law has no replicates: leave n_resamples out (-S), or choose another method "
+            "(method, --method)"
+        )
     return None
 
 

@@ -569,6 +569,24 @@ def test_letters_of_helm_that_stand_for_no_reference_are_told(
     assert not n or f"in {n} of 6 requests" in notes[0]
 
 
+@pytest.mark.parametrize(
+    ("scores", "is_second"),
+    [((-3.0, -0.1), True), ((-0.1, -3.0), False), ((0.0, 0.0), False), ((None, -2.0), True)],
+)
+def test_the_likeliest_of_several_completions_of_helm_counts(
+    tmp_path: Path, scores: tuple[float | None, float], *, is_second: bool
+) -> None:
+    requests = [perturbed(i, "A") for i in range(3)]
+    requests += [perturbed(i, "A", name="typos") for i in range(3)]
+    for request in requests[3:]:
+        request["result"]["completions"] = [
+            {"text": text, "logprob": score} for text, score in zip("AB", scores, strict=True)
+        ]
+    read = read_logs([helm_log(tmp_path / "s.json", *requests)])
+    assert counts(read) == ([0, 3, 0, 0] if is_second else [3, 0, 0, 0])
+    assert any("of 3 requests with several completions, the likeliest" in x for x in read.notes)
+
+
 def test_the_unperturbed_instances_are_the_reference_wherever_they_stand(tmp_path: Path) -> None:
     plain = [perturbed(i, said) for i, said in enumerate("AAB")]
     typos = [perturbed(i, said, name="typos", prob=0.1) for i, said in enumerate("ABB")]

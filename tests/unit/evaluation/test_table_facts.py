@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import ietest_fast as ie
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.confidences import read_confidence
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 N = 12
+ACCENTS = ("e\u0301", "é")
 MARKS = [i % 3 == 0 for i in range(N)]
 
 
@@ -234,6 +236,47 @@ def test_groups_that_are_one_number_are_one_group(tmp_path: Path, ending: str) -
     clusters = read_measurements(path, ("A", "B"), clusters="c").clusters
     assert clusters is not None
     assert len(set(clusters.tolist())) == N // 2
+
+
+@pytest.mark.parametrize("spell", [str.upper, lambda name: f" {name}", lambda name: name])
+def test_groups_are_told_apart_by_what_is_seen(tmp_path: Path, spell: Callable[[str], str]) -> None:
+    """Case is seen; blanks around a name, and how its accents are composed, are not."""
+    names = [f"Jos{ACCENTS[i % 2]}{i // 2}" for i in range(N)]
+    names[1:2] = map(spell, names[1:2])
+    n = N // 2 + (names[1] == "JOSÉ0")
+    frame = long([True] * N, group=lambda i, _: names[i])
+    found = read_logs([write(frame, tmp_path / "long.csv")]).predictions
+    (test,) = compare_versions(found, clusters="group", strata=["group"]).tests
+    assert test.clusters is not None
+    assert len(set(test.clusters.tolist())) == n
+    assert len(test.strata[0].strata) == n
+    pair = pd.DataFrame({"A": [0, 1] * 6, "B": [1, 1] * 6, "c": names})
+    path = write(pair, tmp_path / "pair.csv")
+    clusters = read_measurements(path, ("A", "B"), clusters="c").clusters
+    assert clusters is not None
+    assert len(set(clusters.tolist())) == n
+    a, b = pair["A"].to_numpy(), pair["B"].to_numpy()
+    assert ie.paired_test(a, b, clusters=names).n_clusters == n
+    assert ie.paired_test(a, b, clusters=np.array(names)).n_clusters == n
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (("1.0", "2.0"), "they differ only in how numbers are written, such as '1' and '1.0'"),
+        (("i1", "i2"), "give an item the same name in all versions"),
+    ],
+)
+def test_versions_without_a_common_item_say_why(
+    tmp_path: Path, items: tuple[str, str], said: str
+) -> None:
+    rows = ["item,version,gold,predicted"]
+    rows += [f"{i},original,{g},{g}" for i, g in zip("12", "ab", strict=True)]
+    rows += [f"{i},para,{g},a" for i, g in zip(items, "ab", strict=True)]
+    (tmp_path / "l.csv").write_text("\n".join(rows) + "\n")
+    with pytest.raises(InputError, match="no item has both versions") as caught:
+        compare_versions(read_logs([tmp_path / "l.csv"]).predictions)
+    assert said in str(caught.value)
 
 
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:

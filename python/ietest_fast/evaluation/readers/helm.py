@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import string
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from ietest_fast.evaluation.readers.base import (
     text_array,
 )
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_text, show_value
+from ietest_fast.values import as_finite, as_text, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +79,11 @@ class HelmReader:
             )
         is_choice = "multiple_choice" in str(about.get("method"))
         model = about.get("model_deployment") or about.get("model")
-        notes = (*_say_failures(valid, path), *_say_other_models(about, valid, path))
+        notes = (
+            *_say_failures(valid, path),
+            *_say_several(valid, path),
+            *_say_other_models(about, valid, path),
+        )
         if is_choice:
             _check_letters(valid, path)
             notes += _say_unmapped(valid, path)
@@ -181,13 +186,14 @@ def _read_answer(
     completions = _as_list(lookup(request, "result.completions"))
     if not completions or _has_failed(request):
         return right[0], None, None
-    if not isinstance(completions[0], dict):
+    odd = next((each for each in completions if not isinstance(each, dict)), None)
+    if odd is not None:
         raise InputError(
-            f"a completion of instance {instance.get('id')!r} is {show_value(completions[0])}; an "
-            "object with the field text expected",
+            f"a completion of instance {instance.get('id')!r} is {show_value(odd)}; an object with "
+            "the field text expected",
             path=path,
         )
-    text = str(completions[0].get("text", "")).strip()
+    text = _read_likeliest(request)
     mapping = request.get("output_mapping")
     if isinstance(mapping, dict) and mapping:
         answer = as_text(mapping.get(text))
@@ -195,6 +201,28 @@ def _read_answer(
             return right[0], answer, answer in right
     plain = _simplify(text)
     return right[0], text or None, any(plain == _simplify(each) for each in right)
+
+
+def _read_likeliest(request: dict[str, Any]) -> str:
+    """Return the text that HELM judges of several completions: the likeliest, or the first."""
+    found = [
+        each for each in _as_list(lookup(request, "result.completions")) if isinstance(each, dict)
+    ]
+
+    def rank(completion: dict[str, Any]) -> float:
+        score = as_finite(completion.get("logprob"))
+        return -math.inf if score is None else score
+
+    return str(max(found, key=rank, default={}).get("text") or "").strip()
+
+
+def _say_several(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
+    n = sum(len(_as_list(lookup(each, "result.completions"))) > 1 for each in requests)
+    note = (
+        f"{path}: of {say_count(n, 'request')} with several completions, the likeliest counts, as "
+        "in HELM."
+    )
+    return (note,) if n else ()
 
 
 def _list_right(request: dict[str, Any], path: Path) -> list[str]:
@@ -233,9 +261,7 @@ def _check_letters(requests: Sequence[dict[str, Any]], path: Path) -> None:
     """
     found = []
     for request in requests:
-        answers = _as_list(lookup(request, "result.completions"))
-        said = answers[0].get("text") if answers and isinstance(answers[0], dict) else None
-        letter = str(said or "").strip().rstrip(".)")
+        letter = _read_likeliest(request).rstrip(".)")
         known = {_simplify(str(text)) for text in _list_references(request)}
         if _LETTER.fullmatch(letter) and not request.get("output_mapping"):
             found += [(request, letter)] * (_simplify(letter) not in known)

@@ -275,7 +275,7 @@ def _compare_header(
         which = say_count(n_invalid, "sample", "samples") if n_invalid else "samples"
         said.append(f"Warning: {path} has {which} marked as invalid, whose answers count.")
     n_failed = sum(
-        bool(sample.get("error")) and outcome is not None
+        bool(sample.get("error") or lookup(sample, "output.error")) and outcome is not None
         for sample, outcome in zip(samples, judged.outcomes, strict=True)
     )
     if n_failed:
