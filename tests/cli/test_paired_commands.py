@@ -502,6 +502,20 @@ def test_outcomes_under_both_usual_names_are_the_same(
 
 
 @pytest.mark.parametrize(
+    ("a", "b", "is_told"),
+    [(0.01, 1, True), (1, 0.01, True), (0.01, 0.009, False), (1, 0.9, False), (0.01, 0.05, False)],
+)
+def test_shares_beside_percentages_are_told(
+    *, a: float, b: float, is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = [3, 90, 45, 61, 22, 17]
+    path = write_csv(tmp_path / "s.csv", A=[a * x for x in values], B=[b * x for x in values[::-1]])
+    status, _, err = run(capsys, "test", path)
+    assert status == 0
+    assert ("write both in one unit" in err) == is_told
+
+
+@pytest.mark.parametrize(
     ("last", "n", "status"), [("32,28", 40, 1), ("0.8,0.7", 40, 1), ("2,0.5", 9, 0)]
 )
 def test_a_row_of_totals_is_no_text(

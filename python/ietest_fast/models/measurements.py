@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.models.columns import read_columns
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
@@ -23,12 +24,14 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
+# The largest of scores that seem to be percentages lies between these.
+_PERCENT = (10, 100)
 # If so many rows for each score are 0 or 1, the scores are likelier sums or means of these.
 _MOST_OUTCOMES = 20
 _LONG_INTEGER = r"^[+-]?[0-9]{16,}$"
@@ -122,13 +125,30 @@ def read_measurements(
     if scores and any(_may_be_rounded(table.column(name)) for name in names):
         table = read_columns(path, wanted, types_of="file")
     read: Any = _as_scores if scores else _as_outcomes
+    values = {name: read(table, name, path) for name in names}
+    if scores:
+        _warn_of_units(values, path)
     return Measurements(
-        columns={name: read(table, name, path) for name in names},
+        columns=values,
         are_scores=scores,
         clusters=None if clusters is None else _as_labels(table, clusters, path),
         reworded=None if reworded is None else _as_outcomes(table, reworded, path),
         beside={name: _spell_numbers(table.column(name)) for name in beside},
     )
+
+
+def _warn_of_units(scores: Mapping[str, NDArray[np.float64]], path: str | Path) -> None:
+    """Warn of shares that are compared with what seem to be percentages."""
+    most = {name: values.max() for name, values in scores.items() if values.min() >= 0}
+    shares = [name for name, value in most.items() if 0 < value <= 1]
+    others = [name for name, value in most.items() if _PERCENT[0] <= value <= _PERCENT[1]]
+    if shares and others:
+        warnings.warn(
+            f"{path}: the scores in {shares[0]} are between 0 and 1, those in {others[0]} go up to "
+            f"{most[others[0]]:g}; write both in one unit",
+            IetestWarning,
+            stacklevel=3,
+        )
 
 
 def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> bool:
