@@ -505,6 +505,34 @@ def test_an_archive_of_inspect_without_a_header_has_not_finished(tmp_path: Path)
     assert "is of a run that has not finished" in read_logs([path, logs[1]]).notes[0]
 
 
+@pytest.mark.parametrize(
+    ("named", "given", "n"),
+    [
+        ("openai/gpt-4o", "gpt-4o-2024-08-06", 0),
+        ("openai/gpt-4o", "meta-llama/Llama-3", 3),
+        ("openai/gpt-4o", None, 0),
+        ("openai/gpt-4o", "", 0),
+        ("mockllm/model", "mockllm", 0),
+        ("anthropic/claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", 0),
+        ("openai/gpt-4o", ["claude-3", "gpt-4o", "gpt-4o"], 1),
+    ],
+)
+def test_the_model_of_samples_is_that_of_the_header(
+    tmp_path: Path, named: str, given: Any, n: int
+) -> None:
+    logs = pair(tmp_path, "CCI", "CII")
+    first, whole = (json.loads(log.read_text()) for log in logs)
+    first["eval"]["model"] = whole["eval"]["model"] = named
+    logs[0].write_text(json.dumps(first))
+    for place, each in enumerate(whole["samples"]):
+        said = given[place] if isinstance(given, list) else given
+        each["output"] = {"model": said, "completion": "x"}
+    logs[1].write_text(json.dumps(whole))
+    notes = [note for note in read_logs(logs).notes if "its header names" in note]
+    assert len(notes) == (n > 0)
+    assert not n or f"{n} of 3 samples of" in notes[0]
+
+
 def perturbed(number: int, said: str, **perturbation: Any) -> dict[str, Any]:
     """A request of HELM about an instance whose right answer is A."""
     return {

@@ -32,7 +32,7 @@ from ietest_fast.evaluation.readers.inspect_scores import (
 )
 from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_text
+from ietest_fast.values import as_text, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -287,12 +287,35 @@ def _compare_header(
             f"Warning: {path} has {len(samples):,} samples, and its header counts {n:,}; is a part "
             "of the log missing?"
         )
+    said += _compare_models(header, samples, path)
     said += _compare_ids(header, samples, path, is_short=n is not None)
     said += _compare_epochs(header, samples, path)
     said += compare_reductions(header.get("reductions"), samples, judged, path)
     if not isinstance(results, dict):
         return said
     return said + compare_means(results.get("scores"), samples, judged, path)
+
+
+def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Say how many samples another model has answered; the same one has names with a common part.
+
+    A provider calls a model by its version, such as gpt-4o-2024-08-06 for openai/gpt-4o.
+    """
+    named = lookup(header, "eval.model")
+    known = _name_parts(named)
+    given = [lookup(sample, "output.model") for sample in samples]
+    others = [each for each in given if _name_parts(each) and not known & _name_parts(each)]
+    if not known or not others:
+        return []
+    said = (
+        f"Warning: {len(others):,} of {len(samples):,} samples of {path} have answers of "
+        f"{show_value(others[0])}, and its header names the model {show_value(named)}; they count."
+    )
+    return [said]
+
+
+def _name_parts(name: Any) -> set[str]:
+    return set(re.findall(r"[a-z]{2,}", label_key(name))) if isinstance(name, str) else set()
 
 
 def _count_samples(
