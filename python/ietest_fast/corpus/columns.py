@@ -10,7 +10,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 # What a file may call its columns, and what a corpus calls them.
@@ -73,6 +73,13 @@ def find_text_columns(
         ),
         path=source,
     )
+
+
+def find_named(names: Sequence[str], wanted: Iterable[str]) -> list[str]:
+    """Return the names that are wanted ones but for case, each that stands there once."""
+    order = dict.fromkeys(each.lower() for each in wanted)
+    found = [name for name in names if name.lower() in order and list(names).count(name) == 1]
+    return sorted(found, key=lambda name: [*order].index(name.lower()))
 
 
 def find_label_column(source: str | Path, names: Sequence[str]) -> str:

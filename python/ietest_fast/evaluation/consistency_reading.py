@@ -24,7 +24,7 @@ from ietest_fast.evaluation.paranlu import read_paranlu
 from ietest_fast.evaluation.paranlu_files import paranlu_kind
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.run_metadata import name_models, plain_name
-from ietest_fast.evaluation.schema import is_predictions
+from ietest_fast.evaluation.schema import is_predictions, say_unlikely
 from ietest_fast.evaluation.table_labels import with_known_answers
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.plurals import say_count
@@ -75,7 +75,8 @@ def read_wordings(
     if kind is not None:
         return ConsistencyAnswers(predictions=read_paranlu(path), run=ConsistencyRun())
     if run is not None:
-        return ConsistencyAnswers(predictions=Predictions.read(path), run=run)
+        own = Predictions.read(path)
+        return ConsistencyAnswers(predictions=own, run=_warned(run, own))
     try:
         with open_batches(path) as batches:
             is_long = is_predictions(batches.schema)
@@ -137,7 +138,16 @@ def as_answers(predictions: Predictions) -> ConsistencyAnswers:
     said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)
     run = ConsistencyRun(warnings=(*said, *_note_missing(known)))
-    return ConsistencyAnswers(predictions=known, run=run)
+    return ConsistencyAnswers(predictions=known, run=_warned(run, known))
+
+
+def _warned(run: ConsistencyRun, predictions: Predictions) -> ConsistencyRun:
+    """Add what there is to say about probabilities beside answers, once."""
+    names, said = predictions.label_names, dict.fromkeys(run.warnings)
+    for group in predictions.groups:
+        own = predictions.select(**group) if group else predictions
+        said |= dict.fromkeys(say_unlikely(own.table, names, predictions.source))
+    return replace(run, warnings=tuple(said))
 
 
 def holds_paraphrases(path: Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,8 @@ from ietest_fast.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
 GROUPS = ("model", "m", "rho")
 """Columns that tell classifiers apart; every classifier answers every version by itself."""
@@ -422,17 +424,11 @@ def check_likeliest(table: pa.Table, label_names: tuple[str, ...] | None, source
     source
         For the message.
     """
-    if label_names is None or not {"predicted", "probabilities"} <= set(table.column_names):
+    found = _find_unlikely(table, label_names)
+    if label_names is None or found is None:
         return
-    lists, answers = (table[name].combine_chunks() for name in ("probabilities", "predicted"))
-    known = np.asarray(pc.and_(lists.is_valid(), answers.is_valid()))
-    rows = np.flatnonzero(known)
-    if not rows.size:
-        return
-    values = np.asarray(lists.take(pa.array(rows)).flatten()).reshape(rows.size, -1)
-    codes = np.asarray(answers.indices.take(pa.array(rows)))
-    own = values[np.arange(rows.size), codes]
-    if np.unique(codes).size < 2 or not (own < values.max(axis=1)).all():
+    rows, values, codes = found
+    if np.unique(codes).size < 2 or len(rows) < len(values):
         return
     likeliest = label_names[int(values[0].argmax())]
     raise InputError(
@@ -444,6 +440,41 @@ def check_likeliest(table: pa.Table, label_names: tuple[str, ...] | None, source
         row=f"row {rows[0]}",
         column="probabilities",
     )
+
+
+def say_unlikely(
+    table: pa.Table, label_names: tuple[str, ...] | None, source: str | Path
+) -> list[str]:
+    """Count the answers of a classifier that are not the label with the largest probability."""
+    found = _find_unlikely(table, label_names)
+    if found is None or not len(found[0]):
+        return []
+    rows, values, _ = found
+    said = (
+        f"Warning: {source}: in {len(rows):,} of {say_count(len(values), 'row')} the answer is not "
+        "the label with the largest probability, as where a threshold decides, or labels are put "
+        "together; if the answers are new, leave out the old probabilities."
+    )
+    return [said]
+
+
+def _find_unlikely(
+    table: pa.Table, label_names: tuple[str, ...] | None
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]] | None:
+    """Return the rows with an unlikely answer, all probabilities, and the answers' labels.
+
+    None if a row with both is not there.
+    """
+    if label_names is None or not {"predicted", "probabilities"} <= set(table.column_names):
+        return None
+    lists, answers = (table[name].combine_chunks() for name in ("probabilities", "predicted"))
+    rows = np.flatnonzero(np.asarray(pc.and_(lists.is_valid(), answers.is_valid())))
+    if not rows.size:
+        return None
+    values = np.asarray(lists.take(pa.array(rows)).flatten()).reshape(rows.size, -1)
+    codes = np.asarray(answers.indices.take(pa.array(rows)))
+    own = values[np.arange(rows.size), codes]
+    return rows[own < values.max(axis=1)], values, codes
 
 
 def find_labels(table: pa.Table) -> tuple[str, ...] | None:

@@ -23,6 +23,8 @@ _TEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "\\": r"\textbackslash{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "ρ": r"$\rho$",

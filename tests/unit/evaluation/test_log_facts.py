@@ -54,6 +54,20 @@ def harness_results(path: Path, task: str, **more: Any) -> None:
     path.write_text(json.dumps(said))
 
 
+@pytest.mark.parametrize("time", ["", "T00-00-00.0", "T10-20-30.123456"])
+def test_results_are_found_by_the_time_in_their_name(time: str, tmp_path: Path) -> None:
+    logs = []
+    for place, words in enumerate(("Plain", "Other")):
+        path = tmp_path / f"samples_t{place}_2026-01-0{place + 1}{time}.jsonl"
+        logs.append(harness_log(path, {"none": [1, 0]}, words=words))
+        results = {"results": {f"t{place}": {"exact_match,none": 0.123}}}
+        harness_results(
+            tmp_path / f"results_2026-01-0{place + 1}{time}.json", f"t{place}", **results
+        )
+    said = " ".join(read_logs(logs).notes)
+    assert said.count("exact_match is 0.5000 in the samples") == 2
+
+
 @pytest.mark.parametrize(
     ("models", "words", "expected"),
     [

@@ -17,6 +17,7 @@ import ietest_fast as ie
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.confidences import read_confidence
+from ietest_fast.evaluation.consistency_reading import need_wordings
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.reading import ReadLogs, read_logs
 from ietest_fast.evaluation.run_metadata import name_models
@@ -477,6 +478,29 @@ def test_answers_that_are_nowhere_likeliest_are_refused(
         return
     with pytest.raises(InputError, match="in none of 4 rows does the answer have the largest"):
         read_logs([path])
+
+
+@pytest.mark.parametrize(("answers", "n"), [("xyzx", 0), ("xzxy", 3), ("yyyy", 3)])
+def test_answers_that_are_not_the_likeliest_are_counted(
+    tmp_path: Path, answers: str, n: int
+) -> None:
+    of_probabilities(SURE, list(answers)).write(path := tmp_path / "own.parquet")
+    for notes in (read_logs([path]).notes, need_wordings(path).run.warnings):
+        said = [note for note in notes if "not the label with the largest" in note]
+        assert len(said) == (n > 0)
+        assert not n or f"in {n} of 4 rows" in said[0]
+
+
+@pytest.mark.parametrize("name", ["Label", "GOLD", "Target", "Y_true"])
+@pytest.mark.parametrize("is_long", [False, True])
+def test_second_columns_are_seen_in_any_case(tmp_path: Path, name: str, *, is_long: bool) -> None:
+    gold, other = ["x", "y"] * 6, ["y", "x"] * 6
+    frame = pd.DataFrame({"label": gold, "original": gold, "transformed": other, name: other})
+    if is_long:
+        frame = long([True] * N).drop(columns="changed")
+        frame[name] = frame["gold"].map({"x": "y", "y": "x"})
+    said = " ".join(read_logs([write(frame, tmp_path / "a.csv")]).notes)
+    assert f"{name} is another label than" in said
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])

@@ -96,7 +96,7 @@ def test_latex_escapes_what_it_would_read():
     assert r"\end{tabular}" + "\n" + r"\par\smallskip{\footnotesize Some \$note.}" in text
     assert r"\label{tab:all-kinds}" in text
     assert r"\begin{tabular}{lrrrrrrr}" in text
-    assert r"a|b \textless{}i\textgreater{} & 12,345" in text
+    assert r"a\textbar{}b \textless{}i\textgreater{} & 12,345" in text
     assert r"1.2$\cdot$10$^{-15}$" in text
     body = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert {line.replace(r"\&", "").count("&") for line in body} == {7}

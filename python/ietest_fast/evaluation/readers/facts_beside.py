@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE
+from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, find_named
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.table_columns import list_columns, read_some, read_values
@@ -250,12 +250,9 @@ def list_beside(
 ) -> list[str]:
     """Return the columns of a table that may say what is right, besides those that are read."""
     twins = [] if gold is None else name_twins(gold)
-    wanted = [*_GOLD, *twins, *(MARKS if with_outcomes else ())]
-    return [
-        name
-        for name in dict.fromkeys(wanted)
-        if name not in {gold, *answers} and names.count(name) == 1
-    ]
+    found = find_named(names, [*_GOLD, *twins])
+    found += [name for name in MARKS if with_outcomes and names.count(name) == 1]
+    return [name for name in found if name not in {gold, *answers}]
 
 
 def name_twins(name: str) -> list[str]:
@@ -446,7 +443,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     said: tuple[str, ...] = ()
     _check_marks(whole, path)
     gold, answers = (
-        {name: whole.table[name] for name in usual if name in whole.extra_columns}
+        {name: whole.table[name] for name in find_named(whole.extra_columns, usual)}
         for usual in (_GOLD, (*PREDICTIONS, *_RESPONSES))
     )
     if "gold" in whole.columns:

@@ -70,7 +70,7 @@ _OWN = frozenset(
     | {f"{name}_hash" for name in ("doc", "prompt", "target")}
 )
 _OUTCOMES_ONLY = "right and wrong are compared, the answers are not"
-_STAMP = re.compile(r"_\d{4}-\d\d-\d\dT[\d\-.:]+$")
+_STAMP = re.compile(r"_\d{4}-\d\d-\d\d(T[\d\-.:]+)?$")
 
 
 class LmEvalReader:

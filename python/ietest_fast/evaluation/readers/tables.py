@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.corpus.columns import find_text_columns
+from ietest_fast.corpus.columns import find_named, find_text_columns
 from ietest_fast.corpus.formats import (
     Format,
     find_format,
@@ -38,7 +38,7 @@ from ietest_fast.evaluation.readers.table_columns import (
     read_some,
     read_values,
 )
-from ietest_fast.evaluation.schema import CHANGED, KEY, say_no_labels
+from ietest_fast.evaluation.schema import CHANGED, KEY, say_no_labels, say_unlikely
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_outcomes,
@@ -125,8 +125,8 @@ class TableReader:
             (column,) = columns.values()
             others = [
                 name
-                for name in (*PREDICTIONS, *name_twins(column))
-                if name not in {gold, column, *keep, fields.item} and names.count(name) == 1
+                for name in find_named(names, (*PREDICTIONS, *name_twins(column)))
+                if name not in {gold, column, *keep, fields.item}
             ]
             notes += say_other_answers(read_some(path, others), table[column], column, path=path)
         return [
@@ -330,6 +330,7 @@ def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answe
     found = []
     for group in whole.groups:
         part = whole.select(**group) if group else whole
+        said = tuple(say_unlikely(part.table, part.label_names, path))
         for version in part.versions:
             rows = part.select(version=version).table
             is_first = version == part.versions[0]
@@ -339,7 +340,8 @@ def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answe
             answers = _answers_of(rows, whole, group, version, path)
             if is_own:
                 answers = replace(answers, inputs=None, input_columns=())
-            found.append(replace(answers, changed=changed, notes=notes))
+            found.append(replace(answers, changed=changed, notes=(*notes, *said)))
+            said = ()
     return found
 
 
