@@ -21,7 +21,7 @@ from ietest_fast.corpus.labels import (
     label_key,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.models.label_map import is_better
+from ietest_fast.models.label_map import find_better_permutation, is_better
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
 
@@ -174,9 +174,12 @@ def _are_shifted(given: Collection[int], wanted: Iterable[int], step: int) -> bo
 
 
 def say_numbers(
-    numbered: Sequence[tuple[Answers, NDArray[np.int8], NDArray[np.int8]]], names: tuple[str, ...]
+    numbered: Sequence[tuple[Answers, NDArray[np.int8], NDArray[np.int8]]],
+    names: tuple[str, ...],
+    *,
+    remedy: str = "name all labels (--labels)",
 ) -> list[str]:
-    """Say which numbers are no gold label, and which would be right if they were counted otherwise.
+    """Say which numbers are no gold label, and which would be right if they were taken otherwise.
 
     Parameters
     ----------
@@ -184,6 +187,8 @@ def say_numbers(
         Answers of each version and classifier, their gold labels and their predictions as indices.
     names
         Of the labels, which nobody has named; NLI's, too, stand for numbers in gold labels.
+    remedy
+        What helps if the numbers are right as they are.
 
     Returns
     -------
@@ -210,40 +215,55 @@ def say_numbers(
             f"labels are {', '.join(map(str, numbers[known].tolist()))}), and count as another "
             f"label, in {path}; are both counted from the same number?"
         )
-    found = [
-        (answers, shift)
-        for answers, gold, codes in numbered
-        if (shift := _find_shift(gold, codes, numbers, numbers[known])) is not None
-    ]
-    if found:
-        answers, (step, now, shifted) = found[0]
-        many = f", in {say_count(len(found), 'version')}" if len(found) > 1 else ""
+    found: dict[str, list[tuple[Answers, float, float]]] = {}
+    for answers, gold, codes in numbered:
+        is_given = (gold >= 0) & (codes >= 0)
+        better = _find_better(gold[is_given], codes[is_given], numbers, numbers[known])
+        if better is not None:
+            how, now, then = better
+            found.setdefault(how, []).append((answers, now, then))
+    for how, versions in found.items():
+        answers, now, then = versions[0]
+        many = f", in {say_count(len(versions), 'version')}" if len(versions) > 1 else ""
         where = f"version {answers.version!r}" if answers.version else answers.predicted_column
         said.append(
             f"Warning: {answers.path}, {where}: {now:.1%} of the answers are right, but "
-            f"{shifted:.1%} would be if each number were {'less' if step > 0 else 'more'} by one: "
-            f"is one of both counted from another number{many}? If so, number both alike; if not, "
-            "name all labels (--labels)."
+            f"{then:.1%} would be if {how}{many}? If so, number both alike; if not, {remedy}."
         )
     return said
 
 
-def _find_shift(
+def _find_better(
     gold: NDArray[np.int8], codes: NDArray[np.int8], numbers: NDArray[Any], known: NDArray[Any]
-) -> tuple[int, float, float] | None:
-    """Return a step less which significantly more answers are right, and both shares of them."""
-    is_given = (gold >= 0) & (codes >= 0)
-    wanted, given = numbers[gold[is_given]], numbers[codes[is_given]]
-    if (given == given[:1]).all():
+) -> tuple[str, float, float] | None:
+    """Say how numbers are to be taken that significantly more are right, and both shares of them.
+
+    Those that are counted from another number may lie outside the labels; others are exchanged.
+    """
+    if (codes == codes[:1]).all():
         return None  # of a collapsed model, another number is only another guess
+    wanted, given = numbers[gold], numbers[codes]
     now = wanted == given
     for step in _STEPS:
         shifted = wanted == given - step
         if _are_shifted(given.tolist(), known.tolist(), step) and is_better(
             shifted, now, n_tried=len(_STEPS)
         ):
-            return step, float(now.mean()), float(shifted.mean())
-    return None
+            size = "less" if step > 0 else "more"
+            how = f"each number were {size} by one: is one of both counted from another number"
+            return how, float(now.mean()), float(shifted.mean())
+    better = find_better_permutation(gold, codes, len(numbers))
+    if better is None:
+        return None
+    moved = [place for place, label in enumerate(better) if place != label]
+    if len(moved) == 2:
+        how = "{} and {} were exchanged".format(*numbers[moved])
+    else:
+        pairs = [f"{numbers[i]} stood for {numbers[better[i]]}" for i in moved if i in codes]
+        how = ", ".join(pairs[:-1]) + f" and {pairs[-1]}" if len(pairs) > 1 else pairs[0]
+    permuted = np.asarray(better)[codes] == gold
+    how += ": do the numbers mean other labels in one of both"
+    return how, float(now.mean()), float(permuted.mean())
 
 
 def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str]) -> None:

@@ -25,7 +25,7 @@ from ietest_fast.evaluation.paranlu_files import paranlu_kind
 from ietest_fast.evaluation.predictions import Predictions
 from ietest_fast.evaluation.run_metadata import name_models, plain_name
 from ietest_fast.evaluation.schema import is_predictions, say_unlikely
-from ietest_fast.evaluation.table_labels import with_known_answers
+from ietest_fast.evaluation.table_labels import say_known_numbers, with_known_answers
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.plurals import say_count
 
@@ -137,7 +137,7 @@ def as_answers(predictions: Predictions) -> ConsistencyAnswers:
 
     said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)
-    run = ConsistencyRun(warnings=(*said, *_note_missing(known)))
+    run = ConsistencyRun(warnings=(*said, *say_known_numbers(predictions), *_note_missing(known)))
     return ConsistencyAnswers(predictions=known, run=_warned(run, known))
 
 

@@ -12,7 +12,12 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import NLI_LABELS, answer_key
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.answer_labels import encode_answers, encode_gold, find_names
+from ietest_fast.evaluation.answer_labels import (
+    encode_answers,
+    encode_gold,
+    find_names,
+    say_numbers,
+)
 from ietest_fast.evaluation.readers import Answers
 from ietest_fast.evaluation.schema import MOST_KINDS
 from ietest_fast.plurals import say_count
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
 _OF_NONE = {"-", "-1", "", "nan"}
 
 _MARKS = "where answers are no labels, add a column correct that says which are right"
+_MARKS_ALONE = "add a column correct that says which answers are right"
 _NUMBERS_HINT = f"Write the labels' names in the place of the numbers; {_MARKS}"
 _UNKNOWN_HINT = (
     "write answers as the gold labels are written; leave the field of an answer empty that could "
@@ -62,6 +68,48 @@ def with_known_answers(predictions: Predictions) -> Predictions:
     return _encode(predictions)
 
 
+def say_known_numbers(predictions: Predictions) -> tuple[str, ...]:
+    """Say of numbers in a long table what ``eval`` says, which are no gold label or mean another.
+
+    Parameters
+    ----------
+    predictions
+        As they were read, and found to be sound by :func:`with_known_answers`.
+
+    Returns
+    -------
+    tuple of str
+        Sentences; none where labels are named, answers are marked, or labels are no numbers.
+    """
+    own = predictions.columns
+    if predictions.label_names is not None or "correct" in own or "predicted" not in own:
+        return ()
+    wanted, given = (_kinds(predictions, name) for name in ("gold", "predicted"))
+    kinds = wanted | (given - (_OF_NONE - wanted))
+    if len(kinds) > MOST_KINDS or not wanted or not all(map(_is_number, kinds)):
+        return ()
+    names = tuple(str(number) for number in sorted(set(map(int, kinds))))
+    numbered = []
+    for group in predictions.groups:
+        classifier = predictions.select(**group) if group else predictions
+        for version in classifier.versions:
+            part = classifier.select(version=version)
+            gold, codes = (
+                np.array([_place(value, names) for value in _texts(part, name).to_pylist()], "int8")
+                for name in ("gold", "predicted")
+            )
+            log = replace(_as_log(part), version=version)
+            numbered.append((log, gold, codes))
+    return tuple(say_numbers(numbered, names, remedy=_MARKS_ALONE))
+
+
+def _place(value: str | None, names: tuple[str, ...]) -> int:
+    """Return the place of a number among others, -1 if it is none of them."""
+    key = "" if value is None else answer_key(value)
+    name = str(int(key)) if _is_number(key) else key
+    return names.index(name) if name in names else -1
+
+
 def _kinds(predictions: Predictions, name: str) -> set[str]:
     """Return what tells the labels of a column apart."""
     found = pc.unique(_texts(predictions, name)).drop_null().to_pylist()
@@ -89,15 +137,7 @@ def _is_number(name: str) -> bool:
 def _encode(predictions: Predictions) -> Predictions:
     """Return predictions with the labels that eval finds in the same columns."""
     table = predictions.table
-    answers = Answers(
-        path=Path(predictions.source),
-        name=predictions.source,
-        items=None,
-        gold=pa.chunked_array([_texts(predictions, "gold")]),
-        predicted=pa.chunked_array([_texts(predictions, "predicted")]),
-        gold_column="gold",
-        predicted_column="predicted",
-    )
+    answers = _as_log(predictions)
     given, version = _texts(predictions, "predicted"), _texts(predictions, "version")
     parts = [
         replace(answers, predicted=pa.chunked_array([given.filter(pc.equal(version, name))]))
@@ -113,6 +153,18 @@ def _encode(predictions: Predictions) -> Predictions:
         place = table.column_names.index(name)
         table = table.set_column(place, name, labels.take(indices))
     return replace(predictions, table=table)
+
+
+def _as_log(predictions: Predictions) -> Answers:
+    return Answers(
+        path=Path(predictions.source),
+        name=predictions.source,
+        items=None,
+        gold=pa.chunked_array([_texts(predictions, "gold")]),
+        predicted=pa.chunked_array([_texts(predictions, "predicted")]),
+        gold_column="gold",
+        predicted_column="predicted",
+    )
 
 
 def _check_gold(predictions: Predictions, missing: NDArray[Any]) -> None:

@@ -14,7 +14,7 @@ from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.report.evaluations import read_evaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 LABELS = ("entailment", "neutral", "contradiction")
@@ -165,6 +165,44 @@ def test_what_may_be_labels_is_taken_for_them(gold: str, predicted: list[str]) -
         frame.loc[3] = ["i0", "p2", "-1", "-1"]
         frame = pd.concat([frame, frame.assign(item="i1", gold="1")])
     assert ie.consistency(frame, n_resamples=50)["accuracy_micro"].value is not None
+
+
+@pytest.mark.parametrize(
+    ("names", "given", "said"),
+    [
+        (
+            "012",
+            "210",
+            "would be if 0 and 2 were exchanged: do the numbers mean other labels",
+        ),
+        ("012", "120", "would be if 0 stood for 2, 1 stood for 0 and 2 stood for 1"),
+        ("01", "10", "would be if 0 and 1 were exchanged"),
+        ("0123", "1233", "would be if each number were less by one"),
+        ("012", "012", None),
+        (LABELS, LABELS[::-1], None),
+    ],
+)
+@pytest.mark.parametrize("give", WRITERS[:3])
+def test_numbers_of_other_labels_are_warned_of_as_by_eval(
+    tmp_path: Path,
+    give: Callable[[pd.DataFrame, Path], Path],
+    names: Sequence[str],
+    given: Sequence[str],
+    said: str | None,
+) -> None:
+    rows = [
+        {"item": f"i{item}", "version": version, "gold": names[place], "predicted": answer}
+        for item in range(80)
+        for place in [item % len(names)]
+        for version, answer in (("original", names[place]), ("p0", given[place]))
+    ]
+    path = give(pd.DataFrame(rows), tmp_path)
+    notes = [need_wordings(path).run.warnings, read_logs([path]).notes]
+    for found in notes:
+        assert len(found) == (said is not None)
+        assert all("version 'p0'" in note and str(said) in note for note in found)
+    marked = pd.DataFrame(rows).assign(correct=[row["gold"] == row["predicted"] for row in rows])
+    assert not need_wordings(give(marked, tmp_path)).run.warnings
 
 
 def test_marks_say_which_free_texts_are_right(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from ietest_fast.report.evaluations import read_evaluation
 from ietest_fast.stats import invariance_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 
@@ -261,7 +261,7 @@ def test_one_version_that_is_counted_from_another_number_is_refused(
         assert len(read_logs([tmp_path / "same.csv"]).predictions)
 
 
-def _write_wide(path: Path, rows: list[tuple[int, int, int]]) -> Path:
+def _write_wide(path: Path, rows: Sequence[tuple[Any, ...]]) -> Path:
     """Write labels, answers to the originals, and answers to the transformed texts."""
     lines = "".join(",".join(map(str, row)) + "\n" for row in rows)
     path.write_text(f"label,original,transformed\n{lines}")
@@ -303,7 +303,10 @@ def test_numbers_that_are_no_gold_labels_are_not_silent(
         ([0, 0, 1, 2, 3], "each number were more by one"),
         ([1, 1, 2, 3, 4], None),  # the classifier never says 0, and is right
         ([1, 1, 1, 1, 1], None),
-        ([4, 2, 0, 1, 3], None),  # no shift
+        ([2, 1, 0, 3, 4], "60.0% of the answers are right, but 100.0% would be if 0 and 2 were ex"),
+        ([1, 2, 0, 3, 3], "would be if 0 stood for 2, 1 stood for 0 and 2 stood for 1: do the num"),
+        ([4, 2, 0, 1, 3], "4 stood for 0"),
+        ([0, 1, 2, 4, 4], None),  # each number is the likeliest for itself
     ],
 )
 def test_a_version_that_fits_better_from_another_number_is_warned_of(
@@ -311,11 +314,13 @@ def test_a_version_that_fits_better_from_another_number_is_warned_of(
 ) -> None:
     """All its answers are gold labels, since the classifier never says one of them."""
     rows = [(wanted, wanted, given) for wanted, given in enumerate(answers)]
-    path = _write_wide(tmp_path / "t.csv", rows * 8)
+    path = _write_wide(tmp_path / "t.csv", rows * 10)
     found = read_logs([path]).notes
     assert len(found) == (said is not None)
     assert all("'transformed'" in note and str(said) in note for note in found)
     assert not read_logs([path], label_names=list("01234")).notes
+    named = [tuple("abcde"[number] for number in row) for row in rows]
+    assert not read_logs([_write_wide(tmp_path / "n.csv", named * 10)]).notes
     assert not read_logs([_write_wide(path, rows)]).notes  # too few to tell
 
 
