@@ -397,6 +397,66 @@ def test_answers_that_stand_there_twice_are_compared(
     assert all(said in note for note in told)
 
 
+_OF_LABELS = "{0}entailment{1},{0}neutral{1},{0}contradiction{1}"
+
+
+@pytest.mark.parametrize(
+    ("header", "affixes", "n"),
+    [
+        ("label,original,transformed", ("original_prob_", ""), 20),
+        ("label,original,transformed", ("transformed_", "_score"), 20),
+        ("label,original,transformed", ("prob_", ""), 0),  # of which of both is not known
+        ("label,original,transformed", ("original_annotators_", ""), 0),
+        ("item,version,gold,predicted", ("p_", ""), 20),
+        ("item,version,gold,predicted", ("", "_prob"), 20),
+        ("item,version,gold,predicted", ("", ""), 20),
+    ],
+)
+@pytest.mark.parametrize(
+    ("scores", "is_other"),
+    [
+        ("0.05,0.05,0.9", True),
+        ("-3.5,-2.5,-1.5", True),
+        ("0.1,0.8,0.1", False),
+        ("0.1,0.45,0.45", False),  # the answer is one of the likeliest
+        ("0.1,,0.9", False),
+        ("1,0,4", False),  # votes
+        ("no,numbers,here", False),
+    ],
+)
+@pytest.mark.parametrize("are_numbers", [False, True])
+def test_scores_of_labels_that_contradict_the_answers_are_counted(
+    tmp_path: Path,
+    *,
+    header: str,
+    affixes: tuple[str, str],
+    n: int,
+    scores: str,
+    is_other: bool,
+    are_numbers: bool,
+) -> None:
+    names = [*map(str, range(3))] if are_numbers else NLI_LABELS
+    lines = [f"{header},{_OF_LABELS.format(*affixes)}"]
+    for row in range(20):
+        start = [names[row % 3], names[1], names[1]]
+        if header.startswith("item"):
+            start = [str(row // 2), ("original", "new")[row % 2], names[row // 2 % 3], names[1]]
+        lines.append(",".join([*start, scores]))
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines) + "\n")
+    told = [note for note in read_logs([path]).notes if "likeliest" in note]
+    is_found = bool(n) and is_other and not (are_numbers and affixes == ("", ""))
+    assert len(told) == is_found
+    assert all(f"is the likeliest in {n} rows of 20" in note for note in told)
+
+
+def test_scores_of_the_right_answers_contradict_none(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    header = "label,original,transformed,original_prob_a,original_prob_b\n"
+    path.write_text(header + "a,b,b,0.9,0.1\nb,b,a,0.2,0.8\n" * 5)
+    assert not any("likeliest" in note for note in read_logs([path]).notes)
+
+
 @pytest.mark.parametrize(
     ("gold", "answers", "marks", "said"),
     [

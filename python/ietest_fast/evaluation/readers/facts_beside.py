@@ -34,7 +34,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -50,6 +50,7 @@ PREDICTIONS = (
 """Names of columns that say what a classifier has answered, if they have values in common."""
 _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
+_SCORES = ("prob", "probs", "probability", "p", "score", "scores", "logit", "logits", "logprob")
 VERSIONS = ("original", "transformed")
 _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
@@ -312,6 +313,86 @@ def say_other_answers(
     )
 
 
+def say_other_scores(
+    names: Sequence[str],
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    answers: Mapping[str, pa.ChunkedArray],
+    gold: pa.ChunkedArray | None,
+    *,
+    path: Path,
+    is_alone: bool,
+) -> tuple[str, ...]:
+    """Say where columns that score each label make another one likelier than the answer.
+
+    Those without the name of a column of answers may be of another one, unless that is alone.
+    """
+    said = []
+    for column, values in answers.items():
+        try:
+            mine = _label_keys(values, path)
+            right = mine if gold is None else _label_keys(gold, path)
+        except InputError:  # whoever compares them refuses them
+            continue
+        labels = {*mine, *right} - _OF_NONE
+        for scores in _list_scores(names, labels, column, is_alone=is_alone):
+            found = read(list(scores.values()))
+            n = 0 if len(found) < len(scores) else _count_unlikely(scores, found, mine, right)
+            if n:
+                said.append(
+                    f"Warning: {path}: by {', '.join(scores.values())}, another label than "
+                    f"{column} is the likeliest in {say_count(n, 'row')} of {len(mine):,}; "
+                    f"{column} counts (leave out the columns that are wrong)."
+                )
+    return tuple(said)
+
+
+def _list_scores(
+    names: Sequence[str], labels: set[str], column: str, *, is_alone: bool
+) -> Iterator[dict[str, str]]:
+    """Find columns of numbers for each label: its name alone, or with one word for all of them."""
+    if not 2 <= len(labels) <= MOST_KINDS:
+        return
+    affixes = [each for word in _SCORES for each in ((f"{word}_", ""), ("", f"_{word}"))]
+    if not any(label.isdecimal() for label in labels):
+        affixes.append(("", ""))
+    for start in (f"{column}_".lower(), *([""] if is_alone else [])):
+        for before, behind in affixes:
+            first = start + before
+            scores = {
+                label_key(name[len(first) : len(name) - len(behind)]): name
+                for name in names
+                if name.lower().startswith(first)
+                and name.lower().endswith(behind)
+                and names.count(name) == 1
+            }
+            if labels == set("012") and scores.keys() >= set(NLI_LABELS):
+                yield {str(place): scores[label] for place, label in enumerate(NLI_LABELS)}
+            elif labels <= scores.keys():
+                known = {*labels, *NLI_LABELS} if labels <= set(NLI_LABELS) else labels
+                yield {label: name for label, name in scores.items() if label in known}
+
+
+def _count_unlikely(
+    scores: Mapping[str, str],
+    found: Mapping[str, pa.Array | pa.ChunkedArray],
+    mine: NDArray[Any],
+    right: NDArray[Any],
+) -> int:
+    """Count rows with another likeliest label; votes and columns of the right answers say none."""
+    import pyarrow as pa
+
+    chunks = [getattr(found[name], "chunks", [found[name]]) for name in scores.values()]
+    numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
+    labels = np.array([*scores], dtype=object)
+    rows = np.isfinite(numbers).all(axis=0) & np.isin(mine, labels)
+    numbers, mine = numbers[:, rows], mine[rows]
+    are_of_gold = (labels[numbers.argmax(axis=0)] == right[rows]).all()
+    if are_of_gold or (numbers == np.round(numbers)).all():
+        return 0
+    own = numbers[[list(labels).index(label) for label in mine], np.arange(len(mine))]
+    return int((own < numbers.max(axis=0)).sum())
+
+
 def _count_differences(
     values: pa.Array | pa.ChunkedArray, mine: NDArray[Any], path: Path, *, may_be_named: bool
 ) -> int:
@@ -452,6 +533,14 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
         for name in set(_RESPONSES).intersection(answers):
             answers[name] = _keep_labels(answers[name], whole, path)
         said += say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
+        said += say_other_scores(
+            whole.extra_columns,
+            lambda names: {name: whole.table[name] for name in names},
+            {"predicted": whole.table["predicted"]},
+            whole.table["gold"] if "gold" in whole.columns else None,
+            path=path,
+            is_alone=True,
+        )
     return said
 
 

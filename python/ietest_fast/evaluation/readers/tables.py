@@ -31,6 +31,7 @@ from ietest_fast.evaluation.readers.facts_beside import (
     say_other_answers,
     say_other_edits,
     say_other_facts,
+    say_other_scores,
 )
 from ietest_fast.evaluation.readers.table_columns import (
     list_columns,
@@ -121,6 +122,14 @@ class TableReader:
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
             notes += say_other_facts(read_some(path, beside), table[gold], gold, answers, path=path)
             notes += say_copies(inputs, [table[gold], *answers.values()], ids, path)
+        notes += say_other_scores(
+            names,
+            lambda wanted: read_some(path, wanted),
+            {} if are_outcomes else {column: table[column] for column in columns.values()},
+            table[gold] if has_gold else None,
+            path=path,
+            is_alone=len(columns) == 1 and fields.predicted is None,
+        )
         if len(columns) == 1 and not are_outcomes and fields.predicted is None:
             (column,) = columns.values()
             others = [
