@@ -65,3 +65,34 @@ def test_float_labels_are_described_as_integers(tmp_path, capsys):
     found = json.loads(out)["corpora"][0]
     assert found["labels"] == {"0": 1, "1": 1}
     assert found["dropped"] == {"no gold label": 1}
+
+
+@pytest.mark.parametrize(
+    ("votes", "n"),
+    [
+        (["neutral", "neutral", "entailment"], 2),
+        (["neutral", "n", "-", "", None], 2),
+        (["entailment", "neutral", "neutral", "entailment", "contradiction"], 1),
+        (["entailment", "neutral", "contradiction"], 0),  # all are the most frequent
+        (["-", "", "-"], 0),
+        (["sport", "news", "news"], 0),
+        ([], 0),
+    ],
+)
+@pytest.mark.parametrize("form", ["columns", "list"])
+def test_labels_that_annotators_contradict_are_counted(tmp_path, capsys, votes, n, form):
+    """Of entailment, neutral, contradiction and none, the first and the third are not neutral."""
+    names = ["entailment", "-", "neutral", "contradiction"]
+    columns = {f"label{place}": vote for place, vote in enumerate(votes, start=1)}
+    own = columns if form == "columns" else {"annotator_labels": votes}
+    rows = [
+        {"sentence1": f"a {gold}", "sentence2": "b", "gold_label": gold, **own} for gold in names
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    status, out, err = describe(capsys, str(path))
+    assert status == 0
+    assert "rows         3" in out
+    said = f"the label of {n} row{'s' if n > 1 else ''} is none of the most frequent ones"
+    assert (said in err) == (n > 0)
+    assert ("annotators" in err) == (n > 0)

@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from ietest_fast.cli.options import LABELS, NAMES, check_not_given, csv_option
+from ietest_fast.plurals import say_count
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, make_console, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pyarrow as pa
 
     from ietest_fast.corpus import Corpus, Description, Overlap
     from ietest_fast.report.partial_input import PartialInput
@@ -105,6 +108,7 @@ def command(
                 missing_text="drop" if drop_missing_texts else "error",
                 quoted=quoted,
             )
+            _say_other_annotators(corpora, quoted=quoted)
         descriptions = [_without_foreign(describe(corpus), corpus) for corpus in corpora]
         overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
         if partial_input:
@@ -152,6 +156,48 @@ def _without_foreign(description: Description, corpus: Corpus) -> Description:
             own = replace(column, reading_ease=ease)
         columns.append(own)
     return replace(description, columns=tuple(columns))
+
+
+def _say_other_annotators(corpora: Sequence[Corpus], *, quoted: bool | None) -> None:
+    """Count the labels that annotators' columns of SNLI and MNLI contradict; nobody asked for them.
+
+    Rows may end before these columns; then nothing is said.
+    """
+    import contextlib
+
+    from ietest_fast.corpus.description import count_other_annotators
+    from ietest_fast.errors import InputError
+
+    for corpus in corpora:
+        with contextlib.suppress(InputError):
+            annotators = _read_annotators(corpus.source, quoted=quoted)
+            n = 0 if annotators is None else count_other_annotators(corpus, annotators)
+            if annotators is not None and n:
+                first, *_, last = annotators.column_names * 2
+                which = first if first == last else f"{first} to {last}"
+                echo(
+                    f"Warning: {corpus.source}: the label of {say_count(n, 'row')} is none of the "
+                    f"most frequent ones of its annotators ({which}); is it of another row?",
+                    err=True,
+                )
+
+
+def _read_annotators(path: str, *, quoted: bool | None) -> pa.Table | None:
+    """Read annotators' labels; fewer than three columns may be coarse and fine labels."""
+    import re
+
+    import pyarrow as pa
+
+    from ietest_fast.corpus.streams import open_batches
+
+    with open_batches(path, quoted=quoted) as batches:
+        names = batches.schema.names
+    wanted = [name for name in names if name == "annotator_labels"]
+    wanted = wanted or [name for name in names if re.fullmatch(r"label\d", name)]
+    if not wanted or (len(wanted) < 3 and wanted != ["annotator_labels"]):
+        return None
+    with open_batches(path, columns=wanted, quoted=quoted) as batches:
+        return pa.Table.from_batches(list(batches), schema=batches.schema)
 
 
 def _print_baselines(baselines: Sequence[PartialInput]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.labels import label_key
+from ietest_fast.corpus.labels import index_labels, label_key
 from ietest_fast.corpus.readability import reading_ease
 from ietest_fast.corpus.words import (
     CHUNK_ROWS,
@@ -20,6 +20,7 @@ from ietest_fast.corpus.words import (
     count_words,
     strip_punctuation,
 )
+from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -200,6 +201,33 @@ def describe(corpus: Corpus) -> Description:
         vocabulary_size=_vocabulary_size([column.distinct for column in columns]),
         dropped=dict(corpus.dropped),
     )
+
+
+def count_other_annotators(corpus: Corpus, annotators: pa.Table) -> int:
+    """Count rows whose label is none of the most frequent ones that annotators gave them.
+
+    Parameters
+    ----------
+    corpus
+        As it was read.
+    annotators
+        Of all rows of its source: a column of labels for each annotator, or of lists of them. What
+        is no label of the corpus, such as ``-``, is left out.
+
+    Returns
+    -------
+    int
+    """
+    votes = np.zeros((annotators.num_rows, len(corpus.label_names)), np.int64)
+    for column in annotators.itercolumns():
+        own, rows = column.combine_chunks(), np.arange(len(column))
+        if pa.types.is_list(own.type) or pa.types.is_large_list(own.type):
+            own, rows = pc.list_flatten(own), np.asarray(pc.list_parent_indices(own))
+        texts = as_texts(pa.chunked_array([own]), path=corpus.source)
+        codes = np.asarray(pc.fill_null(index_labels(texts, corpus.label_names), -1))
+        np.add.at(votes, (rows[codes >= 0], codes[codes >= 0]), 1)
+    kept = votes if corpus.rows is None else votes[corpus.rows]
+    return int((kept[np.arange(len(corpus)), corpus.labels] < kept.max(axis=1)).sum())
 
 
 def find_overlap(first: Corpus, second: Corpus) -> Overlap:
