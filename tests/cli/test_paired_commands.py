@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,9 @@ from ietest_fast.cli.options import COUNTS, LEVELS
 from ietest_fast.cli.options import NAMES as COLUMNS
 from ietest_fast.stats import PairedCounts, detectable_difference, paired_test, wilson_interval
 from ietest_fast.stats.few_discordant import size_given
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -245,7 +249,7 @@ def test_a_missing_file_is_status_1(tmp_path: Path, capsys: pytest.CaptureFixtur
 NAMES = ["entailment", "neutral", "contradiction"]
 
 
-def write_csv(path: Path, **columns: list[object]) -> Path:
+def write_csv(path: Path, **columns: Sequence[object]) -> Path:
     rows = [
         ",".join(columns),
         *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)),
@@ -513,6 +517,35 @@ def test_shares_beside_percentages_are_told(
     status, _, err = run(capsys, "test", path)
     assert status == 0
     assert ("write both in one unit" in err) == is_told
+
+
+@pytest.mark.parametrize(
+    ("name", "ids", "options", "is_told"),
+    [
+        ("id", [i // 2 for i in range(40)], (), True),
+        ("guid", [f"q{max(i, 1)}" for i in range(40)], (), True),
+        ("id", range(40), (), False),
+        ("id", [i // 2 for i in range(40)], ("--clusters", "id"), False),
+        ("id", [i // 2 for i in range(40)], ("--clusters", "annotator"), False),
+        ("promptID", [i // 2 for i in range(40)], (), False),  # as published: of several texts
+    ],
+)
+@pytest.mark.parametrize("is_scores", [False, True])
+def test_ids_in_several_rows_are_told(
+    *,
+    name: str,
+    ids: Sequence[object],
+    options: tuple[str, ...],
+    is_told: bool,
+    is_scores: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    a, b = ([(i * k % 7 if is_scores else i * k % 7 % 2) for i in range(40)] for k in (1, 3))
+    columns = {name: ids, "annotator": [i % 5 for i in range(40)], "A": a, "B": b}
+    status, _, err = run(capsys, "test", write_csv(tmp_path / "t.csv", **columns), *options)
+    assert status == 0
+    assert ("each row counts as a text" in err) == is_told
 
 
 @pytest.mark.parametrize(

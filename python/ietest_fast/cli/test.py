@@ -151,6 +151,7 @@ def command(
         assert file is not None  # noqa: S101 - one of the two is given
         given = _read(file, original, transformed, versions, options)
         _check_labels(file, given)
+        _warn_of_repeats(file, options)
         with show_stage("Testing"):
             tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
@@ -265,6 +266,24 @@ def _check_labels(file: str, given: Measurements) -> None:
     if not (given.are_scores or named):
         check_outcomes(Path(file), given.columns)
         _check_twice(file, given)
+
+
+def _warn_of_repeats(file: str, options: Mapping[str, Any]) -> None:
+    """Warn of ids that stand in several rows, as in tables of answers: each counts as a text."""
+    if options["clusters"]:
+        return
+    import warnings
+
+    from ietest_fast.errors import IetestWarning
+    from ietest_fast.evaluation.readers.facts_beside import say_ids_again
+    from ietest_fast.evaluation.readers.table_columns import list_columns, read_some
+    from ietest_fast.values import is_id_name
+
+    names = list_columns(file)
+    ids = [name for name in names if is_id_name(name) and names.count(name) == 1]
+    named = {*options["strata"], options["dose"]}
+    for note in say_ids_again(read_some(Path(file), ids), named, Path(file)):
+        warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)
 
 
 def _check_twice(file: str, given: Measurements) -> None:
