@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import json
 import warnings
@@ -321,6 +322,45 @@ def test_every_function_of_several_columns_looks_at_their_indexes():
     unchecked = {name for name in several if not hasattr(found[name], "__wrapped__")}
     assert unchecked == _OTHERWISE
     assert len(several) > 15
+
+
+_WORDS = [("yes", "no", "none")[i % 3] for i in range(60)]
+_SHIFTED = [*_WORDS[1:], _WORDS[0]]
+
+
+@pytest.mark.parametrize(
+    ("respell", "is_refused"),
+    [
+        (str.upper, True),
+        (str.capitalize, True),
+        (lambda label: f" {label}", True),
+        (lambda label: label, False),
+        (lambda label: label.capitalize() if label == "no" else label, False),  # may be another
+        (lambda label: {"yes": "ja", "no": "nein", "none": "-"}[label], False),  # none is right
+    ],
+)
+@pytest.mark.parametrize("make", [list, np.array, pa.array])
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda gold, a, b: stats.invariance_test(a, b, gold),
+        lambda gold, a, b: stats.flip_test(a, b, gold=gold),
+        lambda gold, a, b: stats.flip_test(gold, b),
+        lambda gold, a, b: stats.symmetry_test(gold, b),
+        lambda gold, a, b: stats.excess_churn_test([a, a], [gold, b]),
+        lambda gold, a, b: stats.stratified_test(a, b, ["s", "t"] * 30, gold=gold),
+        lambda gold, a, b: stats.dose_response_test(a, b, [1, 2] * 30, gold=gold),
+        MatchedSample.from_predictions,
+        lambda gold, a, b: stats.find_collapse(a, gold),
+    ],
+)
+def test_labels_that_differ_in_case_alone_are_refused_by_every_test(
+    test, make, respell, is_refused
+):
+    gold = make([respell(label) for label in _WORDS])
+    refused = pytest.raises(InputError, match="differ in case or blanks alone")
+    with refused if is_refused else contextlib.nullcontext():
+        test(gold, make(_WORDS), make(_SHIFTED))
 
 
 def test_columns_in_different_orders_are_refused_by_every_test():

@@ -289,14 +289,54 @@ def check_label_kinds(**columns: Any) -> list[NDArray[Any]]:
     Raises
     ------
     InputError
-        As for :func:`as_column`, and if the labels are not all of one kind, for 1 is not "1".
+        As for :func:`as_column`, and if the labels are not all of one kind, for 1 is not "1", or
+        two columns spell all of their labels differently; see :func:`check_spellings`.
     """
     arrays = {name: _as_labels(values, name) for name, values in columns.items()}
     kinds = {name: _label_kind(array, name) for name, array in arrays.items() if array.size}
     if len(set(kinds.values())) > 1:
         said = ", ".join(f"{name} holds {kind}" for name, kind in kinds.items())
         raise InputError(f"labels of different kinds are never equal, but {said}; convert them")
+    check_spellings(**arrays)
     return list(arrays.values())
+
+
+def check_spellings(**columns: NDArray[Any]) -> None:
+    """Refuse two columns of texts that are equal nowhere but for case and blanks.
+
+    Parameters
+    ----------
+    **columns
+        By the name that messages call it, of shape (n,). Columns with one value in common are
+        taken as they are: there, case may tell labels apart.
+
+    Raises
+    ------
+    InputError
+        If two columns have no value in common, and would have one in another case or without
+        blanks.
+    """
+    names = {
+        frozenset(column.tolist()): name
+        for name, column in columns.items()
+        if column.size and isinstance(column[0], str)
+    }
+    texts = [
+        (name, values, {_fold(value): value for value in values if isinstance(value, str)})
+        for values, name in names.items()
+    ]
+    for (one, mine, own), (two, theirs, others) in itertools.combinations(texts, 2):
+        if mine.isdisjoint(theirs) and own.keys() & others.keys():
+            same = min(own.keys() & others.keys())
+            raise InputError(
+                f"{one} and {two} have no label in common, but {own[same]!r} and {others[same]!r} "
+                "differ in case or blanks alone, so no row would be equal; write the labels alike "
+                "in both"
+            )
+
+
+def _fold(label: str) -> str:
+    return unicodedata.normalize("NFC", label.strip().casefold())
 
 
 def _as_labels(values: Any, name: str) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import check_between, in_one_order
+from ietest_fast.stats.inputs import check_between, check_spellings, in_one_order
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.result import Result
 
@@ -271,7 +271,7 @@ def find_collapse(predictions: ArrayLike, gold: ArrayLike) -> Collapse | None:
     Raises
     ------
     InputError
-        If the lengths differ or are 0.
+        If the lengths differ or are 0, or no answer is a gold label but for case and blanks.
     """
     predicted = np.asarray(predictions)
     labels = np.asarray(gold)
@@ -280,6 +280,7 @@ def find_collapse(predictions: ArrayLike, gold: ArrayLike) -> Collapse | None:
             f"predictions and gold labels must be columns of one length, not of shape "
             f"{predicted.shape} and {labels.shape}"
         )
+    check_spellings(predictions=predicted, gold=labels)
     if np.unique(predicted).size == 1 and np.unique(labels).size > 1:
         return Collapse.ONE_CLASS
     accuracy = float((predicted == labels).mean())
