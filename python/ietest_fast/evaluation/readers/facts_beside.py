@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
 PREDICTIONS = (
     *("prediction", "predicted", "pred", "predicted_label", "predicted_labels"),
-    *("pred_label", "y_pred"),
+    *("pred_label", "y_pred", "label_pred", "prediction_label", "prediction_name"),
+    *("predicted_name", "model_answer", "model_prediction"),
 )
 """Names of columns that say what a classifier has answered, if they have values in common."""
 _RESPONSES = ("answer", "response")
