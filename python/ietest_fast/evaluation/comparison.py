@@ -27,7 +27,8 @@ from ietest_fast.stats import (
     paired_test,
 )
 from ietest_fast.stats.result import Result, fit_cells, format_p
-from ietest_fast.values import find_missing
+from ietest_fast.stats.strata import EDITS
+from ietest_fast.values import as_numbers, find_missing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -357,9 +358,11 @@ def compare_versions(
                 for test in family
             ]
             family = _adjust_labels(family)
-        if reworded is not None and compared == "versions":
+        if compared == "versions":
             for test in family:
-                _warn_of_other_marks(test.pairs, reworded)
+                if reworded is not None:
+                    _warn_of_other_marks(test.pairs, reworded)
+                _warn_of_other_edits(test.pairs, reworded)
         family = [
             replace(
                 test,
@@ -498,6 +501,33 @@ def _warn_of_other_marks(pairs: Pairs, name: str | Literal[True]) -> None:
             f"{pairs.predictions.source}: in {say_count(n, 'row')} of {pairs.version} {what} "
             f"disagrees with the texts, or the column {CHANGED}, about what was reworded; "
             f"{'all rows count' if name is True else f'{name} counts'}",
+            IetestWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_other_edits(pairs: Pairs, reworded: str | Literal[True] | None) -> None:
+    """Tell where the number of edits says otherwise than what counts which texts are reworded."""
+    if EDITS not in pairs.predictions.extra_columns:
+        return
+    known = pairs.reworded(None if reworded is True else reworded)
+    edits = pairs.predictions.table[EDITS].take(pa.array(pairs.version_rows))
+    numbers = as_numbers(edits)
+    if known is None or not np.isfinite(numbers).any():
+        return
+    none, more = int((known & (numbers == 0)).sum()), int((~known & (numbers > 0)).sum())
+    said = [
+        f"{EDITS} is {amount} in {say_count(n, 'row')} of {pairs.version} that {what}"
+        for n, amount, what in (
+            (none, "0", "are reworded" if none > 1 else "is reworded"),
+            (more, "more than 0", "are as they were" if more > 1 else "is as it was"),
+        )
+        if n
+    ]
+    if said:
+        warnings.warn(
+            f"{pairs.predictions.source}: {', and '.join(said)}; mend the column, or strata and "
+            f"doses by {EDITS} mean nothing",
             IetestWarning,
             stacklevel=3,
         )

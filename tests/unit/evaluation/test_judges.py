@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -12,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.corpus.labels import NLI_LABELS
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.consistency_reading import need_wordings
 from ietest_fast.evaluation.log_alignment import check_gold
 from ietest_fast.evaluation.predictions import Predictions
@@ -552,6 +554,31 @@ def test_changed_and_edits_of_a_second_table_are_compared(
     told = [note for note in notes if "the column changed and the column edits disagree" in note]
     assert len(told) == (n > 0)
     assert not told or f"in {n} rows" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("edits", "is_other", "said"),
+    [
+        (0, True, "edits is 0 in 8 rows of para that are reworded; mend"),
+        ("0.0", True, "edits is 0 in 8 rows of para that are reworded; mend"),
+        (2, False, "edits is more than 0 in 8 rows of para that are as they were; mend"),
+        (2, True, None),
+        (0, False, None),
+        ("", True, None),  # nobody has counted them
+    ],
+)
+def test_texts_and_edits_are_compared(
+    tmp_path: Path, edits: object, is_other: bool, said: str | None
+) -> None:
+    rows = [
+        f"{i},{version},{'ab'[i % 2]},a,text {i}{version if is_other else ''},{own}\n"
+        for version, own in (("original", 0), ("para", edits))
+        for i in range(8)
+    ]
+    (tmp_path / "t.csv").write_text("item,version,gold,predicted,text,edits\n" + "".join(rows))
+    predictions = read_logs([tmp_path / "t.csv"]).predictions
+    with pytest.warns(IetestWarning, match=said) if said else contextlib.nullcontext():
+        compare_versions(predictions)
 
 
 def test_names_beside_the_numbers_of_right_answers_are_compared(tmp_path: Path) -> None:

@@ -333,6 +333,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         ie.stress(neutral, frame(), suite={"l": "length-mismatch"}, input_columns="hypothesis")
 
 
+@pytest.mark.filterwarnings("ignore:.*edits is .* mend the column")  # of the comparison
 @pytest.mark.parametrize(
     ("column", "values", "said"),
     [
