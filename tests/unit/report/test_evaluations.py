@@ -137,6 +137,7 @@ def test_a_page_says_where_a_version_has_other_right_answers(gold, said, has_mod
     assert said is None or said in told[0]
 
 
+@pytest.mark.filterwarnings("ignore:.*edits is .* mend the column")  # of the comparison
 @pytest.mark.parametrize(
     ("changed", "edits", "said"),
     [
