@@ -193,6 +193,7 @@ def exchange(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "difficulty": other[row["difficulty"]]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -138,6 +138,7 @@ def test_all_that_can_be_recomputed_is(shared: Path) -> None:
     } == WITHOUT_TEST_SET
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "dataset"), TABLE_4)
 def test_table_4_comes_out_as_printed(model: str, dataset: str, shared: Path) -> None:
     rows = read_rows(shared)

@@ -124,6 +124,7 @@ def test_new_texts_are_shown_once_with_their_label(tmp_path):
         assert not {"original", "antonym"} & set(json.dumps(shown).split('"'))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/", "/sample", "/sample?token=", "/?token=guess", "/?token=%ff"])
 def test_without_the_token_there_is_nothing(server, path):
     answer, content = ask(server, "GET", path)
@@ -144,6 +145,7 @@ def test_marks_need_the_token_and_this_address(server):
     assert mark(server, wanted, Origin=own)[0] == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "values",
     [
