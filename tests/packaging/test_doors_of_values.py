@@ -25,6 +25,7 @@ FOLDS = {
     "corpus/reasoning.py": "keys",
     "evaluation/amounts.py": "units",
     "evaluation/log_folders.py": "endings of files",
+    "evaluation/readers/facts_beside.py": "names of columns",
     "evaluation/readers/helm.py": "HELM's own comparison of free texts",
     "evaluation/readers/inspect_scores.py": "words for scores, as Inspect reads them",
     "evaluation/row_notes.py": "words of texts",
@@ -41,6 +42,7 @@ FOLDS = {
     "report/annotation/lists.py": "marks of people",
     "report/counts.py": "conditions that the user has typed",
     "report/strata.py": "names of anchors",
+    "stats/inputs.py": "spellings of labels in arrays, without Arrow",
 }
 
 CASTS = {
