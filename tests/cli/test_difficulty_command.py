@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -541,6 +542,20 @@ def test_vectors_whose_ids_are_in_another_order_are_refused(
     assert "bring both into one order" in err
     pq.write_table(pa.table({"item": ids, "vector": vectors}), path)
     assert run(capsys, "difficulty", source, "--embeddings", path, *FEW)[0] == 0
+
+
+def test_vectors_in_another_order_by_the_index_of_pandas_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.DataFrame(rows())
+    frame.to_parquet(tmp_path / "texts.parquet")
+    vectors = pd.DataFrame({"v": np.random.default_rng(0).normal(size=(60, 3)).tolist()})
+    for name, own in (("v", vectors), ("w", vectors.sample(frac=1, random_state=3))):
+        own.to_parquet(tmp_path / f"{name}.parquet")
+        asked = (tmp_path / "texts.parquet", "--embeddings", tmp_path / f"{name}.parquet")
+        status, _, err = run(capsys, "difficulty", *asked, *FEW)
+        assert status == (name == "w"), err
+        assert ("column '__index_level_0__': has values of" in err) == (name == "w")
 
 
 @pytest.mark.parametrize(

@@ -422,9 +422,10 @@ def _make_features(
 def _check_rows(texts: str, vectors: str | Path) -> None:
     """Stop if ids or texts that both files have are of other rows, or in another order."""
     from ietest_fast.evaluation.readers.table_columns import list_columns
-    from ietest_fast.evaluation.versions import check_row_order
+    from ietest_fast.evaluation.versions import check_index_order, check_row_order
     from ietest_fast.models.columns import read_columns
 
+    check_index_order((texts, vectors))
     names, others = list_columns(texts), list_columns(vectors)
     telling = set(filter(is_id_name, names))
     pairs = pair_columns(names, others)

@@ -16,6 +16,7 @@ from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import find_known
 from ietest_fast.evaluation.readers.base import list_right
+from ietest_fast.evaluation.readers.table_columns import INDEX
 from ietest_fast.evaluation.schema import ROWS_OF_A_KIND
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
@@ -464,7 +465,7 @@ def _check_ids(first: Answers, other: Answers) -> None:
         remedy = f"--id-column {shlex.quote(name)} matches by it"
         if own != name:
             remedy = f"call both columns alike, and {remedy}"
-        elif name == _INPUT or not can_match:
+        elif name in {_INPUT, INDEX} or not can_match:
             remedy = _SORT
         before, here = (show_value(each[row].as_py()) for each in pair)
         there = f"in {first.path}" if own == name else f"the column {own} of {first.path}"

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.evaluation.readers.base import list_right
-from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
+from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
 
@@ -95,6 +95,8 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
         first = own[0].log
         said += _say_other_gold(part, own[0])
         said += _say_reworded_original(own) if part is own[0] else []
+        if part is own[0] and CHANGED in part.log.columns:
+            said += _say_changed_original(part)
         if part.log.changed is None or part.version == own[0].version:
             continue
         is_long = CHANGED in part.log.columns
@@ -230,6 +232,18 @@ def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
     return [
         "" if each is None else answer_key(each) for each in as_texts(column, path=path).to_pylist()
     ]
+
+
+def _say_changed_original(part: Part) -> list[str]:
+    """Say that rows of the version that others are compared with are marked as reworded."""
+    marks = as_changed(pa.chunked_array([part.log.columns[CHANGED]]))
+    n = 0 if marks is None else pc.sum(marks).as_py() or 0
+    said = (
+        f"Warning: {part.log.path}: {say_count(n, 'row')} of {part.version}, with which the others "
+        f"are compared, {'is' if n == 1 else 'are'} marked as {CHANGED}; mend the marks, or the "
+        "names of the versions."
+    )
+    return [said] if n else []
 
 
 def _say_reworded_original(own: Sequence[Part]) -> list[str]:

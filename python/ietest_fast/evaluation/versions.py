@@ -282,6 +282,7 @@ def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = No
     if id_column is None:
         sources = (corpus.source, str(path))
         check_length(len(other), len(corpus), what="labelled rows", sources=sources)
+        check_index_order((corpus.source, path))
         for name in (*shared, *corpus.text_columns):
             check_row_order(
                 name,
@@ -361,6 +362,23 @@ def check_row_order(
         row=f"row {row}",
         column=name,
     )
+
+
+def check_index_order(sources: tuple[str | Path, str | Path]) -> None:
+    """Refuse rows that are matched by their order, where pandas' indexes have another one.
+
+    Raises
+    ------
+    InputError
+        Naming the first row that differs.
+    """
+    from ietest_fast.evaluation.readers.table_columns import INDEX, read_index
+
+    one, two = map(read_index, sources)
+    if one is not None and two is not None:
+        pair = (str(sources[0]), str(sources[1]))
+        columns = [pa.chunked_array([each]) for each in (one, two)]
+        check_row_order(INDEX, *columns, sources=pair, can_match=False)
 
 
 def given_version(

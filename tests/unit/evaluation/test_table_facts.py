@@ -223,6 +223,40 @@ def test_ids_that_a_program_has_rewritten_show_another_order(
     assert len(read_logs([first, second]).predictions) == 24
 
 
+@pytest.mark.parametrize("place", [0, 1])
+@pytest.mark.parametrize("kind", ["shuffled", "sorted", "filtered", "same"])
+def test_an_index_that_pandas_has_stored_shows_another_order(
+    tmp_path: Path, kind: str, place: int
+) -> None:
+    """One that only counts rows is no column of the file."""
+    plain = pd.DataFrame({"correct": [1, 0, 1, 1, 0, 1, 1, 1, 0, 1] * 3})
+    other = {
+        "shuffled": plain.sample(frac=1, random_state=1),
+        "sorted": plain.sort_values("correct"),
+        "filtered": plain.set_axis(range(7, 37)),
+        "same": plain,
+    }[kind]
+    frames = (plain, other) if place else (other, plain)
+    paths = [write(frame, tmp_path / f"{i}.parquet") for i, frame in enumerate(frames)]
+    if kind in {"shuffled", "sorted"}:
+        with pytest.raises(InputError, match="'__index_level_0__': names the rows otherwise"):
+            read_logs(paths, correct_columns=["correct"])
+        return
+    assert len(read_logs(paths, correct_columns=["correct"]).predictions) == 60
+
+
+@pytest.mark.parametrize(("marked", "n"), [("original", 6), ("t", 0)])
+def test_an_original_that_is_marked_as_reworded_is_told(
+    tmp_path: Path, marked: str, n: int
+) -> None:
+    frame = long([False] * N)
+    frame["changed"] = (frame["version"] == marked) & (frame["item"] < 6)
+    notes = read_logs([write(frame, tmp_path / "long.csv")]).notes
+    said = [note for note in notes if "of original, with which the others are compared" in note]
+    assert len(said) == (n > 0)
+    assert not n or f"{n} rows" in said[0]
+
+
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
 def test_groups_that_are_one_number_are_one_group(tmp_path: Path, ending: str) -> None:
     frame = long([True] * N, group=lambda i, _: f"{i // 2}" + ".0" * (i % 2))

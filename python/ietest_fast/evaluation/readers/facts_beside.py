@@ -16,7 +16,13 @@ import numpy as np
 from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, find_named
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.table_columns import list_columns, read_some, read_values
+from ietest_fast.evaluation.readers.table_columns import (
+    INDEX,
+    list_columns,
+    read_index,
+    read_some,
+    read_values,
+)
 from ietest_fast.evaluation.schema import CHANGED, MARKS, MOST_KINDS, as_changed
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
@@ -511,6 +517,9 @@ def read_row_ids(
         for name, values in read_some(path, others).items()
         if may_name_rows(name, values)
     }
+    by_order = fields.item is None and not fields.is_alone and INDEX not in names
+    if by_order and (index := read_index(path)) is not None:
+        found[INDEX] = index
     return found
 
 

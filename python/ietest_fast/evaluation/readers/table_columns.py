@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import lookup, plain_array
 from ietest_fast.models.columns import read_columns
 from ietest_fast.values import show_value, unwrap
+
+INDEX = "__index_level_0__"
+"""What pandas calls an index in a Parquet file, unless it has a name."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +42,28 @@ def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
         singly = [read_some(path, [name]) for name in dict.fromkeys(names)]
         return {name: values for each in singly for name, values in each.items()}
     return {name: table[name].combine_chunks() for name in table.column_names}
+
+
+def read_index(path: str | Path) -> pa.Array | None:
+    """Return the index that pandas has stored in a Parquet file, as a column or as a range.
+
+    None if there is none, or it cannot be read.
+    """
+    import pyarrow as pa
+
+    place = Path(path)
+    try:
+        if not place.is_file() or find_format(place).kind != "parquet":
+            return None
+        with open_parquet(place) as file:
+            schema, n = file.schema_arrow, file.metadata.num_rows
+        if INDEX in schema.names:
+            return read_some(place, [INDEX]).get(INDEX)
+        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"][0]
+        counted = range(int(said["start"]), int(said["stop"]), int(said["step"]))
+    except (InputError, OSError, pa.ArrowException, ValueError, LookupError, TypeError):
+        return None  # nobody has asked for it
+    return pa.array(counted) if len(counted) == n else None
 
 
 def list_columns(path: str | Path) -> list[str]:
