@@ -222,6 +222,16 @@ def _check_unpacked(path: Path, compression: str, n_packed: int, _changed: int) 
             refuse_unpacked(path, n_bytes, n_packed)
 
 
+# What a file begins with that only has the name of a table, and what to do.
+_NO_TABLES = {
+    "PK\x03\x04": "is a zip file, as Excel's workbooks are; export the table as CSV",
+    "<!DOCTYPE": "is a web page; get the file itself",
+    "<html": "is a web page; get the file itself",
+    "version https://git-lfs": "is a pointer of Git LFS; get the file itself (git lfs pull)",
+}
+_SPLIT = {"columns", "index", "data"}
+
+
 def column_names(path: Path, form: Format) -> list[str]:
     """List the columns of a text file: its header, or the keys of its first hundred objects.
 
@@ -237,8 +247,17 @@ def column_names(path: Path, form: Format) -> list[str]:
                 names.update(dict.fromkeys(record))
             if form.array is not None and not names:
                 raise InputError("the array has no objects in it", path=path)
+            if names.keys() == _SPLIT:
+                raise InputError(
+                    "is one table as pandas writes it with orient='split'; write it with "
+                    "orient='records' and lines=True",
+                    path=path,
+                )
             return list(names)
         for _, fields in field_records(path, form):
+            for start, what in _NO_TABLES.items():
+                if fields[0].startswith(start):
+                    raise InputError(what, path=path)
             return fields
     except (OSError, EOFError) as error:
         raise InputError(f"cannot be read: {_first_line(error)}", path=path) from error

@@ -133,12 +133,12 @@ def read_reciprocal(
 
 
 def read_texts(column: pa.ChunkedArray, name: str, path: Path) -> Any:
-    """Return items (texts or whole numbers) or answers as texts; blanks make no other answer."""
+    """Return items (texts or whole numbers) or answers as texts; blanks make no other one."""
     kind = plain_type(column.type)
     is_number = name == "item" and pa.types.is_integer(kind)
     try:
         texts = column.cast(kind if is_number else pa.large_string())
-        return pc.utf8_trim_whitespace(texts) if name == "answer" else texts
+        return texts if is_number else pc.utf8_trim_whitespace(texts)
     except pa.ArrowException as error:
         wanted = "whole numbers or texts" if name == "item" else "texts"
         raise InputError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -254,3 +255,21 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
     path.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
     with pytest.raises(InputError, match=rf"line {2500 * 4 + 2}, column 'text'"):
         read_corpus(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("x.csv", "PK\x03\x04\x14abc\n", "is a zip file, as Excel's workbooks are; export"),
+        ("x.tsv", "PK\x03\x04\x14abc\n", "is a zip file"),
+        ("h.csv", "<!DOCTYPE html>\n<html>\n", "is a web page"),
+        ("l.csv", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"),
+        ("s.json", '{"columns": ["text"], "index": [0], "data": [["a"]]}', "orient='records'"),
+    ],
+)
+def test_what_is_no_table_is_told_by_what_it_is(
+    tmp_path: Path, name: str, content: str, said: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_corpus(tmp_path / name)

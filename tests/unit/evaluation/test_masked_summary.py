@@ -301,6 +301,7 @@ def test_bad_logs_are_refused(
             "the item '1' has the answers 'and' and 'or'; correct one",
         ),
         ("tiny,1,and,1\n,2,and,1\n", "a row has no model"),
+        ("tiny,x,and,1\ntiny, x,and,1\n", "the item 'x' stands there twice for one model"),
     ],
 )
 def test_logs_of_several_models_are_checked(tmp_path: Path, rows: str, message: str) -> None:
