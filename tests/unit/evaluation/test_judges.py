@@ -419,6 +419,12 @@ _OF_LABELS = "{0}entailment{1},{0}neutral{1},{0}contradiction{1}"
         ("label,original,transformed", ("original_annotators_", ""), 0),
         ("item,version,gold,predicted", ("p_", ""), 20),
         ("item,version,gold,predicted", ("", "_prob"), 20),
+        ("item,version,gold,predicted", ("probs.", ""), 20),
+        ("item,version,gold,predicted", ("prob(", ")"), 20),
+        ("item,version,gold,predicted", ("", " logit"), 20),
+        ("label,original,transformed", ("original:prob-", ""), 20),
+        ("label,original,transformed", ("transformed.score/", ""), 20),
+        ("label,original,transformed", ("original.annotators.", ""), 0),
         ("item,version,gold,predicted", ("", ""), 20),
     ],
 )
@@ -458,6 +464,43 @@ def test_scores_of_labels_that_contradict_the_answers_are_counted(
     is_found = bool(n) and is_other and not (are_numbers and affixes == ("", ""))
     assert len(told) == is_found
     assert all(f"is the likeliest in {n} rows of 20" in note for note in told)
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "scores", "is_told"),
+    [
+        ("scores", "abc", dict(zip("abc", (0.1, 0.2, 0.7), strict=True)), True),
+        ("prediction_probs", "abc", dict(zip("abc", (0.1, 0.2, 0.7), strict=True)), True),
+        ("logits", [0, 1, 2], [-1.5, -0.5, 2.5], True),
+        ("prediction.probs", [0, 1, 2], [0.1, 0.2, 0.7], True),
+        ("probs", [0, 1, 2], [0.2, 0.7, 0.1], False),  # the same
+        ("scores", "abc", [0.1, 0.2, 0.7], False),  # of which label is not known
+        ("scores", [0, 1, 2], [0.1, 0.7], False),
+        ("scores", [0, 1, 2], [1, 0, 4], False),  # votes
+        ("embedding", [0, 1, 2], [0.1, 0.2, 0.7], False),
+    ],
+)
+@pytest.mark.parametrize("form", ["jsonl", "parquet", "long"])
+def test_scores_in_one_column_that_contradict_the_answers_are_counted(
+    tmp_path: Path, *, name: str, labels: Any, scores: Any, is_told: bool, form: str
+) -> None:
+    rows = [{"label": labels[i % 3], "prediction": labels[1], name: scores} for i in range(12)]
+    if form == "long":
+        rows = [
+            {"item": i // 2, "version": ("original", "p1")[i % 2], "gold": labels[i // 2 % 3]}
+            | {"predicted": labels[1], name.replace("prediction", "predicted"): scores}
+            for i in range(12)
+        ]
+    paths = [tmp_path / f"{each}.{form.replace('long', 'jsonl')}" for each in "ab"]
+    for path in paths:
+        if form == "parquet":
+            pq.write_table(pa.Table.from_pylist(rows), path)
+        else:
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    is_long = form == "long"
+    notes = need_wordings(paths[0]).run.warnings if is_long else read_logs(paths).notes
+    told = [note for note in notes if "is the likeliest in 12 rows of 12" in note]
+    assert len(told) == is_told * (1 if is_long else 2)
 
 
 def test_scores_of_the_right_answers_contradict_none(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ stand there more than once, under several names.
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from ietest_fast.evaluation.readers.table_columns import (
     read_index,
     read_some,
     read_values,
+    spread_values,
 )
 from ietest_fast.evaluation.schema import CHANGED, MARKS, MOST_KINDS, as_changed
 from ietest_fast.plurals import say_count
@@ -58,6 +60,8 @@ PREDICTIONS = (
 _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
 _SCORES = ("prob", "probs", "probability", "p", "score", "scores", "logit", "logits", "logprob")
+# What writers put between such a word and a label, or between it and a column of answers.
+_BETWEEN = re.compile(r"[.:/ ([-]")
 VERSIONS = ("original", "transformed")
 _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
@@ -334,6 +338,8 @@ def say_other_scores(
     Those without the name of a column of answers may be of another one, unless that is alone.
     """
     said = []
+    spread = _spread_scores(read, names, is_alone=is_alone) if answers else {}
+    names = [*names, *spread]
     for column, values in answers.items():
         try:
             mine = _label_keys(values, path)
@@ -342,8 +348,9 @@ def say_other_scores(
             continue
         labels = {*mine, *right} - _OF_NONE
         for scores in _list_scores(names, labels, column, is_alone=is_alone):
-            found = read(list(scores.values()))
-            n = 0 if len(found) < len(scores) else _count_unlikely(scores, found, mine, right)
+            found = {**spread, **read([name for name in scores.values() if name not in spread])}
+            is_read = found.keys() >= {*scores.values()}
+            n = _count_unlikely(scores, found, mine, right) if is_read else 0
             if n:
                 said.append(
                     f"Warning: {path}: by {', '.join(scores.values())}, another label than "
@@ -351,6 +358,26 @@ def say_other_scores(
                     f"{column} counts (leave out the columns that are wrong)."
                 )
     return tuple(said)
+
+
+def _spread_scores(
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    names: Sequence[str],
+    *,
+    is_alone: bool,
+) -> dict[str, pa.Array]:
+    """Return the scores that stand in one object or list, by label or place, as columns."""
+    ends = tuple(_SCORES if is_alone else (f"_{word}" for word in _SCORES))
+    wanted = [
+        name
+        for name in names
+        if _BETWEEN.sub("_", name.lower()).endswith(ends) and names.count(name) == 1
+    ]
+    return {
+        f"{name}.{key}": part
+        for name, values in read(wanted).items()
+        for key, part in spread_values(values).items()
+    }
 
 
 def _list_scores(
@@ -362,21 +389,26 @@ def _list_scores(
     affixes = [each for word in _SCORES for each in ((f"{word}_", ""), ("", f"_{word}"))]
     if not any(label.isdecimal() for label in labels):
         affixes.append(("", ""))
-    for start in (f"{column}_".lower(), *([""] if is_alone else [])):
+    folded = {name: _BETWEEN.sub("_", name.lower()) for name in names}
+    for start in (_BETWEEN.sub("_", f"{column}_".lower()), *([""] if is_alone else [])):
         for before, behind in affixes:
             first = start + before
             scores = {
-                label_key(name[len(first) : len(name) - len(behind)]): name
-                for name in names
-                if name.lower().startswith(first)
-                and name.lower().endswith(behind)
-                and names.count(name) == 1
+                label_key(_cut_label(name, len(first), len(behind))): name
+                for name, plain in folded.items()
+                if plain.startswith(first) and plain.endswith(behind) and names.count(name) == 1
             }
             if labels == set("012") and scores.keys() >= set(NLI_LABELS):
                 yield {str(place): scores[label] for place, label in enumerate(NLI_LABELS)}
             elif labels <= scores.keys():
                 known = {*labels, *NLI_LABELS} if labels <= set(NLI_LABELS) else labels
                 yield {label: name for label, name in scores.items() if label in known}
+
+
+def _cut_label(name: str, n_before: int, n_behind: int) -> str:
+    """Return the label in the name of a column of scores, without the parentheses around it."""
+    label = name[n_before : len(name) - n_behind]
+    return label.rstrip(")]") if name[:n_before].endswith(("(", "[")) else label
 
 
 def _count_unlikely(

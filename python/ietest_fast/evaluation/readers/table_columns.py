@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from ietest_fast.corpus.formats import (
     open_parquet,
 )
 from ietest_fast.corpus.labels import name_numbers
+from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import lookup, plain_array
 from ietest_fast.models.columns import read_columns
@@ -64,6 +66,34 @@ def read_index(path: str | Path) -> pa.Array | None:
     except (InputError, OSError, pa.ArrowException, ValueError, LookupError, TypeError):
         return None  # nobody has asked for it
     return pa.array(counted) if len(counted) == n else None
+
+
+def read_nested(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Read what nobody has asked for, also objects and lists, as they are."""
+    import pyarrow as pa
+
+    with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
+        if any(pa.types.is_nested(field.type) for field in reader.schema):
+            table = pa.Table.from_batches(list(reader), reader.schema)
+            return {name: table[name].combine_chunks() for name in names}
+    return read_some(path, names)
+
+
+def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
+    """Return the fields of objects by name, or lists of one length by place; nothing of others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    kind = values.type
+    if pa.types.is_struct(kind):
+        return dict(zip((field.name for field in kind), values.flatten(), strict=True))
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) or values.null_count:
+        return {}
+    lengths = pc.unique(pc.list_value_length(values)).to_pylist()
+    n = lengths[0] if len(lengths) == 1 else 0
+    return {str(place): pc.list_element(values, place) for place in range(n)}
 
 
 def list_columns(path: str | Path) -> list[str]:

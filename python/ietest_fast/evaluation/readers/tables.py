@@ -36,6 +36,7 @@ from ietest_fast.evaluation.readers.facts_beside import (
 from ietest_fast.evaluation.readers.table_columns import (
     list_columns,
     names_of,
+    read_nested,
     read_some,
     read_values,
 )
@@ -124,7 +125,7 @@ class TableReader:
             notes += say_copies(inputs, [table[gold], *answers.values()], ids, path)
         notes += say_other_scores(
             names,
-            lambda wanted: read_some(path, wanted),
+            lambda wanted: read_nested(path, wanted),
             {} if are_outcomes else {column: table[column] for column in columns.values()},
             table[gold] if has_gold else None,
             path=path,
