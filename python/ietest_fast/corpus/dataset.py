@@ -25,6 +25,7 @@ from ietest_fast.corpus.labels import (
     encode_labels,
     name_as_noted,
     name_by_column,
+    warn_of_other_labels,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
@@ -359,6 +360,7 @@ def _read_labels(
             names = name_by_column(table, found, label_column, is_pair=is_pair)
             found = found if like is not None else replace(found, names=names)
             compare_labels(table, found, label_column)
+            warn_of_other_labels(table, found, label_column, source=source)
     except (UnknownLabelError, InputError) as error:
         # Of a label, or of the names of all, which may be those of the file.
         at = error.row if isinstance(error, UnknownLabelError) and len(rows) > 0 else None

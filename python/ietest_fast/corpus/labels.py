@@ -10,6 +10,7 @@ import difflib
 import json
 import re
 import unicodedata
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, NAMES_BESIDE
-from ietest_fast.errors import InputError
+from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, NAMES_BESIDE, OTHER_TRUTHS
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.plurals import say_count
 from ietest_fast.values import show_value
 
@@ -376,6 +377,39 @@ def compare_labels(table: pa.Table, labels: EncodedLabels, label_column: str) ->
                 f"the label is {names[codes[row]]!r}, and {names[found.codes[row]]!r} by the "
                 f"column {name}, and so in {say_count(int(differs.sum()), 'row')}; "
                 f"{_WHICH_IS_WRONG}",
+            )
+
+
+def warn_of_other_labels(
+    table: pa.Table, labels: EncodedLabels, label_column: str, *, source: str
+) -> None:
+    """Count the rows to which another column of right answers gives another label.
+
+    Parameters
+    ----------
+    table, labels, label_column
+        As for :func:`name_by_column`; the other column is one of
+        :data:`ietest_fast.corpus.columns.OTHER_TRUTHS`, which may also be about something else.
+    source
+        For the warning.
+    """
+    for name in OTHER_TRUTHS:
+        own = _encode_beside(table, name, label_column, None)
+        found = _encode_beside(table, name, label_column, labels.names)
+        if own is None or found is None:
+            continue
+        are_places = all(map(_is_integer, own.names)) and not any(map(_is_integer, labels.names))
+        if are_places and labels.names != NLI_LABELS:  # numbers in an order that is not known
+            continue
+        both = (found.codes >= 0) & (labels.codes >= 0)
+        n = int((found.codes != labels.codes)[both].sum())
+        if n:
+            warnings.warn(
+                f"{source}: {name} is another label than {label_column} in "
+                f"{say_count(n, 'row')} of {int(both.sum()):,}; {label_column} counts (name the "
+                "column of labels: label_column, --label-column; or leave the wrong one out)",
+                IetestWarning,
+                stacklevel=2,
             )
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ietest_fast.corpus.columns import (
     LABELS_BESIDE,
+    OTHER_TRUTHS,
     check_columns,
     find_label_column,
     find_text_columns,
@@ -145,7 +146,8 @@ def read_corpus(
     # A text goes by its name in the file and by its name in the corpus.
     kept = [name for name in keep_columns if name in names or name not in canonical]
     # Whoever names the labels says what they are.
-    beside = [each for each in LABELS_BESIDE if label_names is None and names.count(each) == 1]
+    usual = (*LABELS_BESIDE, *OTHER_TRUTHS) if label_names is None else ()
+    beside = [each for each in usual if names.count(each) == 1]
     wanted = [*dict.fromkeys((*texts, label_column, *kept, *beside))]
     check_columns(path, names, wanted)
 

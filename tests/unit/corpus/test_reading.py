@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -296,6 +297,45 @@ def test_columns_that_name_labels_otherwise_are_refused(
             read(data)
         # Whoever names the labels says what the numbers mean.
         assert len(read(data, label_names=tuple(words.values()))) == 6
+
+
+@pytest.mark.parametrize(
+    ("labels", "name", "beside", "n"),
+    [
+        ("encenc", "true_label", "nce", 6),
+        ("encenc", "y_true", "eccenc", 1),
+        ("012012", "ground_truth", "nce", 6),
+        ("encenc", "ground_truth", "120", 6),
+        ("abaaba", "true_label", "baa", 4),
+        ("encenc", "true_label", "enc", 0),
+        ("encenc", "y_true", "012", 0),
+        ("abaaba", "y_true", "101", 0),  # which number is which is not known
+        ("encenc", "ground_truth", "xyz", 0),
+        ("encenc", "true_label", "-nc", 0),
+        ("encenc", "target", "nce", 0),
+    ],
+)
+def test_other_columns_of_right_answers_are_compared(
+    labels: str, name: str, beside: str, n: int, tmp_path: Path
+) -> None:
+    words = {"e": "entailment", "n": "neutral", "c": "contradiction"}
+    columns = {
+        "premise": [f"A {n}" for n in range(6)],
+        "hypothesis": [f"B {n}" for n in range(6)],
+        "label": [words.get(each, each) for each in labels],
+        name: [words.get(beside[n % len(beside)], beside[n % len(beside)]) for n in range(6)],
+    }
+    path = tmp_path / "a.csv"
+    lines = [",".join(columns), *map(",".join, zip(*columns.values(), strict=True))]
+    path.write_text("\n".join(lines) + "\n")
+    for read, data in ((read_corpus, path), (corpus_from_table, pa.table(columns))):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            assert len(read(data)) == 6
+            read(data, label_names=tuple(dict.fromkeys(columns["label"])))
+        assert [
+            f"{name} is another label than label in {n} row" in str(each.message) for each in said
+        ] == [True] * (n > 0)
 
 
 @pytest.mark.parametrize(

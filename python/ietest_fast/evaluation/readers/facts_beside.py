@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, find_named
+from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, OTHER_TRUTHS, find_named
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.table_columns import (
@@ -68,7 +68,7 @@ _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
 _OWN_MARKS = (*MARKS, "right")
 _GOLD = (
     *(*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id"),
-    *("true_label", "y_true", "ground_truth"),
+    *OTHER_TRUTHS,
 )
 """Names of columns that say what is right, if they have values in common."""
 
