@@ -629,6 +629,58 @@ def test_the_likeliest_of_several_completions_of_helm_counts(
     assert any("of 3 requests with several completions, the likeliest" in x for x in read.notes)
 
 
+@pytest.mark.parametrize(
+    ("stats", "said"),
+    [
+        ([("exact_match", "test", 0.1)], "has exact_match 0.1000; the"),
+        ([("exact_match", "test", 0.0)], "0.7500 of 4 unperturbed instances are right"),
+        (
+            [("exact_match", "test", 0.1), ("quasi_exact_match", "test", 0.2)],
+            "has exact_match 0.1000 and quasi_exact_match 0.2000;",
+        ),
+        ([("exact_match", "test", 0.75)], None),
+        ([("exact_match", "test", 0.5), ("quasi_exact_match", "test", 0.75)], None),
+        ([("exact_match", "test", 0.75), ("exact_match", "test", 0.1, "typos")], None),
+        ([("exact_match", "valid", 0.1)], None),
+        ([("f1_score", "test", 0.1)], None),
+        ([("exact_match", "test", "high")], None),
+        ("damaged", None),
+        (None, None),
+    ],
+)
+@pytest.mark.parametrize("odd", ["", "name", "split", "trial", "failed"])
+def test_results_of_helm_that_contradict_the_answers_are_told(
+    tmp_path: Path, stats: Any, said: str | None, odd: str
+) -> None:
+    requests = [perturbed(i, answer) for i, answer in enumerate("AAAB")]
+    requests += [perturbed(i, "B", name="typos") for i in range(4)]
+    for request in requests:
+        request["instance"]["split"] = "test"
+    if odd == "split":
+        requests[0]["instance"]["split"] = "valid"
+    elif odd == "trial":
+        requests[0]["train_trial_index"] = requests[4]["train_trial_index"] = 1
+    elif odd == "failed":
+        requests[0]["result"]["success"] = False
+    found: Any = stats
+    if isinstance(stats, list):
+        found = [
+            {
+                "name": {"name": name, "split": split}
+                | ({"perturbation": {"name": by[0]}} if by else {}),
+                "mean": mean,
+            }
+            for name, split, mean, *by in stats
+        ]
+    if stats is not None:
+        text = json.dumps(found)
+        (tmp_path / "stats.json").write_text(text if text != '"damaged"' else "[{")
+    log = helm_log(tmp_path / ("s.json" if odd == "name" else "scenario_state.json"), *requests)
+    notes = [note for note in read_logs([log], unparsed="wrong").notes if "stats.json" in note]
+    assert len(notes) == (said is not None and not odd)
+    assert all(str(said) in note for note in notes)
+
+
 def test_the_unperturbed_instances_are_the_reference_wherever_they_stand(tmp_path: Path) -> None:
     plain = [perturbed(i, said) for i, said in enumerate("AAB")]
     typos = [perturbed(i, said, name="typos", prob=0.1) for i, said in enumerate("ABB")]

@@ -8,6 +8,7 @@ import re
 import string
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast import files
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import (
     Answers,
@@ -33,6 +34,11 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LETTER = re.compile("[A-Za-z]")
 _ORIGINAL = "original"
+_NAME = "scenario_state.json"
+_RESULTS = "stats.json"
+# HELM's metrics that are the share of right answers: of choices, and of free texts.
+_MATCHES = ("exact_match", "quasi_exact_match")
+_SAME_MEAN = 1e-6
 # What a perturbation is for, which is no parameter of it.
 _ABOUT_ALL = frozenset({"name", "robustness", "fairness", "computed_on"})
 
@@ -87,6 +93,7 @@ class HelmReader:
         if is_choice:
             _check_letters(valid, path)
             notes += _say_unmapped(valid, path)
+        notes += _say_other_means(valid, path, is_choice=is_choice)
         found: list[Answers] = []
         for version, rows in by_version.items():
             read = [_read_answer(row, path, is_choice=is_choice) for row in rows]
@@ -322,6 +329,52 @@ def _say_other_models(
         f"{show_value(about[name])} in adapter_spec; their answers count."
     )
     return (note,)
+
+
+def _say_other_means(
+    requests: Sequence[dict[str, Any]], path: Path, *, is_choice: bool
+) -> tuple[str, ...]:
+    """Say where HELM's own results of the run are not those of its answers.
+
+    They are means over trials and over the instances of a split, so there has to be one of both.
+    """
+    plain = [each for each in requests if not each["instance"].get("perturbation")]
+    splits = {as_text(each["instance"].get("split")) for each in plain}
+    trials = {as_text(each.get("train_trial_index")) for each in plain}
+    means = _read_means(path, splits.pop()) if len(splits) == len(trials) == 1 else {}
+    if not means:
+        return ()
+    right = [_read_answer(each, path, is_choice=is_choice)[2] for each in plain]
+    own = sum(map(bool, right)) / len(right)
+    if None in right or any(abs(mean - own) <= _SAME_MEAN for mean in means.values()):
+        return ()
+    said = " and ".join(f"{name} {mean:.4f}" for name, mean in means.items())
+    note = (
+        f"Warning: {path}: {own:.4f} of {say_count(len(plain), 'unperturbed instance')} are right "
+        f"by their completions, and {_RESULTS} beside it has {said}; the completions count (take "
+        "both files from one run)."
+    )
+    return (note,)
+
+
+def _read_means(path: Path, split: str | None) -> dict[str, float]:
+    """Return the means of the unperturbed instances by metric; none where it cannot be read."""
+    if not path.name.startswith(_NAME):
+        return {}
+    try:
+        found = files.read_json(path.with_name(_RESULTS))
+    except (InputError, OSError):  # nobody has asked for it
+        return {}
+    means: dict[str, float] = {}
+    for each in _as_list(found):
+        about = lookup(each, "name") if isinstance(each, dict) else None
+        if not isinstance(about, dict) or about.get("perturbation"):
+            continue
+        mean = as_finite(each.get("mean"))
+        is_of_split = as_text(about.get("split")) == split
+        if about.get("name") in _MATCHES and is_of_split and mean is not None:
+            means[about["name"]] = mean
+    return means
 
 
 def _as_list(value: Any) -> list[Any]:
