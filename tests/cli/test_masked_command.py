@@ -172,6 +172,28 @@ def test_rows_of_a_log_without_a_rank_are_counted(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("answers", "ranks", "said"),
+    [
+        (["and", "or"], [1.0, 0.5], "a: not shown to be better than always answering 'and'"),
+        (["and", "or"], [1.0, 0.0], "a: 1 rank is given as 0, which means not among the first"),
+        (["x", "or"], [0.5, 0.5], "a: 1 row predicts a word that looks like the answer"),
+        ([f"word {n}" for n in range(30)], [1.0] * 30, None),
+    ],
+)
+def test_json_has_the_remarks_of_the_text(
+    tmp_path: Path, answers: list[str], ranks: list[float], said: str | None
+) -> None:
+    predicted = ["or" if each == "or" else None for each in answers]
+    columns = {"answer": answers, "reciprocal_rank": ranks, "predicted": predicted}
+    columns |= {"model": ["a"] * len(ranks)}
+    write(tmp_path / "log.parquet", pa.table(columns))
+    notes = json.loads(ok("log.parquet", "--json", folder=tmp_path))["notes"]
+    assert (notes == []) if said is None else any(each.startswith(said) for each in notes)
+    out = " ".join(ok("log.parquet", folder=tmp_path).split())
+    assert all(" ".join(each.split()) in out for each in notes)
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["test.parquet", "--onnx", "m", "--model", "m"], "--onnx or --model, not both"),

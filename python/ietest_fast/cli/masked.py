@@ -134,13 +134,14 @@ def command(
         answers, run, said = _score(source, model, onnx, options)
     summaries = [summarise_masked(each) for each in answers]
     said += say_other_items(summaries)
+    said += [line for each in summaries for line in each.remarks()]
     if out is not None:
         write_masked_log(answers, out)
     if as_json:
         print_json(_describe(summaries, run, options, said, out))
         return
     _print(summaries)
-    for line in [*said, *(line for each in summaries for line in each.remarks())]:
+    for line in said:
         echo(line)
     if out is not None:
         n_rows = sum(map(len, answers))
