@@ -55,6 +55,10 @@ _MOST_TOKENS = 1e8
 _ROUNDING = 1e-4
 """Of logarithms, which models give in 32 bits."""
 
+_OR_CANDIDATES = (
+    "correct one of them, or, if the rank is one among candidates, say so in a column ranked_in"
+)
+
 # What else the thesis's files have, beside reciprocal ranks.
 _RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "places"}
 
@@ -332,25 +336,24 @@ def _check_tokens(
     """Stop where no token, or no probability, could have the rank beside it.
 
     In the vocabulary an answer of one token is ranked, and r tokens that are as likely or likelier
-    have at most 1 together.
+    have at most 1 together. Logs that do not say in what they rank do so in the vocabulary.
     """
-    by_all = np.zeros(len(reciprocal), np.bool_)
+    by_all, remedy = reciprocal > 0, _OR_CANDIDATES
     if "ranked_in" in others:
-        by_all = np.asarray(pc.fill_null(pc.equal(others["ranked_in"], "vocabulary"), False))
-        by_all &= reciprocal > 0
+        is_said = pc.fill_null(pc.equal(others["ranked_in"], "vocabulary"), False)
+        by_all, remedy = by_all & np.asarray(is_said), "correct one of them"
     if "n_tokens" in others:
         n = np.asarray(pc.fill_null(others["n_tokens"], 1))
         refuse(n < 1, "n_tokens", "tokens are no word; correct it, or leave the column out")
-        complaint = "tokens have no rank in the vocabulary; correct one, or leave the column out"
-        refuse(by_all & (n > 1), "n_tokens", complaint)
+        refuse(by_all & (n > 1), "n_tokens", f"tokens have no rank in the vocabulary; {remedy}")
     if "log_probability" in others:
         known = np.asarray(pc.fill_null(others["log_probability"], -np.inf))
         refuse(known > 0, "log_probability", "is above 0; the logarithm of a share expected")
         most = np.log(reciprocal, where=by_all, out=np.zeros(len(reciprocal)))
-        complaint = "is more than a token of this rank can have; correct one of them"
+        complaint = f"is more than a token of this rank can have; {remedy}"
         refuse(known > most + _ROUNDING, "log_probability", complaint)
         is_first = by_all & (reciprocal == 1) & np.isfinite(known)
-        complaint = "is less than the likeliest of all tokens has; correct one of them"
+        complaint = f"is less than the likeliest of all tokens has; {remedy}"
         refuse(is_first & (known < -np.log(_MOST_TOKENS)), "log_probability", complaint)
 
 

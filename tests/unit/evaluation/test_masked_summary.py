@@ -421,34 +421,62 @@ def test_ranks_that_lack_are_computed(tmp_path: Path) -> None:
     assert found.table["rank"].to_pylist() == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("ranks", "column", "values", "message"),
+    [
+        ([0.5, 0.25], "log_probability", [-0.7, -0.1], "row 1.* -0.1 is more than a token of this"),
+        ([0.5, 1.0], "log_probability", [-0.7, -30.0], "row 1.* -30.0 is less than the likeliest"),
+        ([1.0, 0.5], "n_tokens", [1, 2], "row 1.* 2 tokens have no rank in the vocabulary"),
+        ([1.0, 0.5], "log_probability", [-0.1, -0.7], None),
+        ([1.0, 0.0], "log_probability", [-0.1, -0.1], None),
+        ([1.0, 0.5], "n_tokens", [1, None], None),
+    ],
+)
+def test_ranks_are_in_the_vocabulary_where_a_log_does_not_say(
+    tmp_path: Path, ranks: list[float], column: str, values: list[Any], message: str | None
+) -> None:
+    import pyarrow.parquet as pq
+
+    columns: dict[str, Any] = {"answer": ["a", "b"], "reciprocal_rank": ranks, column: values}
+    said = columns | {"ranked_in": ["candidates"] * 2}
+    for name, each in {"a": columns, "said": said}.items():
+        pq.write_table(pa.table(each), tmp_path / f"{name}.parquet")
+    assert len(read_masked_log(tmp_path / "said.parquet")) == 1
+    if message is None:
+        assert len(read_masked_log(tmp_path / "a.parquet")) == 1
+        return
+    with pytest.raises(InputError, match=f"{message}.*say so in a column ranked_in"):
+        read_masked_log(tmp_path / "a.parquet")
+
+
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl"])
 def test_a_log_that_pandas_has_written_again_is_the_same(tmp_path: Path, name: str) -> None:
     """Whole numbers with gaps become 1.0, and marks with gaps True, or 1.0."""
     rows = ["model,item,answer,rank,reciprocal_rank,log_probability,n_tokens,truncated"]
-    rows += ["m,0,and,1.0,1.0,-inf,1.0,True", "m,1,or,,,,,", "m,2,or,2.0,0.5,-0.5,2.0,0.0"]
+    rows += ["m,0,and,1.0,1.0,-inf,1.0,True", "m,1,or,,,,,", "m,2,or,2.0,0.5,-0.75,1.0,0.0"]
     (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
     if name == "a.jsonl":
         said: list[dict[str, Any]] = [
             {"answer": "and", "rank": 1.0, "reciprocal_rank": 1, "log_probability": "-inf"},
             {"answer": "or", "rank": None, "reciprocal_rank": None, "truncated": "nan"},
-            {"answer": "or", "rank": 2.0, "reciprocal_rank": 0.5, "log_probability": -0.5},
+            {"answer": "or", "rank": 2.0, "reciprocal_rank": 0.5, "log_probability": -0.75},
         ]
         said[0] |= {"n_tokens": 1.0, "truncated": True}
-        said[2] |= {"n_tokens": 2.0, "truncated": 0.0}
+        said[2] |= {"n_tokens": 1.0, "truncated": 0.0}
         (tmp_path / name).write_text("\n".join(map(json.dumps, said)) + "\n")
     if name == "a.parquet":
         import pyarrow.parquet as pq
 
         nan = float("nan")
         columns: dict[str, Any] = {"answer": ["and", "or", "or"], "rank": [1.0, nan, 2.0]}
-        columns |= {"reciprocal_rank": [1.0, nan, 0.5], "log_probability": [-np.inf, nan, -0.5]}
-        columns |= {"n_tokens": [1.0, nan, 2.0], "truncated": [1.0, nan, 0.0]}
+        columns |= {"reciprocal_rank": [1.0, nan, 0.5], "log_probability": [-np.inf, nan, -0.75]}
+        columns |= {"n_tokens": [1.0, nan, 1.0], "truncated": [1.0, nan, 0.0]}
         pq.write_table(pa.table(columns), tmp_path / name)
     (found,) = read_masked_log(tmp_path / name)
     assert found.table["rank"].to_pylist() == [1, None, 2]
     assert found.table["reciprocal_rank"].to_pylist() == [1.0, None, 0.5]
-    assert found.table["log_probability"].to_pylist() == [-np.inf, None, -0.5]
-    assert found.table["n_tokens"].to_pylist() == [1, None, 2]
+    assert found.table["log_probability"].to_pylist() == [-np.inf, None, -0.75]
+    assert found.table["n_tokens"].to_pylist() == [1, None, 1]
     assert found.table["truncated"].to_pylist() == [True, None, False]
     assert found.table["rank"].type == pa.int32()
     assert found.problems == [None, "no rank in the log", None]
