@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.row_notes import WORD_PAIR, split_words
+from ietest_fast.evaluation.row_notes import WORD_PAIR, read_notes, split_words
 from ietest_fast.evaluation.schema import GROUPS
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.plurals import say_count
@@ -111,8 +111,10 @@ def note_training(predictions: Predictions, train: Corpus) -> Predictions:
     Raises
     ------
     InputError
-        If no row has antonyms; and as for :func:`count_in_contradictions`.
+        If no row has antonyms, or what stands there is no pair of words; and as for
+        :func:`count_in_contradictions`.
     """
+    predictions = read_notes(predictions)
     table = predictions.table
     written = table[WORD_PAIR].to_pylist() if WORD_PAIR in table.column_names else []
     split = {each: _split(each) for each in written if each is not None}
@@ -194,6 +196,7 @@ def note_training_of_any(
     """
     if train is None:
         return predictions, ()
+    predictions = read_notes(predictions)
     names = predictions.table.column_names
     if WORD_PAIR not in names or predictions.table[WORD_PAIR].null_count == len(predictions):
         said = "No row of these tests has antonyms to look for in the training data."

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.errors import InputError
 from ietest_fast.lexicon.function_words import FUNCTION_WORDS
 from ietest_fast.transform.edits import COMPANION_RULES, apply_edits
+from ietest_fast.values import as_texts, name_groups, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from ietest_fast.evaluation.predictions import Predictions
     from ietest_fast.transform import Transformed
 
 RULE = "rule"
@@ -31,6 +35,8 @@ _ANTONYM = "antonym"
 _JOINT = " + "
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _ARTICLES = frozenset({"a", "an"})
+_CLASSES = frozenset({"function", "content"})
+_PAIR_OF_WORDS = re.compile(r"([^\s/]+) */ *([^\s/]+)")
 
 
 def note_rows(
@@ -84,6 +90,60 @@ def note_rows(
     return {
         name: pa.array(each, pa.string()) for name, each in {**joined, WORD_PAIR: pairs}.items()
     }
+
+
+def read_notes(predictions: Predictions) -> Predictions:
+    """Return predictions whose classes and pairs of words, if there, are spelt as they are written.
+
+    Parameters
+    ----------
+    predictions
+        With any columns; those of other names stay as they are.
+
+    Returns
+    -------
+    Predictions
+        With :data:`WORD_CLASS` and :data:`WORD_PAIR` in lower case, and null where there is none.
+
+    Raises
+    ------
+    InputError
+        If a value is no class of words, or no pair of two words.
+    """
+    table = predictions.table
+    known: dict[str, tuple[Callable[[str], str | None], str]] = {
+        WORD_CLASS: (_spell_class, "function, content, or content + function"),
+        WORD_PAIR: (_spell_pair, "a word and its antonym, such as large / small,"),
+    }
+    for name, (spell, wanted) in known.items():
+        if name not in table.column_names:
+            continue
+        own = name_groups(as_texts(table[name], path=predictions.source, name=name))
+        encoded = own.dictionary_encode()
+        given = encoded.dictionary.to_pylist()
+        spelt = [spell(each.lower()) for each in given]
+        if None in spelt:
+            first = given[spelt.index(None)]
+            raise InputError(
+                f"{show_value(first)} says of no words what they are; {wanted} expected, or "
+                "nothing: correct it, or give the column another name",
+                path=predictions.source,
+                row=f"row {pc.index(own, first).as_py()}",
+                column=name,
+            )
+        values = pa.array(spelt, pa.string()).take(encoded.indices)
+        table = table.set_column(table.column_names.index(name), name, values)
+    return replace(predictions, table=table)
+
+
+def _spell_class(said: str) -> str | None:
+    classes = {each.strip() for each in said.split(_JOINT.strip())}
+    return _join(classes) if classes <= _CLASSES else None
+
+
+def _spell_pair(said: str) -> str | None:
+    found = _PAIR_OF_WORDS.fullmatch(said)
+    return None if found is None or found[1] == found[2] else " / ".join(found.groups())
 
 
 def _note_edits(

@@ -13,7 +13,7 @@ from ietest_fast.evaluation.answered_texts import find_answered_texts
 from ietest_fast.evaluation.antonym_pairs import TIMES_IN_TRAINING, compare_pairs, read_times
 from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.predictions import ORIGINAL, are_numbers
-from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR
+from ietest_fast.evaluation.row_notes import RULE, WORD_CLASS, WORD_PAIR, read_notes
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.schema import CHANGED
 from ietest_fast.evaluation.shares import Share
@@ -91,8 +91,8 @@ def measure_stress(
     ------
     InputError
         If there is no version ``original``, only this one, or no such column, a column to part
-        accuracies by or of clusters has no plain values, or one of numbers of contradictions has
-        something else.
+        accuracies by or of clusters has no plain values, or one of numbers of contradictions, of
+        classes of words or of pairs of words has something else.
     """
     if group_by is not None:
         _check_column(predictions, group_by, "to part accuracies by")
@@ -100,7 +100,7 @@ def measure_stress(
         _check_column(predictions, clusters, "to tell clusters apart")
     else:
         clusters = predictions.repeats
-    predictions = read_times(predictions)
+    predictions = read_times(read_notes(predictions))
     profiles = []
     for group in predictions.groups:
         mine = predictions.select(**group) if group else predictions

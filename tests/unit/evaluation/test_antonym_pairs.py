@@ -20,6 +20,7 @@ from ietest_fast.evaluation.antonym_pairs import (
     count_in_contradictions,
     note_training,
 )
+from ietest_fast.evaluation.row_notes import read_notes
 from ietest_fast.evaluation.stress import measure_stress
 from ietest_fast.stats import proportion_interval
 
@@ -182,6 +183,35 @@ def test_times_are_whole_numbers(
     found = measure_stress(noted)[0].tests[0].antonyms
     assert found is not None
     assert list(found.by_times) == ["never", "10 to 99 times"]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("word_pair", [None, None, "foo", "new / old"], "row 2, column 'word_pair': 'foo' says"),
+        ("word_pair", [None, "", "a / b", "a / b / c"], "row 3, column 'word_pair': 'a / b / c'"),
+        ("word_pair", ["x / y", "old / Old ", "", ""], "row 1, column 'word_pair': 'old / Old'"),
+        ("word_pair", [None, None, 3, 4], "row 2, column 'word_pair': '3' says of no words"),
+        ("word_class", ["", "noun", "noun", ""], "row 1, column 'word_class': 'noun' says of no"),
+        ("word_class", ["content", "content + verb", "", ""], "row 1, column 'word_class'"),
+        ("word_pair", [None, "nan", " Cold /hot", "cold / HOT"], None),
+        ("word_class", ["", " Function", "function+content", "content + function"], None),
+    ],
+)
+def test_notes_of_words_are_what_a_stress_test_writes(
+    predictions: Predictions, column: str, values: list[object], said: str | None
+) -> None:
+    rest = predictions.table.drop_columns(["word_pair"])
+    noted = Predictions.from_table(rest.append_column(column, pa.array(values)))
+    if said is None:
+        found = read_notes(noted).table[column].to_pylist()
+        assert found[:2] in ([None, None], [None, "function"])
+        assert found[2] == found[3]
+        assert found[2] in {"cold / hot", "content + function"}
+        measure_stress(noted)
+        return
+    with pytest.raises(InputError, match=said):
+        measure_stress(noted)
 
 
 @pytest.mark.parametrize(
