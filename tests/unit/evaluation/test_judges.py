@@ -380,6 +380,17 @@ def test_a_number_beside_named_answers_is_no_label(
          "predicted_name is another answer than predicted in 20 rows"),
         ("label,prediction,prediction_name", "{a},{a},{a}", ""),
         ("label,prediction,model_answer", "{a},{a},I think so {i} {v}", ""),
+        ("label,original,transformed,original_prediction", "{a},{a},{a},{b}",
+         "original_prediction is another answer than original in 20 rows; original counts"),
+        ("label,original,transformed,Pred_Original", "{a},{a},{b},{k}",
+         "Pred_Original is another answer than original in 3 rows"),
+        ("label,original,transformed,transformed_predicted", "{a},{b},{a},{b}",
+         "transformed_predicted is another answer than transformed in 20 rows"),
+        ("label,original,transformed,transformed.1", "{a},{b},{a},{b}",
+         "transformed.1 is another answer than transformed in 20 rows"),
+        ("label,original,transformed,original_pred", "{right},{right},{right},{n}", ""),
+        ("label,original,transformed,pred_transformed", "{a},{a},{b},{b}", ""),
+        ("label,original,transformed,prediction", "{a},{a},{a},{b}", ""),  # of which is not known
         ("item,version,gold,predicted,answer", "{i},{v},{a},{a},{b}",
          "answer is another answer than predicted in 20 rows"),
         ("item,version,gold,predicted,response", "{i},{v},{a},{a},{k}",
@@ -399,7 +410,7 @@ def test_answers_that_stand_there_twice_are_compared(
         lines.append(row.format(i=i // 2, v=("original", "new")[i % 2], a=a, b=b, **names))
     paths = [tmp_path / "t.csv"]
     paths[0].write_text("\n".join(lines) + "\n")
-    if header.startswith("label"):
+    if header.startswith("label,prediction"):
         paths.append(tmp_path / "u.csv")
         paths[1].write_text("label,prediction\n" + "p,p\nn,p\n" * 10)
     told = [note for note in read_logs(paths).notes if "another answer" in note]

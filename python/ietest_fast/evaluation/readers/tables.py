@@ -49,7 +49,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -131,14 +131,10 @@ class TableReader:
             path=path,
             is_alone=len(columns) == 1 and fields.predicted is None,
         )
-        if len(columns) == 1 and not are_outcomes and fields.predicted is None:
-            (column,) = columns.values()
-            others = [
-                name
-                for name in find_named(names, (*PREDICTIONS, *name_twins(column)))
-                if name not in {gold, column, *keep, fields.item}
-            ]
-            notes += say_other_answers(read_some(path, others), table[column], column, path=path)
+        if not are_outcomes:
+            notes += _say_other_answers(
+                path, names, table, columns, taken={gold, *keep}, fields=fields
+            )
         return [
             Answers(
                 path=path,
@@ -170,6 +166,35 @@ class TableReader:
             )
             for place, (version, column) in enumerate(columns.items())
         ]
+
+
+def _say_other_answers(
+    path: Path,
+    names: Sequence[str],
+    table: pa.Table,
+    columns: Mapping[str, str],
+    *,
+    taken: Collection[str],
+    fields: Fields,
+) -> tuple[str, ...]:
+    """Compare answers with those of other columns, unless somebody has chosen the one that counts.
+
+    Of several versions, a column has the name of the version before or behind.
+    """
+    notes: tuple[str, ...] = ()
+    chosen = {fields.predicted, *fields.answer_columns}
+    for column in (each for each in columns.values() if each not in chosen):
+        usual: tuple[str, ...] = PREDICTIONS
+        if len(columns) > 1:
+            both = ((f"{column}_{name}", f"{name}_{column}") for name in PREDICTIONS)
+            usual = tuple(name for each in both for name in each)
+        beside = [
+            name
+            for name in find_named(names, (*usual, *name_twins(column)))
+            if name not in {*columns.values(), *taken, fields.item}
+        ]
+        notes += say_other_answers(read_some(path, beside), table[column], column, path=path)
+    return notes
 
 
 def _read_about(path: Path, names: Sequence[str], taken: Collection[str]) -> dict[str, str]:
