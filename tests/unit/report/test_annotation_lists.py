@@ -139,6 +139,23 @@ def test_values_of_json_are_taken_as_they_are_meant(tmp_path, sample, said):
     assert read_list(sample, path) == {first: "sound", second: "unsound"}
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [("{}.0", None), (" {}.0 ", None), ("{}", None), ("{}.5", "is no item"), ("{}.0.0", "is no")],
+)
+def test_an_item_is_its_number_also_as_pandas_writes_it(tmp_path, sample, written, said):
+    path = tmp_path / "marks.csv"
+    first, second = sample.items[:2]
+    path.write_text(f"item,sound\n{written.format(first)},yes\n{second},no\n")
+    if said is None:
+        assert read_list(sample, path) == {first: "sound", second: "unsound"}
+        with path.open("a") as file:
+            file.write(f"{first},no\n")
+        said = f"the item {first} is there already, in row 0"
+    with pytest.raises(InputError, match=said):
+        read_list(sample, path)
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_numbers_as_pandas_writes_them_beside_empty_cells(tmp_path, sample, form):
     pd = pytest.importorskip("pandas")

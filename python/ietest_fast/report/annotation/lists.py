@@ -170,8 +170,8 @@ def _read_item(given: object) -> int | None:
     """Return the number that a cell holds; None if it holds none."""
     if isinstance(given, bool) or not isinstance(given, int | str):
         return int(given) if isinstance(given, float) and given.is_integer() else None
-    try:
-        return int(given)
+    try:  # pandas writes 12 as 12.0 where a cell of the column is empty
+        return int(str(given).strip().removesuffix(".0"))
     except ValueError:
         return None
 
