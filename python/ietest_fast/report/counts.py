@@ -117,10 +117,12 @@ def _make_run(
 ) -> FinishedRun:
     _check_repeats(path, rows)
     by_rho: dict[float, list[CellResult]] = {}
+    rows_of_n: dict[int, int] = {}
     for row in rows:
         rho = _number(path, row, "rho")
         cells = by_rho.setdefault(rho, [])
         cells.append(_make_cell(path, row, rho, len(cells), alpha=alpha, margin=margin))
+        rows_of_n.setdefault(cells[-1].counts.n, row["_row"])
     sizes = {len(cells) for cells in by_rho.values()}
     if len(sizes) > 1:
         said = ", ".join(f"{len(cells)} at rho {rho:g}" for rho, cells in by_rho.items())
@@ -129,8 +131,15 @@ def _make_run(
             "one run",
             path=path,
         )
-    if len({cell.counts.n for cells in by_rho.values() for cell in cells}) > 1:
-        raise InputError(f"the rows of the model {model!r} are not of one n", path=path)
+    if len(rows_of_n) > 1:
+        said = ", ".join(f"{n:,} in row {row}" for n, row in [*rows_of_n.items()][:3])
+        more = ", ..." if len(rows_of_n) > 3 else ""
+        raise InputError(
+            f"the rows of the model {model!r} are not of one n ({said}{more}), and its classifiers "
+            "answer the same texts; correct the counts, or tell test sets apart in a column "
+            "dataset",
+            path=path,
+        )
     return FinishedRun(
         name=model,
         source=path,

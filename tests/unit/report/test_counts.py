@@ -50,7 +50,9 @@ def test_counts_become_a_run(tmp_path):
         (["a,0,1,2,3,-1,0"], "row 0: n00 must not be negative"),
         (["a,0,0,0,0,0,0"], "row 0: all four counts are 0"),
         (["a,0,1,2,3,4,0", "a,1,1,2,3,4,0", "a,1,2,1,3,4,0"], "not equally many rows"),
-        (["a,0,1,2,3,4,0", "a,1,1,2,3,5,0"], "not of one n"),
+        (["a,0,1,2,3,4,0", "a,1,1,2,3,5,0"], r"of one n \(10 in row 0, 11 in row 1\), .* dataset"),
+        (["b,0,9,2,3,4,0", "a,0,1,2,3,4,0", "a,1,1,2,3,9,0"], "10 in row 1, 15 in row 2"),
+        ([f"a,{n / 9},{n},2,3,4,0" for n in range(5)], r"9 in row 0, .*, 11 in row 2, \.\.\.\)"),
         (["a,0,1,2,3,4,maybe"], "column 'collapsed': is 'maybe', true or false expected"),
         ([",0,1,2,3,4,0"], "column 'model': a model has no name"),
     ],
@@ -60,6 +62,11 @@ def test_mistakes_are_named(tmp_path, rows, message):
     with pytest.raises(InputError, match=message) as error:
         read_counts(path)
     assert str(path) in str(error.value)
+
+
+def test_test_sets_of_other_sizes_may_stand_in_one_file(tmp_path):
+    rows = ["a,0,1,2,3,4,0", "a,1,1,2,3,4,0", "b,0,1,2,3,9,0", "b,1,1,2,3,9,0"]
+    assert len(read_counts(write(tmp_path / "runs.csv", *rows))) == 2
 
 
 @pytest.mark.parametrize(
