@@ -28,7 +28,7 @@ from ietest_fast.stats import (
 )
 from ietest_fast.stats.result import Result, fit_cells, format_p
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import as_numbers, find_missing
+from ietest_fast.values import as_numbers, find_missing, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -470,7 +470,16 @@ def _read_clusters(pairs: Pairs, name: str) -> NDArray[Any]:
             path=pairs.predictions.source,
             column=name,
         )
-    return np.asarray(values.to_pylist())
+    labels = np.asarray(values.to_pylist())
+    if len({str(each).strip() for each in labels}) == 1:
+        raise InputError(
+            f"all {say_count(len(pairs), 'row')} of {pairs.version} belong to one cluster, "
+            f"{show_value(labels[0])}, and at least two clusters are needed; name a column that "
+            "tells texts apart, or leave the clusters out",
+            path=pairs.predictions.source,
+            column=name,
+        )
+    return labels
 
 
 def _find_collapsed(pairs: Pairs) -> bool | None:

@@ -748,6 +748,24 @@ def test_what_is_missing_names_its_file(tmp_path: Path, options: dict[str, Any])
 
 
 @pytest.mark.parametrize(
+    ("groups", "shown"),
+    [(("g", "g"), "'g'"), (("g", " g"), "'g'"), ((7, 7), "7"), (("g", "h"), None), ((7, 8), None)],
+)
+def test_one_cluster_names_its_file_and_column(
+    tmp_path: Path, groups: tuple[object, object], shown: str | None
+) -> None:
+    path = write(long(MARKS, group=lambda i, _: groups[i % 2]), tmp_path / "long.jsonl")
+    found = read_logs([path]).predictions
+    if shown is None:
+        compare_versions(found, clusters="group")
+        return
+    said = f"column 'group': all 12 rows of t belong to one cluster, {shown}, and at least two"
+    with pytest.raises(InputError, match=said) as caught:
+        compare_versions(found, clusters="group")
+    assert caught.value.path == str(path)
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"clusters": "group"}, "belongs to no cluster; 2 rows have none"),
