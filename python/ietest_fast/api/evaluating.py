@@ -16,12 +16,14 @@ from ietest_fast.evaluation.readers.table_columns import list_columns
 from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import find_shared_ids, read_version
 from ietest_fast.models import as_classifier
+from ietest_fast.models.finished import is_function
 from ietest_fast.plurals import list_dropped
 from ietest_fast.report.progress import show_progress
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from ietest_fast.evaluation import Comparison, Evaluation, Predictions
@@ -447,6 +449,11 @@ def make_classifier(
         What it will answer.
     labels, **options
         Those of :func:`ietest_fast.models.as_classifier`.
+
+    Raises
+    ------
+    InputError
+        As that function; and if nobody says what else a function may answer than one label.
     """
     names = data.corpus.label_names
     if labels is None and data.are_numbers:
@@ -455,7 +462,16 @@ def make_classifier(
         are_codes = all(isinstance(code, int) and 0 <= code < len(names) for code in codes)
         if codes and are_codes and not set(map(str, codes)) <= set(names):
             labels = [names[code] for code in codes]
-    return as_classifier(classifier, labels=labels, data_labels=names, **options)
+    if labels is None and len(names) < 2 and is_function(classifier):
+        raise InputError(
+            f"all gold labels are {', '.join(map(show_value, names))}, so what else the function "
+            "may answer is not known; name all labels (label_names=, or labels= in the order of "
+            "the function's numbers)",
+            path=data.corpus.source,
+            column=data.label_column,
+        )
+    known = names if labels is None else None
+    return as_classifier(classifier, labels=labels, data_labels=known, **options)
 
 
 @contextlib.contextmanager

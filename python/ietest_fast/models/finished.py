@@ -105,13 +105,7 @@ def as_classifier(
     if unparsed not in get_args(Unparsed):
         names = ", ".join(map(repr, get_args(Unparsed)))
         raise InputError(f"unparsed is one of {names}, not {unparsed!r}")
-    is_function = callable(model) and not (
-        isinstance(model, type)
-        or callable(getattr(model, "predict", None))
-        or hasattr(model, "fingerprint")
-        or _is_pipeline(model)
-    )
-    if not is_function and (cache is not None or unparsed != "error"):
+    if not is_function(model) and (cache is not None or unparsed != "error"):
         raise InputError(
             f"{'cache' if cache is not None else 'unparsed'} is for a function; this classifier "
             "gives a label for every text, as often as it is asked: leave it out"
@@ -177,6 +171,16 @@ def _check_labels(labels: Sequence[str]) -> tuple[str, ...]:
     if isinstance(labels, str) or len(names) < 2 or len(set(names)) < len(names):
         raise InputError(f"labels must be at least two different names, not {labels!r}")
     return names
+
+
+def is_function(model: object) -> bool:
+    """Say whether a classifier is a mere function, which names no labels."""
+    return callable(model) and not (
+        isinstance(model, type)
+        or callable(getattr(model, "predict", None))
+        or hasattr(model, "fingerprint")
+        or _is_pipeline(model)
+    )
 
 
 def _is_pipeline(model: object) -> bool:

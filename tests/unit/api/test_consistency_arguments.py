@@ -154,6 +154,34 @@ def test_arguments_that_need_others(options: dict[str, Any], said: str) -> None:
         ie.consistency(always("yes"), FRAME, n_resamples=50, **options)
 
 
+@pytest.mark.parametrize("ask", [ie.consistency, ie.evaluate, ie.stress])
+@pytest.mark.parametrize(
+    ("options", "answer", "is_known"),
+    [
+        ({}, "yes", False),
+        ({}, "no", False),
+        ({"label_names": ["yes", "no"]}, "no", True),
+        ({"labels": ["no", "yes"]}, "yes", True),
+    ],
+)
+def test_a_function_may_answer_more_labels_than_the_data_have(
+    ask: Any, options: dict[str, Any], answer: str, is_known: bool
+) -> None:
+    more: dict[str, Any] = {
+        ie.consistency: {"n_resamples": 50},
+        ie.evaluate: {"phi": "negation"},
+        ie.stress: {"suite": {"not": "negation"}},
+    }[ask]
+    rows = FRAME.assign(label="yes")
+    if is_known:
+        ask(always(answer), rows, **options, **more)
+        return
+    with pytest.raises(InputError, match="all gold labels are 'yes', so") as error:
+        ask(always(answer), rows, **options, **more)
+    assert error.value.path
+    assert error.value.column == "label" or ask is ie.consistency
+
+
 OF_TABLES = {
     "phi": "syn",
     "item_column": "item",
