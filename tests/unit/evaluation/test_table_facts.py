@@ -245,6 +245,35 @@ def test_an_index_that_pandas_has_stored_shows_another_order(
     assert len(read_logs(paths, correct_columns=["correct"]).predictions) == 60
 
 
+@pytest.mark.parametrize("names", [("original_text", "transformed_text"),
+                                   ("premise_original", "premise_transformed")])  # fmt: skip
+@pytest.mark.parametrize("n", [0, 4, 12])
+def test_texts_side_by_side_are_held_against_their_marks(
+    tmp_path: Path, names: tuple[str, str], n: int
+) -> None:
+    gold = ["x", "y"] * 6
+    frame = pd.DataFrame({"label": gold, "original": gold, "transformed": gold[::-1]})
+    frame[names[0]] = [f"text {i}" for i in range(12)]
+    frame[names[1]] = [f"text {i}" if i < n else f"words {i}" for i in range(12)]
+    frame["changed"] = True
+    notes = read_logs([write(frame, tmp_path / "wide.csv")]).notes
+    said = [note for note in notes if f"the texts ({', '.join(names)}) disagree" in note]
+    assert len(said) == (n > 0)
+    assert not n or f"in {n} rows" in said[0]
+
+
+@pytest.mark.parametrize(("unit", "is_told"), [("logit_", True), ("prob_", True), ("", False)])
+def test_whole_numbers_are_votes_only_without_a_name_of_scores(
+    tmp_path: Path, unit: str, *, is_told: bool
+) -> None:
+    gold = ["x", "y"] * 6
+    frame = pd.DataFrame({"label": gold, "prediction": gold})
+    frame[f"{unit}x"] = [0, 3] * 6
+    frame[f"{unit}y"] = [3, 0] * 6
+    paths = [write(frame, tmp_path / f"{name}.csv") for name in "ab"]
+    assert any("in 12 rows" in note for note in read_logs(paths).notes) == is_told
+
+
 @pytest.mark.parametrize(("marked", "n"), [("original", 6), ("t", 0)])
 def test_an_original_that_is_marked_as_reworded_is_told(
     tmp_path: Path, marked: str, n: int

@@ -64,6 +64,16 @@ _SCORES = ("prob", "probs", "probability", "p", "score", "scores", "logit", "log
 _BETWEEN = re.compile(r"[.:/ ([-]")
 VERSIONS = ("original", "transformed")
 _OF_NONE = {"", "-", "-1", "-1.0", "nan"}
+_TEXTS = (
+    "text",
+    "sentence",
+    "premise",
+    "hypothesis",
+    "sentence1",
+    "sentence2",
+    "question",
+    "input",
+)
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
 _OWN_MARKS = (*MARKS, "right")
 _GOLD = (
@@ -143,6 +153,38 @@ def read_changed(
         "says which texts were reworded."
     )
     return None, (note,)
+
+
+def say_other_pairs(
+    path: Path, names: Sequence[str], versions: Sequence[str], changed: pa.Array | None
+) -> tuple[str, ...]:
+    """Say where the texts of two versions side by side disagree with the column ``changed``."""
+    if changed is None or len(versions) != 2:
+        return ()
+    forms = ("{0}_{1}", "{1}_{0}")
+    pairs = [
+        tuple(form.format(version, text) for version in versions)
+        for text in _TEXTS
+        for form in forms
+    ]
+    pairs = [pair for pair in pairs if all(names.count(name) == 1 for name in pair)]
+    found = read_some(path, [name for pair in pairs for name in pair])
+    different = np.zeros(len(changed), np.bool_)
+    for one, two in pairs:
+        try:
+            before, after = (as_texts(found[name], path=path).to_pylist() for name in (one, two))
+        except (InputError, LookupError):
+            return ()
+        different |= np.array([a != b for a, b in zip(before, after, strict=True)], np.bool_)
+    n = int((different != np.asarray(changed)).sum())
+    if not pairs or not n:
+        return ()
+    shown = ", ".join(name for pair in pairs for name in pair)
+    note = (
+        f"{path}: in {say_count(n, 'row')} the column {CHANGED} and the texts ({shown}) disagree "
+        f"about what was reworded; {CHANGED} counts."
+    )
+    return (note,)
 
 
 def say_other_edits(
@@ -411,6 +453,10 @@ def _cut_label(name: str, n_before: int, n_behind: int) -> str:
     return label.rstrip(")]") if name[:n_before].endswith(("(", "[")) else label
 
 
+# Whole numbers in columns of such names are no votes of annotators.
+_NO_VOTES = ("logit", "prob")
+
+
 def _count_unlikely(
     scores: Mapping[str, str],
     found: Mapping[str, pa.Array | pa.ChunkedArray],
@@ -426,7 +472,8 @@ def _count_unlikely(
     rows = np.isfinite(numbers).all(axis=0) & np.isin(mine, labels)
     numbers, mine = numbers[:, rows], mine[rows]
     are_of_gold = (labels[numbers.argmax(axis=0)] == right[rows]).all()
-    if are_of_gold or (numbers == np.round(numbers)).all():
+    may_be_votes = not any(word in name for name in scores.values() for word in _NO_VOTES)
+    if are_of_gold or (may_be_votes and (numbers == np.round(numbers)).all()):
         return 0
     own = numbers[[list(labels).index(label) for label in mine], np.arange(len(mine))]
     return int((own < numbers.max(axis=0)).sum())

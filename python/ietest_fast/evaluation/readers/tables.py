@@ -31,6 +31,7 @@ from ietest_fast.evaluation.readers.facts_beside import (
     say_other_answers,
     say_other_edits,
     say_other_facts,
+    say_other_pairs,
     say_other_scores,
 )
 from ietest_fast.evaluation.readers.table_columns import (
@@ -106,6 +107,7 @@ class TableReader:
         if changed is not None and EDITS in names and EDITS not in table.column_names:
             note += say_other_edits(changed, read_some(path, [EDITS]).get(EDITS), path)
         notes += note
+        notes += say_other_pairs(path, names, [*columns.values()], changed)
         own_column, own = (None, None) if has_gold else read_own_gold(path, names, columns, fields)
         marks = {
             column: (None, None)
