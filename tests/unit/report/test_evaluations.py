@@ -154,7 +154,7 @@ def test_a_page_says_what_eval_says_of_the_file(changed, edits, said, tmp_path):
         "gold": ["a", "b"] * 20,
         "predicted": ["a", "b", "b", "b"] * 10,
         "text": [f"text {n}" for n in range(40)],
-        "changed": [changed] * 40,
+        "changed": [0] * 20 + [changed] * 20,
     } | ({} if edits is None else {"edits": [edits] * 40})
     path = tmp_path / "long.csv"
     pyarrow.csv.write_csv(pyarrow.table(columns), path)
