@@ -62,9 +62,7 @@ def read_index(path: str | Path) -> pa.Array | None:
         if INDEX in schema.names:
             return read_some(place, [INDEX]).get(INDEX)
         said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"][0]
-        counted = range(
-            said["start"], said["stop"], said["step"]
-        )  # which takes nothing but integers
+        counted = range(said["start"], said["stop"], said["step"])  # of integers alone
     except (InputError, OSError, pa.ArrowException, ValueError, LookupError, TypeError):
         return None  # nobody has asked for it
     return pa.array(counted) if len(counted) == n else None
