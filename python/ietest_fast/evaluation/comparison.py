@@ -461,6 +461,12 @@ def _test(
 
 def _read_clusters(pairs: Pairs, name: str) -> NDArray[Any]:
     values = pairs.column(name)
+    if pa.types.is_nested(values.type):
+        raise InputError(
+            f"values are of type {values.type}; texts or numbers name clusters",
+            path=pairs.predictions.source,
+            column=name,
+        )
     missing = np.flatnonzero(find_missing(pa.chunked_array([values])))
     if missing.size:
         item = pairs.items[int(missing[0])].as_py()

@@ -1005,3 +1005,11 @@ def test_other_texts_of_two_models_under_one_name_are_counted(
     told = [note for note in read_logs(paths).notes if "their texts differ" in note]
     assert len(told) == (said is not None)
     assert all(str(said) in note for note in told)
+
+
+def test_lists_name_no_clusters(tmp_path: Path) -> None:
+    frame = long([True] * N).drop(columns="changed")
+    frame["cluster"] = [[i] * (1 + i % 2) for i in range(len(frame))]
+    path = write(frame, tmp_path / "long.parquet")
+    with pytest.raises(InputError, match=r"column 'cluster': values are of type list<.*name clus"):
+        compare_versions(read_logs([path]).predictions, clusters="cluster")
