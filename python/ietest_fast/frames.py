@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.values import with_plain_types
+from ietest_fast.values import with_common_types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def to_arrow(
                 column=missing[0],
             )
         table = table.select(list(columns))
-    return with_plain_types(table)
+    return with_common_types(table)
 
 
 def give_back(  # noqa: PLR0911 - one line for each kind

@@ -400,17 +400,17 @@ def as_finite(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def with_plain_types(table: pa.Table) -> pa.Table:
-    """Cast what neither the core nor most of Arrow's functions take (:func:`plain_type`)."""
-    fields = [field.with_type(plain_type(field.type)) for field in table.schema]
+def with_common_types(table: pa.Table) -> pa.Table:
+    """Cast what neither the core nor most of Arrow's functions take (:func:`common_type`)."""
+    fields = [field.with_type(common_type(field.type)) for field in table.schema]
     schema = pa.schema(fields, table.schema.metadata)
     return table if schema.equals(table.schema) else table.cast(schema)
 
 
-def plain_type(kind: pa.DataType) -> pa.DataType:
+def common_type(kind: pa.DataType) -> pa.DataType:
     """Give large strings for views (polars' strings), and float32 for half floats."""
     if pa.types.is_dictionary(kind):
-        plain = plain_type(kind.value_type)
+        plain = common_type(kind.value_type)
         return kind if plain == kind.value_type else pa.dictionary(kind.index_type, plain)
     if pa.types.is_string_view(kind):
         return pa.large_string()

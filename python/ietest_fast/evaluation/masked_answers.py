@@ -21,7 +21,7 @@ from ietest_fast.evaluation.masked_columns import (
 )
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
 from ietest_fast.evaluation.schema import MARKS
-from ietest_fast.values import find_outcomes, with_plain_types
+from ietest_fast.values import find_outcomes, with_common_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -155,7 +155,7 @@ def read_masked_log(
     """
     path = Path(path)
     with open_batches(path, types_of="file") as batches:
-        table = with_plain_types(pa.Table.from_batches(list(batches), schema=batches.schema))
+        table = with_common_types(pa.Table.from_batches(list(batches), schema=batches.schema))
     names, source = table.column_names, str(path)
     if table.num_rows == 0:
         raise InputError("there is no row", path=path)

@@ -44,7 +44,7 @@ from ietest_fast.values import (
     show_value,
     spell_numbers,
     trim_texts,
-    with_plain_types,
+    with_common_types,
 )
 
 if TYPE_CHECKING:
@@ -468,7 +468,7 @@ class Predictions:
             As for the class.
         """
         labels: tuple[str, ...] | None
-        table = with_plain_types(table)
+        table = with_common_types(table)
         for name, column in zip(table.column_names, table.columns, strict=True):
             if is_text(column.type) or are_categories(column.type):
                 check_utf8(Path(source), column, name)

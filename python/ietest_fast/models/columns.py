@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ietest_fast.errors import InputError
-from ietest_fast.values import is_bytes, plain_type, show_value
+from ietest_fast.values import common_type, is_bytes, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedA
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
-    kind = pa.string() if pa.types.is_string_view(kind) else plain_type(kind)
+    kind = pa.string() if pa.types.is_string_view(kind) else common_type(kind)
     if kind == column.type:
         return column
     decoded = column.cast(kind)

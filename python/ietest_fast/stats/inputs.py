@@ -369,7 +369,7 @@ def _trim(labels: NDArray[Any]) -> NDArray[Any]:
     """Leave out the blanks around texts, and compose accents: nobody sees either."""
     if labels.dtype.kind != "O":
         trimmed = np.char.strip(labels)
-        is_plain = labels.dtype.kind != "U" or not labels.size or labels.dtype.itemsize == 0
+        is_plain = labels.dtype.kind != "U" or not labels.size
         if is_plain or trimmed.view(np.uint32).max() < _FIRST_COMBINING:
             return trimmed
         return np.array([unicodedata.normalize("NFC", label) for label in trimmed])

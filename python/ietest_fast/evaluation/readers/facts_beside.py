@@ -161,13 +161,12 @@ def say_other_pairs(
     """Say where the texts of two versions side by side disagree with the column ``changed``."""
     if changed is None or len(versions) != 2:
         return ()
-    forms = ("{0}_{1}", "{1}_{0}")
-    pairs = [
-        tuple(form.format(version, text) for version in versions)
+    made = (
+        [form.format(version, text) for version in versions]
         for text in _TEXTS
-        for form in forms
-    ]
-    pairs = [pair for pair in pairs if all(names.count(name) == 1 for name in pair)]
+        for form in ("{0}_{1}", "{1}_{0}")
+    )
+    pairs = [pair for pair in made if all(names.count(name) == 1 for name in pair)]
     found = read_some(path, [name for pair in pairs for name in pair])
     different = np.zeros(len(changed), np.bool_)
     for one, two in pairs:
@@ -475,7 +474,8 @@ def _count_unlikely(
     may_be_votes = not any(word in name for name in scores.values() for word in _NO_VOTES)
     if are_of_gold or (may_be_votes and (numbers == np.round(numbers)).all()):
         return 0
-    own = numbers[[list(labels).index(label) for label in mine], np.arange(len(mine))]
+    places = {label: place for place, label in enumerate(scores)}
+    own = numbers[[places[label] for label in mine], np.arange(len(mine))]
     return int((own < numbers.max(axis=0)).sum())
 
 
