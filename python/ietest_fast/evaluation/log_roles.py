@@ -8,7 +8,7 @@ from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.log_texts import Part, have_same_inputs, have_same_texts
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.readers.base import CHAT_TEMPLATE
+from ietest_fast.evaluation.readers.base import MODEL_OF_ANSWERS, OF_MODELS
 from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LogsAre = Literal["versions", "models"]
 
 _TRANSFORMED = "transformed"
+# Settings of which nothing is known where there is no value.
+_IF_KNOWN = frozenset({"n-shot", MODEL_OF_ANSWERS})
 
 
 def name_parts(
@@ -201,15 +203,15 @@ def say_other_settings(logs: Sequence[Answers]) -> list[str]:
     several = len({log.model for log in told}) > 1
     differ = []
     for name in told[0].settings if told else ():
-        values = [log.settings[name] for log in told]
-        if name == "n-shot" and None in values:
-            continue  # it is not known; what else is null was not given
-        if any(value != values[0] for value in values) and not (several and name == CHAT_TEMPLATE):
+        values = [log.settings.get(name) for log in told]
+        if name in _IF_KNOWN and None in values:
+            continue  # what else is null was not given
+        if any(value != values[0] for value in values) and not (several and name in OF_MODELS):
             shown = " and ".join(dict.fromkeys(map(show_value, values)))
             differ.append(f"{name} ({shown})")
     note = (
-        f"Warning: the logs differ in {', '.join(differ)}, by the results beside them; differences "
-        "between their answers may come of that."
+        f"Warning: the logs differ in {', '.join(differ)}; differences between their answers may "
+        "come of that."
     )
     return [note] if differ else []
 

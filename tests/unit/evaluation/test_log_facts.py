@@ -107,7 +107,7 @@ def test_results_beside_logs_of_the_harness_name_the_model(
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
-        ({"n_shot": 0}, {"n_shot": 5}, "differ in n-shot (0 and 5), by the results"),
+        ({"n_shot": 0}, {"n_shot": 5}, "differ in n-shot (0 and 5); differences"),
         (
             {"system_instruction": "Be brief.", "n_shot": 5},
             {"config": {"gen_kwargs": {"temperature": 1}}},
@@ -459,6 +459,41 @@ def test_the_data_set_of_inspect_is_compared_with_the_samples(
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"config": {"temperature": 0}}, {"config": {"temperature": 1}}, "plan.config ({"),
+        ({"steps": [{"solver": "generate"}]}, {"steps": []}, "plan.steps ("),
+        ({"config": {"max_connections": 1}}, {"config": {"max_connections": 9}}, None),
+        ({"config": {"temperature": None}}, {"config": {}}, None),
+        ({"output": "m-1"}, {"output": "m-2"}, "output.model ('m-1' and 'm-2')"),
+        ({"output": "m-1"}, {}, None),
+        ({}, {}, None),
+    ],
+)
+@pytest.mark.parametrize("models", [("m", "m"), ("m", "n")])
+def test_settings_in_which_logs_of_inspect_differ_are_told(
+    first: dict[str, Any],
+    second: dict[str, Any],
+    said: str | None,
+    models: tuple[str, str],
+    tmp_path: Path,
+) -> None:
+    """Of two models, each answers by its own version."""
+    logs = []
+    for place, (plan, model) in enumerate(zip((first, second), models, strict=True)):
+        more = {"output": {"model": plan["output"]}} if "output" in plan else {}
+        words = "Question" if models[0] != models[1] else f"Words {place}"
+        samples = [sample(i, "C", asked=f"{words} {i}?", **more) for i in range(6)]
+        log = json.loads(inspect_log(tmp_path / f"{place}.json", samples, model=model).read_text())
+        logs.append(tmp_path / f"{place}.json")
+        logs[-1].write_text(json.dumps(log | {"plan": plan}))
+    notes = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+    is_own = models[0] != models[1] and "output" in second
+    assert len(notes) == (said is not None and not is_own)
+    assert all(str(said) in note for note in notes)
+
+
+@pytest.mark.parametrize(
     ("ids", "status", "expected"),
     [
         ([1, 2, 3, 4, 5, 6], "success", (1, 1)),
@@ -678,6 +713,51 @@ def test_results_of_helm_that_contradict_the_answers_are_told(
     log = helm_log(tmp_path / ("s.json" if odd == "name" else "scenario_state.json"), *requests)
     notes = [note for note in read_logs([log], unparsed="wrong").notes if "stats.json" in note]
     assert len(notes) == (said is not None and not odd)
+    assert all(str(said) in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ({"exact_match": "1110"}, None),
+        (
+            {"exact_match": "1100"},
+            "exact_match in per_instance_stats.json beside it",
+        ),
+        ({"exact_match": "0000", "quasi_exact_match": "1010"}, "quasi_exact_match in per_instance"),
+        ({"exact_match": "0000", "quasi_exact_match": "1110"}, None),
+        ({"f1_score": "0000"}, None),
+    ],
+)
+@pytest.mark.parametrize("odd", ["", "name", "kept", "damaged"])
+def test_results_of_instances_of_helm_are_held_against_the_answers(
+    tmp_path: Path, metrics: dict[str, str], said: str | None, odd: str
+) -> None:
+    requests = [perturbed(i, answer) for i, answer in enumerate("AAAB")]
+    requests += [perturbed(i, answer, name="typos") for i, answer in enumerate("AAAB")]
+    results = [
+        {
+            "instance_id": request["instance"]["id"],
+            "train_trial_index": request.get("train_trial_index"),
+            "stats": [
+                {"name": {"name": name, "split": "test"}, "mean": float(marks[place % 4])}
+                for name, marks in metrics.items()
+            ],
+        }
+        | (
+            {"perturbation": request["instance"]["perturbation"]}
+            if request["instance"].get("perturbation")
+            else {}
+        )
+        for place, request in enumerate(requests)
+        if odd != "kept" or place != 2
+    ]
+    text = json.dumps(results if odd != "damaged" else [*results, 3, {"stats": [{"name": 1}]}])
+    (tmp_path / "per_instance_stats.json").write_text(text)
+    log = helm_log(tmp_path / ("s.json" if odd == "name" else "scenario_state.json"), *requests)
+    notes = [note for note in read_logs([log]).notes if "per_instance" in note]
+    is_told = said is not None and odd != "name"
+    assert len(notes) == is_told
     assert all(str(said) in note for note in notes)
 
 

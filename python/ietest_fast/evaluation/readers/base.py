@@ -33,7 +33,9 @@ _MOST_NAMES = 20
 _MOST_REPEATS = 1 << 31
 
 CHAT_TEMPLATE = "chat_template"
-"""The setting that each model may have its own of."""
+MODEL_OF_ANSWERS = "output.model"
+OF_MODELS = frozenset({CHAT_TEMPLATE, MODEL_OF_ANSWERS})
+"""Settings that each model may have its own of."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -528,6 +530,18 @@ def naming_fields(records: Sequence[Any], prefix: str) -> dict[str, pa.Array]:
         f"{prefix}.{name}": values
         for name, values in columns.items()
         if may_name_rows(name, values)
+    }
+
+
+def plain_fields(records: Sequence[Any], prefix: str = "") -> dict[str, pa.Array]:
+    """Return the fields of objects that hold a text, a number, true or false, by their names."""
+    rows = [record if isinstance(record, dict) else {} for record in records]
+    names = dict.fromkeys(name for row in rows for name in row)
+    values = {f"{prefix}{name}": [row.get(name) for row in rows] for name in names}
+    return {
+        name: plain_array(own)
+        for name, own in values.items()
+        if not any(isinstance(each, (dict, list)) for each in own)
     }
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import re
 import shlex
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +16,18 @@ import numpy as np
 from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, OTHER_TRUTHS, find_named
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
+from ietest_fast.evaluation.readers.label_columns import (
+    count_other,
+    in_same_words,
+    key_counted,
+    label_keys,
+    say_near_copies,
+)
 from ietest_fast.evaluation.readers.table_columns import (
     INDEX,
     list_columns,
     read_index,
+    read_kinds,
     read_some,
     read_values,
     spread_values,
@@ -270,12 +277,12 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
         return
     found = read_some(path, [gold, *VERSIONS])
     try:
-        right, *answers = (_label_keys(found[name], path) for name in (gold, *VERSIONS))
+        right, *answers = (label_keys(found[name], path) for name in (gold, *VERSIONS))
     except (InputError, KeyError):  # nobody has asked for them
         return
     first, second = outcomes
     for (column, marks), version, keys in zip(outcomes.items(), VERSIONS, answers, strict=True):
-        wanted, given = _in_same_words(right, keys)
+        wanted, given = in_same_words(right, keys)
         kinds = set(wanted) - _OF_NONE
         is_known = np.isin(wanted, list(kinds)) & np.isin(given, list(kinds))
         is_known &= len(kinds) <= MOST_KINDS
@@ -325,7 +332,7 @@ def say_other_facts(
     """Say where columns that nobody has asked for contradict the labels that count."""
     if not beside:
         return ()
-    right, said = _label_keys(gold, path), []
+    right, said = label_keys(gold, path), []
     for name, values in beside.items():
         if name in MARKS:
             said += _say_other_outcomes(name, values, right, gold_column, answers, path=path)
@@ -350,7 +357,7 @@ def say_other_answers(
     if not beside:
         return ()
     try:
-        mine = _label_keys(answers, path)
+        mine = label_keys(answers, path)
     except InputError:  # whoever compares them refuses them
         return ()
     numbers = {
@@ -383,8 +390,8 @@ def say_other_scores(
     names = [*names, *spread]
     for column, values in answers.items():
         try:
-            mine = _label_keys(values, path)
-            right = mine if gold is None else _label_keys(gold, path)
+            mine = label_keys(values, path)
+            right = mine if gold is None else label_keys(gold, path)
         except InputError:  # whoever compares them refuses them
             continue
         labels = {*mine, *right} - _OF_NONE
@@ -484,43 +491,10 @@ def _count_differences(
 ) -> int:
     """Count rows in which a column has another label; NLI's numbers are the same as its names."""
     try:
-        own = _label_keys(values, path)
+        own = label_keys(values, path)
     except InputError:  # lists, which are no labels
         return 0
-    return _count_other(*_in_same_words(own, mine), may_be_named=may_be_named)
-
-
-def _count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -> int:
-    """Count rows with two labels; words that are others throughout may be names of the same."""
-    rows = np.flatnonzero((own != "") & (mine != ""))
-    are_shared = bool(set(own) & set(mine) - {""})  # also where one is filled in for a few rows
-    own, mine = own[rows], mine[rows]
-    if are_shared:
-        return int((own != mine).sum())
-    if not may_be_named or len(set(own)) != len(set(mine)):
-        return 0
-    names = Counter(zip(own, mine, strict=True))
-    most: dict[str, int] = {}
-    for (label, _), n in names.items():
-        most[label] = max(n, most.get(label, 0))
-    return len(rows) - sum(most.values())
-
-
-def _in_same_words(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return labels of two columns, NLI's numbers by name where the other column has the names."""
-    are_names = [set(keys) - {""} <= set(NLI_LABELS) for keys in (first, second)]
-    return (
-        _as_nli(first) if are_names[1] else first,
-        _as_nli(second) if are_names[0] else second,
-    )
-
-
-def _as_nli(keys: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers by the names that they have where 0, 1 and 2 are all there are."""
-    numbers = {str(number): name for number, name in enumerate(NLI_LABELS)}
-    if set(keys) - {""} != set(numbers):
-        return keys
-    return np.array([numbers.get(key, "") for key in keys], dtype=object)
+    return count_other(*in_same_words(own, mine), may_be_named=may_be_named)
 
 
 def _say_other_outcomes(
@@ -536,7 +510,7 @@ def _say_other_outcomes(
 
     outcomes, bad = find_outcomes(pa.chunked_array([values]))
     if bad.size or any(
-        ((_label_keys(each, path) == right) == outcomes).all() for each in answers.values()
+        ((label_keys(each, path) == right) == outcomes).all() for each in answers.values()
     ):
         return []
     said = (
@@ -546,15 +520,24 @@ def _say_other_outcomes(
     return [said]
 
 
-def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
-    """Return what is the same for all spellings of a label, by row; nothing where there is none."""
-    import pyarrow.compute as pc
-
-    encoded = as_texts(column, path=path).dictionary_encode()
-    keys = [label_key(each) for each in encoded.dictionary.to_pylist()]
-    places = pc.fill_null(encoded.indices, len(keys)).to_numpy()
-    found: NDArray[Any] = np.array([*keys, ""], dtype=object)[places]
-    return found
+def say_unread(
+    path: Path,
+    names: Sequence[str],
+    gold: tuple[str, pa.ChunkedArray] | None,
+    answers: Mapping[str, pa.ChunkedArray],
+    *,
+    taken: Collection[str | None],
+) -> tuple[str, ...]:
+    """Say which other columns of a table nearly repeat the labels or answers that count."""
+    if gold is None and not answers:
+        return ()
+    unread = [
+        name
+        for name in names
+        if name not in taken and names.count(name) == 1 and not is_id_name(name)
+    ]
+    columns = read_kinds(path, unread, MOST_KINDS)
+    return say_near_copies(columns, key_counted(gold, answers, path), path)
 
 
 def read_own_gold(
@@ -630,7 +613,16 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
             path=path,
             is_alone=True,
         )
-    return said
+    is_named = [*gold, *answers, *MARKS, CHANGED, EDITS]
+    unread = [name for name in whole.extra_columns if name not in is_named and not is_id_name(name)]
+    counted = key_counted(
+        ("gold", whole.table["gold"]) if "gold" in whole.columns else None,
+        {"predicted": whole.table["predicted"]} if "predicted" in whole.columns else {},
+        path,
+    )
+    if "correct" in whole.columns:
+        counted["correct"] = whole.correct
+    return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
 
 
 def _check_marks(whole: Predictions, path: Path) -> None:
@@ -660,11 +652,11 @@ def _keep_labels(
     import pyarrow as pa
 
     try:
-        own = _label_keys(values, path)
+        own = label_keys(values, path)
     except InputError:  # lists, which are no labels
         return pa.nulls(len(values), pa.string())
-    known = [_label_keys(whole.table["predicted"], path)]
-    known += [_label_keys(whole.table["gold"], path)] if "gold" in whole.columns else []
-    is_gold = len(known) > 1 and (_in_same_words(own, known[1])[0] == known[1]).all()
+    known = [label_keys(whole.table["predicted"], path)]
+    known += [label_keys(whole.table["gold"], path)] if "gold" in whole.columns else []
+    is_gold = len(known) > 1 and (in_same_words(own, known[1])[0] == known[1]).all()
     kept = np.zeros(len(own), np.bool_) if is_gold else np.isin(own, np.concatenate(known))
     return pa.array(np.where(kept, own, ""), pa.string())

@@ -36,6 +36,7 @@ _LETTER = re.compile("[A-Za-z]")
 _ORIGINAL = "original"
 _NAME = "scenario_state.json"
 _RESULTS = "stats.json"
+_RESULTS_OF_EACH = "per_instance_stats.json"
 # HELM's metrics that are the share of right answers: of choices, and of free texts.
 _MATCHES = ("exact_match", "quasi_exact_match")
 _SAME_MEAN = 1e-6
@@ -94,6 +95,7 @@ class HelmReader:
             _check_letters(valid, path)
             notes += _say_unmapped(valid, path)
         notes += _say_other_means(valid, path, is_choice=is_choice)
+        notes += _say_other_marks(valid, path, is_choice=is_choice)
         found: list[Answers] = []
         for version, rows in by_version.items():
             read = [_read_answer(row, path, is_choice=is_choice) for row in rows]
@@ -359,14 +361,9 @@ def _say_other_means(
 
 def _read_means(path: Path, split: str | None) -> dict[str, float]:
     """Return the means of the unperturbed instances by metric; none where it cannot be read."""
-    if not path.name.startswith(_NAME):
-        return {}
-    try:
-        found = files.read_json(path.with_name(_RESULTS))
-    except (InputError, OSError):  # nobody has asked for it
-        return {}
+    found = _read_beside(path, _RESULTS)
     means: dict[str, float] = {}
-    for each in _as_list(found):
+    for each in found:
         about = lookup(each, "name") if isinstance(each, dict) else None
         if not isinstance(about, dict) or about.get("perturbation"):
             continue
@@ -375,6 +372,57 @@ def _read_means(path: Path, split: str | None) -> dict[str, float]:
         if about.get("name") in _MATCHES and is_of_split and mean is not None:
             means[about["name"]] = mean
     return means
+
+
+def _say_other_marks(
+    requests: Sequence[dict[str, Any]], path: Path, *, is_choice: bool
+) -> tuple[str, ...]:
+    """Count the instances of which HELM's own results say otherwise whether the answer is right."""
+    marks: dict[str, dict[str, bool]] = {}
+    for each in _read_beside(path, _RESULTS_OF_EACH):
+        for stat in _as_list(lookup(each, "stats")):
+            metric, mean = lookup(stat, "name.name"), as_finite(lookup(stat, "mean"))
+            if metric in _MATCHES and mean in {0.0, 1.0}:
+                marks.setdefault(metric, {})[_name_result(each, lookup(each, "instance_id"))] = (
+                    mean == 1.0
+                )
+    differ = dict.fromkeys(marks, 0)
+    for request in requests:
+        instance = request["instance"]
+        own = request | {"perturbation": instance.get("perturbation")}
+        name, right = (
+            _name_result(own, instance.get("id")),
+            _read_answer(request, path, is_choice=is_choice)[2],
+        )
+        for metric, said in marks.items():
+            differ[metric] += right is not None and said.get(name, right) != right
+    if not differ or not min(differ.values()):
+        return ()
+    metric = min(differ, key=lambda each: differ[each])
+    note = (
+        f"Warning: {path}: {metric} in {_RESULTS_OF_EACH} beside it says otherwise than the "
+        f"completions of {say_count(differ[metric], 'request')} whether they are right; the "
+        "completions count (take both files from one run)."
+    )
+    return (note,)
+
+
+def _name_result(record: Any, instance: Any) -> str:
+    """Name the result of an instance: by its id, its trial and its perturbation."""
+    return json.dumps(
+        [instance, lookup(record, "train_trial_index"), lookup(record, "perturbation") or None],
+        sort_keys=True,
+    )
+
+
+def _read_beside(path: Path, name: str) -> list[Any]:
+    """Return what HELM has written beside its requests; nothing where it cannot be read."""
+    if not path.name.startswith(_NAME):
+        return []
+    try:
+        return _as_list(files.read_json(path.with_name(name)))
+    except (InputError, OSError):  # nobody has asked for it
+        return []
 
 
 def _as_list(value: Any) -> list[Any]:

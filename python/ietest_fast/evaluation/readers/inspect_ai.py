@@ -11,14 +11,18 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ietest_fast.corpus.labels import answer_key, label_key
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import (
+    MODEL_OF_ANSWERS,
     Answers,
     Repeats,
     lookup,
     naming_fields,
     plain_array,
+    plain_fields,
     plain_question,
     read_json,
     repeat_numbers,
@@ -30,6 +34,7 @@ from ietest_fast.evaluation.readers.inspect_scores import (
     compare_reductions,
     judge_samples,
 )
+from ietest_fast.evaluation.readers.label_columns import key_counted, say_near_copies
 from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_text, show_value
@@ -54,6 +59,10 @@ _UNFINISHED = {
 _LEAST_VALUES = 3 << 29
 _MOST_RATIO = 150
 _SAMPLE_ID = "sample_id"
+# How requests are sent, which changes no answer.
+_OF_REQUESTS = frozenset(
+    {"max_connections", "max_retries", "timeout", "attempt_timeout", "batch", "cache"}
+)
 # Older versions give no eval_id; the status of a run comes before what it is of.
 _OLD_HEADER = re.compile(
     rb'\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?'
@@ -133,6 +142,8 @@ class InspectReader:
                 for sample, value in zip(samples, judged.values, strict=True)
             ]
         gold = [as_text(lookup(sample, fields.gold or "target")) for sample in samples]
+        if not (fields.gold or fields.predicted or fields.correct):
+            notes += _say_unread(samples, gold, predicted, judged.outcomes, path)
         is_other = [
             _is_other(target, answer, sample.get("choices"))
             for target, answer, sample in zip(gold, predicted, samples, strict=True)
@@ -167,6 +178,7 @@ class InspectReader:
                 ),
                 judged_by=(judged.scorer, *judged.fitting),
                 model=None if about.get("model") is None else str(about["model"]),
+                settings=_find_settings(header, samples),
                 columns={
                     name: plain_array([_kept(sample, name) for sample in samples])
                     for name in fields.keep
@@ -181,6 +193,32 @@ class InspectReader:
                 notes=tuple(notes),
             )
         ]
+
+
+def _say_unread(
+    samples: list[dict[str, Any]],
+    gold: list[str | None],
+    predicted: list[str | None],
+    outcomes: Sequence[bool | None],
+    path: Path,
+) -> list[str]:
+    """Say which metadata, or what a model wrote, nearly repeat a target, an answer or a mark."""
+    columns = plain_fields([sample.get("metadata") for sample in samples], "metadata.")
+    columns["output.completion"], columns["output.choices"] = (
+        plain_array(list(words)) for words in zip(*map(_read_words, samples), strict=True)
+    )
+    answers = {"the answer": text_array(predicted)}
+    counted = key_counted(("target", text_array(gold)), answers, path)
+    if None not in outcomes:
+        counted["whether the answer is right"] = np.array(outcomes, np.bool_)
+    return [*say_near_copies(columns, counted, path)]
+
+
+def _read_words(sample: dict[str, Any]) -> tuple[Any, Any]:
+    """Return what the model wrote, from both places where it stands."""
+    choices = lookup(sample, "output.choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return lookup(sample, "output.completion"), lookup(first, "message.content")
 
 
 def _read_header(path: Path) -> dict[str, Any]:
@@ -312,6 +350,26 @@ def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path:
         f"{show_value(others[0])}, and its header names the model {show_value(named)}; they count."
     )
     return [said]
+
+
+def _find_settings(header: dict[str, Any], samples: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return how the model was asked, and which version of it answered, if a single one did."""
+    plan = header.get("plan")
+    steps = lookup(plan, "steps")
+    config = lookup(plan, "config")
+    models = {as_text(lookup(sample, "output.model")) for sample in samples}
+    asked = {
+        name: value
+        for name, value in (config.items() if isinstance(config, dict) else ())
+        if name not in _OF_REQUESTS and value is not None
+    }
+    return {
+        MODEL_OF_ANSWERS: models.pop() if len(models) == 1 else None,
+        "plan.config": asked or None,
+        "plan.steps": [[lookup(step, "solver"), lookup(step, "params")] for step in steps]
+        if isinstance(steps, list)
+        else None,
+    }
 
 
 def _name_parts(name: Any) -> set[str]:

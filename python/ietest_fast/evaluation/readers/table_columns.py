@@ -46,6 +46,26 @@ def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
     return {name: table[name].combine_chunks() for name in table.column_names}
 
 
+def read_kinds(path: Path, names: Sequence[str], most: int) -> dict[str, pa.Array]:
+    """Read those columns of which the first rows have few different values: no texts, no scores."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not names:
+        return {}
+    head = None
+    with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
+        head = next(iter(reader), None)
+    if head is None:
+        return {}
+    few = [
+        name
+        for name, values in zip(head.schema.names, head.columns, strict=True)
+        if not pa.types.is_nested(values.type) and len(pc.unique(values)) <= most
+    ]
+    return read_some(path, few)
+
+
 def read_index(path: str | Path) -> pa.Array | None:
     """Return the index that pandas has stored in a Parquet file, as a column or as a range.
 

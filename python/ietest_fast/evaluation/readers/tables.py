@@ -33,6 +33,7 @@ from ietest_fast.evaluation.readers.facts_beside import (
     say_other_facts,
     say_other_pairs,
     say_other_scores,
+    say_unread,
 )
 from ietest_fast.evaluation.readers.table_columns import (
     list_columns,
@@ -133,10 +134,27 @@ class TableReader:
             path=path,
             is_alone=len(columns) == 1 and fields.predicted is None,
         )
-        if not are_outcomes:
-            notes += _say_other_answers(
-                path, names, table, columns, taken={gold, *keep}, fields=fields
-            )
+        others, said = (
+            ([], ())
+            if are_outcomes
+            else _say_other_answers(path, names, table, columns, taken={gold, *keep}, fields=fields)
+        )
+        notes += said
+        chosen = {fields.predicted, *fields.answer_columns, *fields.correct_columns}
+        notes += say_unread(
+            path,
+            names,
+            (gold, table[gold]) if has_gold and fields.gold is None else None,
+            {column: table[column] for column in columns.values() if column not in chosen},
+            taken={
+                *table.column_names,
+                gold,
+                *_ABOUT,
+                EDITS,
+                *others,
+                *_list_told(names, gold, marks),
+            },
+        )
         return [
             Answers(
                 path=path,
@@ -170,6 +188,14 @@ class TableReader:
         ]
 
 
+def _list_told(
+    names: Sequence[str], gold: str, marks: Mapping[str, tuple[str | None, Any]]
+) -> list[str]:
+    """Return the columns of right answers and marks, which are compared by their names."""
+    beside = list_beside(names, gold, with_outcomes=True)
+    return [*beside, *(name for name, _ in marks.values() if name is not None)]
+
+
 def _say_other_answers(
     path: Path,
     names: Sequence[str],
@@ -178,12 +204,14 @@ def _say_other_answers(
     *,
     taken: Collection[str],
     fields: Fields,
-) -> tuple[str, ...]:
+) -> tuple[list[str], tuple[str, ...]]:
     """Compare answers with those of other columns, unless somebody has chosen the one that counts.
 
-    Of several versions, a column has the name of the version before or behind.
+    Of several versions, a column has the name of the version before or behind. Returns the names
+    of those columns, and what there is to say.
     """
     notes: tuple[str, ...] = ()
+    others: list[str] = []
     chosen = {fields.predicted, *fields.answer_columns}
     for column in (each for each in columns.values() if each not in chosen):
         usual: tuple[str, ...] = PREDICTIONS
@@ -196,7 +224,8 @@ def _say_other_answers(
             if name not in {*columns.values(), *taken, fields.item}
         ]
         notes += say_other_answers(read_some(path, beside), table[column], column, path=path)
-    return notes
+        others += beside
+    return others, notes
 
 
 def _read_about(path: Path, names: Sequence[str], taken: Collection[str]) -> dict[str, str]:

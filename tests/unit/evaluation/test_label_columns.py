@@ -1,0 +1,212 @@
+"""Columns that nobody reads and that nearly repeat one that counts, whatever their names."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ietest_fast.evaluation.readers.label_columns import key_counted, say_near_copies
+from ietest_fast.evaluation.reading import read_logs
+from toy_logs import inspect_log, reword, sample
+
+N = 20
+LABELS = ["pos" if i % 2 else "neg" for i in range(N)]
+FIRST = [label if i % 7 else "pos" for i, label in enumerate(LABELS)]
+SECOND = [label if i % 5 else "neg" for i, label in enumerate(LABELS)]
+RIGHT = [a == b for a, b in zip(LABELS, FIRST, strict=True)]
+
+
+def but(values: list[Any], *rows: int) -> list[Any]:
+    """The values with others in some rows."""
+    kinds = list(dict.fromkeys(values))
+    return [kinds[1 - kinds.index(v)] if i in rows else v for i, v in enumerate(values)]
+
+
+def named(values: list[str], neg: Any, pos: Any) -> list[Any]:
+    return [pos if value == "pos" else neg for value in values]
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (but(LABELS, 3, 4), "foo (unlike label in 2 rows)"),
+        ([each.upper() + " " for each in but(LABELS, 3)], "foo (unlike label in 1 row)"),
+        (named(but(LABELS, 3), 0, 1), "foo (unlike label in 1 row)"),
+        (named(but(LABELS, 3), "B", "A"), "foo (unlike label in 1 row)"),
+        (but(FIRST, 1), "foo (unlike original in 1 row)"),
+        (but(SECOND, 8, 9), "foo (unlike transformed in 2 rows)"),
+        (but(RIGHT, 9), "foo (unlike whether original is right in 1 row)"),
+        ([int(each) for each in but(RIGHT, 9)], "foo (unlike whether original is right in 1 row)"),
+        (LABELS, None),
+        (SECOND, None),
+        (named(LABELS, "B", "A"), None),
+        (RIGHT, None),
+        (["web", "book"] * 5 + ["book", "web"] * 5, None),
+        (["one"] * N, None),
+        ([None] * N, None),
+        ([f"word {i}" for i in range(N)], None),
+        ([i / 7 for i in range(N)], None),
+    ],
+)
+@pytest.mark.parametrize("end", ["csv", "tsv", "jsonl", "parquet"])
+def test_near_copies_in_tables_are_told(
+    tmp_path: Path, column: list[Any], said: str | None, end: str
+) -> None:
+    frame = pd.DataFrame({"label": LABELS, "original": FIRST, "transformed": SECOND, "foo": column})
+    path = tmp_path / f"t.{end}"
+    if end == "parquet":
+        frame.to_parquet(path)
+    elif end == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if end == "tsv" else ",")
+    notes = [note for note in read_logs([path]).notes if "nearly the same" in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (but(LABELS, 3, 4), "foo (unlike gold in 4 rows)"),
+        (but(RIGHT, 9), "foo (unlike whether predicted is right in "),
+        (LABELS, None),
+        (["web", "book"] * 5 + ["book", "web"] * 5, None),
+    ],
+)
+def test_near_copies_in_long_tables_are_told(
+    tmp_path: Path, column: list[Any], said: str | None
+) -> None:
+    parts = [
+        pd.DataFrame({"item": range(N), "version": version, "gold": LABELS, "predicted": answers})
+        for version, answers in (("original", FIRST), ("transformed", but(FIRST, 1)))
+    ]
+    path = tmp_path / "t.csv"
+    pd.concat([part.assign(foo=column) for part in parts]).to_csv(path, index=False)
+    notes = [note for note in read_logs([path]).notes if "nearly the same" in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
+
+
+def test_columns_of_any_type_stand_beside_labels(tmp_path: Path) -> None:
+    table = pa.table({"label": LABELS, "original": FIRST, "transformed": SECOND})
+    kinds = [
+        *(pa.null(), pa.binary(), pa.string_view(), pa.float16(), pa.decimal128(9, 2)),
+        *(pa.date32(), pa.time64("us"), pa.timestamp("s", "UTC"), pa.duration("s")),
+        *(pa.dictionary(pa.int8(), pa.string()), pa.list_(pa.int8()), pa.struct({"a": pa.int8()})),
+    ]
+    for kind in kinds:
+        pq.write_table(table.append_column("foo", pa.nulls(N, kind)), tmp_path / "t.parquet")
+        assert not [note for note in read_logs([tmp_path / "t.parquet"]).notes if "foo" in note]
+
+
+def test_columns_that_somebody_has_chosen_are_not_questioned(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    frame = pd.DataFrame({"label": LABELS, "a": FIRST, "b": SECOND, "other": but(FIRST, 1)})
+    frame.assign(gold2=but(LABELS, 3)).to_csv(path, index=False)
+    read = read_logs([path], columns=["a", "b"], gold_column="label")
+    assert not [note for note in read.notes if "nearly the same" in note]
+    read = read_logs([path], columns=["a", "b"])
+    assert "gold2 (unlike label in 1 row)" in "".join(read.notes)
+
+
+@pytest.mark.parametrize(
+    ("field", "said"),
+    [
+        (lambda i: int(i % 2 if i != 3 else 0), "doc.mine (unlike target in 1 row)"),
+        (lambda i: "AB"[i % 2 if i != 3 else 0], "doc.mine (unlike target in 1 row)"),
+        (lambda i: i % 2, None),
+        (lambda i: [i % 2], None),
+        (lambda i: f"text {i}", None),
+    ],
+)
+def test_near_copies_in_logs_of_the_harness_are_told(
+    tmp_path: Path, field: Any, said: str | None
+) -> None:
+    logs = []
+    for name in ("plain", "other"):
+        lines = [
+            {
+                "doc_id": i,
+                "doc": {"q": f"{name} {i}?", "mine": field(i)},
+                "target": ["no", "yes"][i % 2],
+                "arguments": [[f"{name} {i}?", {}]],
+                "resps": [[["no", "yes"][i % 2]]],
+                "filtered_resps": [["no", "yes"][i % 2]],
+                "exact_match": 1,
+                "metrics": ["exact_match"],
+            }
+            for i in range(N)
+        ]
+        logs.append(tmp_path / f"samples_{name}.jsonl")
+        logs[-1].write_text("".join(json.dumps(line) + "\n" for line in lines))
+    notes = [note for note in read_logs(logs).notes if "nearly the same" in note]
+    assert len(notes) == 2 * (said is not None)
+    assert all(str(said) in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        lambda said: {"output": {"completion": f"ANSWER: {said}"}},
+        lambda said: {"output": {"choices": [{"message": {"content": said}}]}},
+        lambda said: {"metadata": {"graded": said == "yes"}},
+    ],
+)
+@pytest.mark.parametrize("n_other", [0, 2])
+def test_near_copies_in_logs_of_inspect_are_told(tmp_path: Path, more: Any, n_other: int) -> None:
+    """What the model has written is held against the answer that a scorer has found in it."""
+    values = ["C" if i % 3 else "I" for i in range(N)]
+    words = ["no" if (value == "I") != (i < n_other) else "yes" for i, value in enumerate(values)]
+    samples = [
+        sample(i, value, **more(word))
+        for i, (value, word) in enumerate(zip(values, words, strict=True))
+    ]
+    other = [each | {"input": reword(each["input"])} for each in samples]
+    logs = [inspect_log(tmp_path / "o.json", samples), inspect_log(tmp_path / "r.json", other)]
+    notes = [note for note in read_logs(logs).notes if "nearly the same" in note]
+    assert len(notes) == 2 * (n_other > 0)
+    assert all(f"in {n_other} rows" in note for note in notes)
+
+
+def oracle(own: list[str], mine: list[str]) -> tuple[int, float]:
+    """Rows that differ, and Cohen's kappa, one row after the other; with names in common."""
+    n = sum(a != b for a, b in zip(own, mine, strict=True))
+    by_chance = sum(own.count(k) * mine.count(k) for k in {*own, *mine}) / len(own) ** 2
+    kappa = 0.0 if by_chance == 1 else (1 - n / len(own) - by_chance) / (1 - by_chance)
+    return n, kappa
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=2, max_size=40))
+def test_near_copies_are_those_of_the_plain_rule(pairs: list[tuple[str, str]]) -> None:
+    own, mine = ([*each] for each in zip(*pairs, strict=True))
+    counted = key_counted(None, {"said": pa.array(mine)}, Path("x.csv"))
+    notes = say_near_copies({"foo": pa.array(own)}, counted, Path("x.csv"))
+    n, kappa = oracle(own, mine)
+    kinds = len({*own}), len({*mine})
+    if not {*own} & {*mine} or min(kinds) < 2 or abs(kappa - 0.5) < 1e-9:
+        return  # names of their own are matched, and are tested above
+    near = n > 0 and kappa >= 0.5 and kappa * math.sqrt(len(own)) >= 2.5
+    assert [f"unlike said in {n} row" in note for note in notes] == [True] * near
+
+
+def test_columns_that_have_nothing_to_do_with_labels_are_rarely_taken_for_copies() -> None:
+    rng = np.random.default_rng(0)
+    n_told = 0
+    for _ in range(1000):
+        n = int(rng.integers(6, 200))
+        label, other = (pa.array(rng.choice(["p", "n"], n)) for _ in range(2))
+        counted = key_counted(("label", label), {}, Path("x.csv"))
+        n_told += len(say_near_copies({"foo": other}, counted, Path("x.csv")))
+    assert n_told <= 10
