@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+import ietest_fast as ie
 from ietest_fast.cli.main import main
 from ietest_fast.transform import apply_edits, undo
 from ietest_fast.transform.frequent import FrequentCounts
@@ -747,3 +749,23 @@ def test_other_columns_beside_new_labels_are_copied(tmp_path, capsys, columns):
     status, err, rows = label_numbers(tmp_path, capsys, **columns)
     assert (status, err) == (0, "")
     assert {row.get("source") for row in rows} == set(columns.get("source", [None]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"y_true": (0, 1, 2)}, "the column stays as before: y_true;"),
+        ({"Target": NAMES, "label1": NAMES}, "the columns stay as before: Target, label1;"),
+        ({"gold": NAMES}, None),
+        ({"source": NAMES}, None),
+    ],
+)
+def test_columns_that_may_still_say_the_old_labels_are_told(tmp_path, capsys, columns, said):
+    status, err, _ = label_numbers(tmp_path, capsys, label=NAMES, **columns)
+    assert status == 0
+    assert (said in err) if said else not err
+    table = {"premise": NUMBERS, "hypothesis": ["He eats."] * 3, "label": NAMES, **columns}
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        ie.transform({k: list(v) for k, v in table.items()}, "numerical")
+    assert [said in str(each.message) for each in found] == [True] * bool(said)

@@ -61,6 +61,8 @@ MAX_LABELS = 127
 
 _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
+# In names of columns that may say labels.
+_LIKE_LABELS = re.compile(r"label|gold|target|truth|y_true|annotat", re.IGNORECASE)
 _DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
 _FRACTION = re.compile(r"^([-+]?\d+)\.0*$")
 _NUMBERED = re.compile(r"(?i)^(label|class)?[ _-]?\d+$")
@@ -411,6 +413,12 @@ def warn_of_other_labels(
                 IetestWarning,
                 stacklevel=2,
             )
+
+
+def list_old_labels(names: Sequence[str], label_column: str) -> list[str]:
+    """Name the columns that may still say the old labels once :func:`put_labels_beside` is done."""
+    new = {label_column, *LABEL_COLUMNS, *LABELS_BESIDE}
+    return [name for name in names if name not in new and _LIKE_LABELS.search(name)]
 
 
 def put_labels_beside(table: pa.Table, label_column: str, labels: pa.Array) -> pa.Table:

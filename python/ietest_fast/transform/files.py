@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import warnings
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +24,14 @@ from ietest_fast.corpus.columns import (
     usual_label_column,
 )
 from ietest_fast.corpus.formats import format_of
-from ietest_fast.corpus.labels import name_numbers, names_in_metadata, put_labels_beside
+from ietest_fast.corpus.labels import (
+    list_old_labels,
+    name_numbers,
+    names_in_metadata,
+    put_labels_beside,
+)
 from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
 from ietest_fast.transform.columns import as_strings, check_text_columns
 from ietest_fast.transform.edits import COMPANION_RULES
@@ -341,6 +347,7 @@ def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | Non
     """
     if label_column is not None:
         check_columns(path, schema.names, [label_column])
+        _say_old_labels(path, schema.names, label_column)
         return label_column
     found = usual_label_column(path, schema.names)
     beside = [name for name in LABELS_BESIDE if name in schema.names]
@@ -351,7 +358,21 @@ def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | Non
             path=path,
             column=beside[0],
         )
+    _say_old_labels(path, schema.names, found)
     return found
+
+
+def _say_old_labels(source: str | Path, names: Sequence[str], column: str | None) -> None:
+    """Warn of columns that seem to say labels and stay as they are where labels are set anew."""
+    found = [] if column is None else list_old_labels(names, column)
+    if found:
+        stay = "column stays" if len(found) == 1 else "columns stay"
+        warnings.warn(
+            f"{source}: labels are set anew in {column}, and the {stay} as before: "
+            f"{', '.join(found)}; drop what says the old labels",
+            IetestWarning,
+            stacklevel=3,
+        )
 
 
 def _name_labels(table: pa.Table, target: Path, source: Path, n_before: int = 0) -> pa.Table:
