@@ -372,6 +372,22 @@ def test_confidences_that_probabilities_contradict_are_counted(
     assert said is None or said in warned[0]
 
 
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+@pytest.mark.parametrize(("change", "said"), [(0.0, False), (0.004, False), (0.2, True)])
+def test_confidences_that_are_not_the_score_of_the_gold_label_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str, change: float, *, said: bool
+) -> None:
+    rows = answers()
+    for row in rows:
+        right = (
+            row["confidence"] - change if row["confidence"] > 0.5 else row["confidence"] + change
+        )
+        row |= {f"prob_{row['gold']}": right}
+        row |= {f"prob_{'no' if row['gold'] == 'yes' else 'yes'}": 1 - right}
+    _, _, err = run(capsys, write(tmp_path / f"log.{form}", rows))
+    assert ("the confidence is not the score of the gold label" in err) == said
+
+
 def test_confidences_of_a_table_and_of_a_full_test_set() -> None:
     known = Predictions(table=pa.Table.from_pylist(answers()), label_names=("no", "yes"))
     assert ie.consistency(known, n_resamples=50).n_items == 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.paranlu import CONFIDENCE
 from ietest_fast.evaluation.schema import plain_type
 from ietest_fast.plurals import say_count
+from ietest_fast.values import as_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,7 +162,7 @@ def _say_contradicted(
 ) -> str | None:
     """Count confidences that probabilities beside them contradict, which may be of another kind."""
     if "probabilities" not in predictions.columns:
-        return None
+        return _say_other_scores(predictions, rows, values)
     lists = predictions.table["probabilities"].combine_chunks().take(pa.array(rows))
     widths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
     row_of = np.repeat(np.arange(rows.size), widths)
@@ -172,6 +174,45 @@ def _say_contradicted(
         is_near &= (place == gold[row_of]) | (gold[row_of] < 0)
         of = "not the probability of the gold label"
     wrong = np.flatnonzero((np.bincount(row_of, is_near, rows.size) == 0) & (widths > 0))
+    return _say_rows(predictions, rows, values, wrong, of)
+
+
+def _say_other_scores(
+    predictions: Predictions,
+    rows: NDArray[np.int64],
+    values: NDArray[np.float64],
+) -> str | None:
+    """Count confidences that are not the score of the gold label, where each label has a column."""
+    from ietest_fast.evaluation.readers.facts_beside import list_scores
+    from ietest_fast.evaluation.readers.label_columns import label_keys
+
+    if "gold" not in predictions.columns:
+        return None
+    keys = [
+        label_keys(predictions.table[name], Path(predictions.source))
+        for name in ("gold", "predicted")
+        if name in predictions.columns
+    ]
+    labels = {*np.concatenate(keys)} - {""}
+    scores = next(list_scores(predictions.extra_columns, labels, CONFIDENCE), None)
+    if scores is None:
+        return None
+    own = keys[0][rows]
+    said = np.full(rows.size, np.nan)
+    for label in labels:
+        of_label = own == label
+        said[of_label] = as_numbers(predictions.table[scores[label]])[rows][of_label]
+    wrong = np.flatnonzero(np.abs(said - values) > _ROUNDED)
+    return _say_rows(predictions, rows, values, wrong, "not the score of the gold label")
+
+
+def _say_rows(
+    predictions: Predictions,
+    rows: NDArray[np.int64],
+    values: NDArray[np.float64],
+    wrong: NDArray[np.int64],
+    of: str,
+) -> str | None:
     if not wrong.size:
         return None
     first = int(wrong[0])

@@ -101,9 +101,10 @@ def _read_scored(path: Path, threshold: float | None) -> ConsistencyAnswers:
     from ietest_fast.evaluation.readers.tables import read_scores
     from ietest_fast.evaluation.reading import say_threshold
 
-    table = read_scores(path, list_columns(path), threshold)
+    table, lost = read_scores(path, list_columns(path), threshold)
     known = as_answers(Predictions.from_table(table, source=str(path)))
-    said = [] if threshold is None else say_threshold([table["correct"]], threshold)
+    said = [*lost]
+    said += [] if threshold is None else say_threshold([table["correct"]], threshold)
     return replace(known, run=replace(known.run, warnings=(*known.run.warnings, *said)))
 
 

@@ -121,6 +121,39 @@ def test_columns_that_somebody_has_chosen_are_not_questioned(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"k": 1}, None),
+        (["a", "b"], None),
+        ([{"role": "user"}], None),
+        ({"pos": 0.9, "neg": 0.1}, "by foo.pos, foo.neg, another label than predicted"),
+        ("mixed", None),
+    ],
+)
+@pytest.mark.parametrize("how", ["labels", "outcomes"])
+def test_objects_and_lists_stand_beside_long_tables_of_json(
+    tmp_path: Path, value: Any, said: str | None, how: str
+) -> None:
+    """They are read as from Parquet, and never keep the rest from being read."""
+    rows = [
+        {"item": i, "version": version, "gold": LABELS[i], "predicted": FIRST[i], "correct": 1}
+        | {"correct": int(LABELS[i] == FIRST[i]), "scores" if said else "foo": value}
+        for i in range(N)
+        for version in ("original", "transformed")
+    ]
+    if value == "mixed":
+        for i, row in enumerate(rows):
+            row["foo"] = {"k": i} if i % 2 else "text"
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    read = read_logs([path], **({} if how == "labels" else {"correct_columns": ["correct"]}))
+    assert read.predictions.versions == ("original", "transformed")
+    notes = "".join(read.notes)
+    if said is not None and how == "labels":
+        assert said.replace("foo", "scores") in notes
+
+
+@pytest.mark.parametrize(
     ("field", "said"),
     [
         (lambda i: int(i % 2 if i != 3 else 0), "doc.mine (unlike target in 1 row)"),

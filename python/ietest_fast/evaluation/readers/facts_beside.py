@@ -395,7 +395,7 @@ def say_other_scores(
         except InputError:  # whoever compares them refuses them
             continue
         labels = {*mine, *right} - _OF_NONE
-        for scores in _list_scores(names, labels, column, is_alone=is_alone):
+        for scores in list_scores(names, labels, column, is_alone=is_alone):
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
             n = _count_unlikely(scores, found, mine, right) if is_read else 0
@@ -428,8 +428,8 @@ def _spread_scores(
     }
 
 
-def _list_scores(
-    names: Sequence[str], labels: set[str], column: str, *, is_alone: bool
+def list_scores(
+    names: Sequence[str], labels: set[str], column: str, *, is_alone: bool = True
 ) -> Iterator[dict[str, str]]:
     """Find columns of numbers for each label: its name alone, or with one word for all of them."""
     if not 2 <= len(labels) <= MOST_KINDS:

@@ -99,6 +99,27 @@ def read_nested(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
     return read_some(path, names)
 
 
+def read_with_others(
+    path: Path, needed: Sequence[str], others: Sequence[str]
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read columns that are needed, and others as far as they can be read, and say which cannot.
+
+    Raises
+    ------
+    InputError
+        If one that is needed cannot.
+    """
+    try:
+        return read_values(path, [*needed, *others]), ()
+    except InputError:
+        table = read_values(path, needed)
+    for name, values in read_nested(path, others).items():
+        table = table.append_column(name, values)
+    lost = [name for name in others if name not in table.column_names]
+    note = f"Warning: {path}: not read, since their values are of several kinds: {', '.join(lost)}."
+    return table, (note,) if lost else ()
+
+
 def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
     """Return the fields of objects by name, or lists of one length by place; nothing of others."""
     import pyarrow as pa

@@ -41,8 +41,9 @@ from ietest_fast.evaluation.readers.table_columns import (
     read_nested,
     read_some,
     read_values,
+    read_with_others,
 )
-from ietest_fast.evaluation.schema import CHANGED, KEY, say_no_labels, say_unlikely
+from ietest_fast.evaluation.schema import CHANGED, KEY, TYPES, say_no_labels, say_unlikely
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_outcomes,
@@ -340,8 +341,9 @@ def _read_long(
 
     form = find_format(path)
     is_own = False
+    lost: tuple[str, ...] = ()
     if by_outcomes or fields.threshold is not None:
-        table = read_scores(path, names, fields.threshold)
+        table, lost = read_scores(path, names, fields.threshold)
         whole = Predictions.from_table(table, source=str(path))
     elif form.kind == "parquet":
         whole = Predictions.read(path)
@@ -349,7 +351,7 @@ def _read_long(
             is_own = KEY in (file.schema_arrow.metadata or {})
     else:
         plain = [name for name in names if name != "probabilities" or form.kind != "jsonl"]
-        table = read_values(path, plain)
+        table, lost = read_with_others(path, *_part_known(plain))
         if len(plain) < len(names):
             table = table.append_column("probabilities", _read_lists(path, form, "probabilities"))
         whole = Predictions.from_table(table, source=str(path))
@@ -364,8 +366,14 @@ def _read_long(
         others += (
             f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
         )
-    found[0] = replace(found[0], notes=(*found[0].notes, *others))
+    found[0] = replace(found[0], notes=(*found[0].notes, *lost, *others))
     return found
+
+
+def _part_known(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Part the columns that every long table may have from others."""
+    known = [name for name in names if name == "item" or name in TYPES]
+    return known, [name for name in names if name not in known]
 
 
 def _are_of(log: Answers, whole: Predictions) -> pa.Array:
@@ -411,19 +419,23 @@ def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answe
     return found
 
 
-def read_scores(path: Path, names: Sequence[str], threshold: float | None) -> pa.Table:
-    """Read a long table without its labels: outcomes, or scores of which a threshold makes some."""
+def read_scores(
+    path: Path, names: Sequence[str], threshold: float | None
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read a long table without its labels: outcomes, or scores of which a threshold makes some.
+
+    Also says which columns cannot be read.
+    """
     if "correct" not in names:
         raise InputError(
             "a threshold (--threshold) is for scores, and this table has answers and right "
             "answers, and no column correct",
             path=path,
         )
-    table = read_values(
-        path, [name for name in names if name not in {"gold", "predicted", "probabilities"}]
-    )
+    kept = [name for name in names if name not in {"gold", "predicted", "probabilities"}]
+    table, lost = read_with_others(path, *_part_known(kept))
     scores = as_outcomes(table["correct"], path=path, name="correct", threshold=threshold)
-    return table.set_column(table.column_names.index("correct"), "correct", scores)
+    return table.set_column(table.column_names.index("correct"), "correct", scores), lost
 
 
 def _read_lists(path: Path, form: Format, name: str) -> pa.Array:
