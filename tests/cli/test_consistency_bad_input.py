@@ -384,8 +384,21 @@ def test_confidences_that_are_not_the_score_of_the_gold_label_are_counted(
         )
         row |= {f"prob_{row['gold']}": right}
         row |= {f"prob_{'no' if row['gold'] == 'yes' else 'yes'}": 1 - right}
-    _, _, err = run(capsys, write(tmp_path / f"log.{form}", rows))
-    assert ("the confidence is not the score of the gold label" in err) == said
+    _, out, _ = run(capsys, write(tmp_path / f"log.{form}", rows))
+    assert ("is not the score of the gold label" in " ".join(out.split())) == said
+
+
+@pytest.mark.parametrize(("more", "said"), [({}, True), ({"note": "b"}, False)])
+def test_a_copy_of_a_file_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], more: dict[str, str], *, said: bool
+) -> None:
+    paths = [
+        write(tmp_path / "a.csv", answers()),
+        write(tmp_path / "b.csv", [row | more for row in answers()]),
+    ]
+    status, _, err = run(capsys, *paths)
+    assert status == 0
+    assert ("b.csv is a copy of" in err) == said
 
 
 def test_confidences_of_a_table_and_of_a_full_test_set() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import filecmp
 import json
+import warnings
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +13,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.formats import open_parquet
 from ietest_fast.corpus.labels import answer_key
-from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.evaluation.schema import (
     GROUPS,
     align_types,
@@ -117,6 +119,7 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
     if len(parts) == 1:
         return [*parts]
     refuse_same_files(paths)
+    _say_copies(paths)
     names = number_names(map(plain_name, paths))
     named: list[Predictions] = []
     for part, name, path in zip(parts, names, paths, strict=True):
@@ -148,6 +151,19 @@ def refuse_same_files(paths: Sequence[Path]) -> None:
         if places[place] in places[:place]:
             first = paths[places.index(places[place])]
             raise InputError(f"is the same file as {first}; give each once", path=path)
+
+
+def _say_copies(paths: Sequence[Path]) -> None:
+    """Warn of a copy of a file, whose model would count as another one."""
+    for place, path in enumerate(paths):
+        for other in paths[:place]:
+            if path.is_file() and filecmp.cmp(other, path, shallow=False):
+                warnings.warn(
+                    f"{path} is a copy of {other}, byte for byte, and counts as another model; "
+                    "give each file once, unless both models answered alike",
+                    IetestWarning,
+                    stacklevel=4,
+                )
 
 
 def _check_gold(first: Predictions, other: Predictions) -> None:
