@@ -691,6 +691,7 @@ def test_models_that_share_no_paraphrase_are_said(
         else row | {"version": rename(row["item"], row["version"])}
         for row in rows
     ]
+    renamed = [row | {"by": "two"} for row in renamed]  # else they might be copies
     logs = [write(tmp_path / "one.csv", rows), write(tmp_path / "two.csv", renamed)]
     status, said, err = run(capsys, *logs, "-S", "50", "--json")
     assert (status, err) == (0, "")
