@@ -66,7 +66,10 @@ PREDICTIONS = (
 """Names of columns that say what a classifier has answered, if they have values in common."""
 _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
-_SCORES = ("prob", "probs", "probability", "p", "score", "scores", "logit", "logits", "logprob")
+_SCORES = (
+    *("prob", "probs", "probability", "probabilities", "p", "score", "scores"),
+    *("logit", "logits", "logprob", "logprobs", "softmax"),
+)
 # What writers put between such a word and a label, or between it and a column of answers.
 _BETWEEN = re.compile(r"[.:/ ([-]")
 VERSIONS = ("original", "transformed")
