@@ -463,6 +463,12 @@ def test_tables_of_vectors_that_cannot_be_used(
         (lambda row: None, ["--target-size", "60"], (1, "less than the number of items, 60")),
         (lambda row: row.update(g="all"), ["--groups", "g"], (1, "no item has a score")),
         (lambda row: None, ["--groups", "who"], (1, "who")),
+        (lambda row: row.update(text="one dog"), [], (1, "features: all items have the same")),
+        (
+            lambda row: row.update(hypothesis=row["text"], premise="the same"),
+            ["--input", "premise"],
+            (1, "features: all items have the same"),
+        ),
         (lambda row: None, ["--item-column", "who"], (1, "who")),
         (lambda row: None, ["--input", "who"], (1, "who")),
         (lambda row: None, ["--min-texts", "100"], (1, "no word stands in 100 texts")),

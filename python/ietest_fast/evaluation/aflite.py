@@ -83,9 +83,9 @@ def filter_adversarially(
     Raises
     ------
     InputError
-        If arrays have other shapes, values are missing or not finite, all labels or all rows of
-        dense features are the same, an option is out of its range, or no item has a score because
-        every classifier was trained on all of them.
+        If arrays have other shapes, values are missing or not finite, all labels or the
+        features of all items are the same, an option is out of its range, or no item has a score
+        because every classifier was trained on all of them.
 
     Notes
     -----
@@ -292,13 +292,21 @@ def _check_features(features: Any) -> Any:
         raise InputError(
             f"features: {n_wrong:,} values are missing, infinite or beyond {MOST_FEATURE:.0e}"
         )
-    is_dense = matrix is values
-    if is_dense and all((matrix[block] == matrix[0]).all() for block in blocks(len(matrix))):
+    if _are_all_same(matrix, is_dense=matrix is values):
         raise InputError(
             "features: all items have the same, which tell nothing about them; were they computed "
-            "from the texts?"
+            "from the texts, and do these differ?"
         )
     return matrix
+
+
+def _are_all_same(matrix: Any, *, is_dense: bool) -> bool:
+    """Say whether no column has two values; columns of zeros and ones are seldom all looked at."""
+    if is_dense:
+        return all((matrix[block] == matrix[0]).all() for block in blocks(len(matrix)))
+    if (matrix[[0]] != matrix[[-1]]).count_nonzero():
+        return False
+    return bool((matrix.max(axis=0) != matrix.min(axis=0)).count_nonzero() == 0)
 
 
 def _number(values: Any, n: int, name: str) -> NDArray[np.int64]:

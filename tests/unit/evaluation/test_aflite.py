@@ -316,6 +316,15 @@ def test_words_are_features():
     assert count_word_features([texts], min_texts=1).shape == (3, 5)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array, sp.csr_matrix])
+@pytest.mark.parametrize("row", [0, 30, 59])
+def test_features_of_which_one_differs_are_taken(kind, row):
+    features = np.ones((60, 2))
+    features[row, 1] = 0
+    found = filter_adversarially(kind(features), np.arange(60) % 2, n_train=20, n_classifiers=2)
+    assert len(found.score) == 60
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -326,6 +335,8 @@ def test_words_are_features():
             "features: 120 values are missing",
         ),
         ({"features": np.full((60, 2), 3.5)}, "features: all items have the same"),
+        ({"features": sp.csr_array(np.full((60, 2), 3.5))}, "features: all items have the same"),
+        ({"features": sp.csr_matrix((60, 2))}, "features: all items have the same"),
         ({"labels": np.zeros(60)}, "labels: all are the same"),
         ({"labels": np.zeros(59)}, "labels"),
         ({"groups": [0] * 5}, "groups"),
