@@ -310,6 +310,21 @@ def test_items_of_two_clusters_are_named(
 
 
 @pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    ("missing", "is_refused"), [("", True), (" ", True), ("nan", True), ("none", False)]
+)
+def test_an_item_without_a_cluster_is_named(
+    *, tmp_path: Path, form: str, missing: str, is_refused: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [row | {"story": missing if row["item"] == "2" else row["item"]} for row in answers()]
+    path = write(tmp_path / f"log.{form}", rows)
+    status, _, err = run(capsys, path, "--clusters", "story")
+    assert status == int(is_refused)
+    said = f"Error: {path}, column 'story': item '2' belongs to no cluster; "
+    assert err.startswith(said) if is_refused else err == ""
+
+
+@pytest.mark.parametrize("form", FORMATS)
 def test_answers_that_are_counted(
     tmp_path: Path, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

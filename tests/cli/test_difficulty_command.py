@@ -512,6 +512,23 @@ def test_what_is_asked_wrongly_is_said(
     assert source.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["in.csv", "in.parquet"])
+@pytest.mark.parametrize("missing", [None, "", "  ", "NaN", "none"])
+def test_an_item_without_a_group_is_named(
+    tmp_path: Path, name: str, missing: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = rows()
+    for number, row in enumerate(made):
+        row["kind"] = missing if number in {7, 9} else f"g{number // 2}"
+    source = write(tmp_path / name, made)
+    status, _, err = run(capsys, "difficulty", source, *FEW, "--groups", "kind")
+    if missing == "none":
+        assert (status, err) == (0, "")
+        return
+    assert status == 1
+    assert err.startswith(f"Error: {source}, row 7, column 'kind': 2 items belong to no group")
+
+
 def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, said, err = run(capsys, "difficulty", tmp_path / "none.csv")
     assert (status, said) == (1, "")

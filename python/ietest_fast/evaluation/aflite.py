@@ -326,7 +326,11 @@ def _number(values: Any, n: int, name: str) -> NDArray[np.int64]:
     if len(column) != n:
         raise InputError(f"{name}: there are {len(column):,}, and features of {n:,} items")
     if column.null_count:
-        raise InputError(f"{name}: {column.null_count:,} values are missing")
+        row = column.is_null().index(True).as_py()
+        raise InputError(
+            f"{name}: row {row} has none, and so {column.null_count:,} of {n:,}; every item needs "
+            "one"
+        )
     return np.asarray(column.indices, dtype=np.int64)
 
 

@@ -14,6 +14,7 @@ from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.evaluation.strata import look_closer
+from ietest_fast.evaluation.wordings import check_clusters
 from ietest_fast.plurals import say_count
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
@@ -28,7 +29,7 @@ from ietest_fast.stats import (
 )
 from ietest_fast.stats.result import Result, fit_cells, format_p
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import as_numbers, find_missing, show_value
+from ietest_fast.values import as_numbers, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -467,15 +468,9 @@ def _read_clusters(pairs: Pairs, name: str) -> NDArray[Any]:
             path=pairs.predictions.source,
             column=name,
         )
-    missing = np.flatnonzero(find_missing(pa.chunked_array([values])))
-    if missing.size:
-        item = pairs.items[int(missing[0])].as_py()
-        raise InputError(
-            f"item {item!r} belongs to no cluster; "
-            f"{say_count(missing.size, 'row has', 'rows have')} none, and each needs one",
-            path=pairs.predictions.source,
-            column=name,
-        )
+    check_clusters(
+        pa.chunked_array([values]), pairs.items, path=pairs.predictions.source, name=name
+    )
     labels = np.asarray(values.to_pylist())
     if len({str(each).strip() for each in labels}) == 1:
         raise InputError(

@@ -36,6 +36,7 @@ from ietest_fast.values import (
     as_numbers,
     as_texts,
     is_id_name,
+    name_groups,
     name_versions,
     pair_columns,
     say_repeated,
@@ -215,6 +216,7 @@ def mark_difficulty(
         own = label_column or usual_label_column(path, table.column_names)
         if own is not None:
             _check_labels(table, own, path, Path(chosen.vectors))
+    group_names = None if groups is None else _read_groups(items, groups)
     n = len(first)
     used_train = n_train if n_train is not None else min(MOST_TRAINED_ON, n // 2)
     used_slice = slice_size if slice_size is not None else min(MOST_SLICED, max(1, n // 40))
@@ -224,9 +226,7 @@ def mark_difficulty(
             items.labels,
             n_train=used_train,
             slice_size=used_slice,
-            groups=None
-            if groups is None
-            else as_texts(items.table[groups], path=path, name=groups),
+            groups=group_names,
             n_threads=n_threads,
             on_progress=on_progress,
             **options,
@@ -388,6 +388,21 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
             column=item,
         )
     return codes, first
+
+
+def _read_groups(items: Corpus, name: str) -> pa.Array:
+    """Return the group of each item; an item without one would be in no training part for sure."""
+    found = name_groups(as_texts(items.table[name], path=items.source, name=name))
+    if found.null_count:
+        row = pc.index(pc.is_null(found), pa.scalar(True)).as_py()
+        raise InputError(
+            f"{say_count(found.null_count, 'item belongs', 'items belong')} to no group, and each "
+            "needs one; give each its group, of its own if it belongs to no other (--groups)",
+            path=items.source,
+            row=f"row {items.source_rows[row]}",
+            column=name,
+        )
+    return found
 
 
 def _make_features(

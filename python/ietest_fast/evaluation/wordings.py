@@ -16,10 +16,11 @@ from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.consistency import ConsistencyResult, measure_consistency
-from ietest_fast.values import as_texts, name_groups
+from ietest_fast.values import as_texts, find_missing, name_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -139,6 +140,8 @@ def find_wordings(
                 column=cluster,
             )
         _check_same(chosen, table.take(pa.array(rows)), cluster, "clusters", _SAME_CLUSTER)
+        own = table.select(["item", cluster]).take(pa.array(rows)).combine_chunks()
+        check_clusters(own[cluster], own["item"], path=chosen.source, name=cluster)
         clusters = _to_numpy(table[cluster], rows)
     has_answers = {"gold", "predicted"} <= set(table.column_names)
     is_comparable = has_answers and chosen.has_labels
@@ -156,6 +159,34 @@ def find_wordings(
         clusters=clusters,
         remarks=() if remark is None else (remark,),
     )
+
+
+def check_clusters(
+    values: pa.ChunkedArray, items: pa.ChunkedArray | pa.Array, *, path: str | Path, name: str
+) -> None:
+    """Stop if a row has no cluster, and name its item.
+
+    Parameters
+    ----------
+    values, items
+        Of the same n rows.
+    path, name
+        The source and the column of clusters, for messages.
+
+    Raises
+    ------
+    InputError
+        If a value is a null, NaN, or a text of either or of blanks.
+    """
+    missing = np.flatnonzero(find_missing(values))
+    if missing.size:
+        item = items[int(missing[0])].as_py()
+        raise InputError(
+            f"item {item!r} belongs to no cluster; "
+            f"{say_count(missing.size, 'row has', 'rows have')} none, and each needs one",
+            path=path,
+            column=name,
+        )
 
 
 def find_originals(predictions: Predictions, reference: str = ORIGINAL) -> NDArray[np.bool_]:

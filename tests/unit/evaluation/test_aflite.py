@@ -337,6 +337,8 @@ def test_features_of_which_one_differs_are_taken(kind, row):
         ({"features": np.full((60, 2), 3.5)}, "features: all items have the same"),
         ({"features": sp.csr_array(np.full((60, 2), 3.5))}, "features: all items have the same"),
         ({"features": sp.csr_matrix((60, 2))}, "features: all items have the same"),
+        ({"groups": [0] * 40 + [None] * 20}, "groups: row 40 has none, and so 20 of 60"),
+        ({"labels": ["a", None] * 30}, "labels: row 1 has none, and so 30 of 60"),
         ({"labels": np.zeros(60)}, "labels: all are the same"),
         ({"labels": np.zeros(59)}, "labels"),
         ({"groups": [0] * 5}, "groups"),
