@@ -19,7 +19,7 @@ from ietest_fast.evaluation.masked_columns import (
     read_texts,
     row_error,
 )
-from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, read_group
+from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, WHOLE, find_others, read_group
 from ietest_fast.evaluation.schema import MARKS
 from ietest_fast.values import find_outcomes, with_common_types
 
@@ -179,6 +179,8 @@ def read_masked_log(
             )
     answer = "label" if "label" in names else "answer"
     check_columns(path, names, [answer, *ranks])
+    answers = read_group(table, answer, source)
+    contradicted = _find_contradicted(table, answers, path)
     again = next((name for place, name in enumerate(ranks) if name in ranks[:place]), None)
     if again is not None:
         raise InputError("is a model's column; name it once (--ranks)", path=path, column=again)
@@ -186,10 +188,11 @@ def read_masked_log(
         _from_columns(
             model=name,
             items=_column(table, "item"),
-            answers=read_group(table, answer, source),
+            answers=answers,
             reciprocal=read_reciprocal(table, name, path),
             others={},
             groups={each: read_group(table, each, source) for each in chosen},
+            contradicted=contradicted,
         )
         for name in ranks
     )
@@ -218,17 +221,25 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
         }
         reciprocal = read_reciprocal(own, "reciprocal_rank", path, rows=rows)
         _check_ranks(own, reciprocal, others, rows, path)
+        answers = read_group(own, "answer", str(path))
         found.append(
             _from_columns(
                 model=str(model),
                 items=_column(own, "item"),
-                answers=read_group(own, "answer", str(path)),
+                answers=answers,
                 reciprocal=reciprocal,
                 others=others,
                 groups={each: read_group(own, each, str(path)) for each in groups},
+                contradicted=_find_contradicted(own, answers, path),
             )
         )
     return tuple(found) if "item" in names else _check_places(found)
+
+
+def _find_contradicted(table: pa.Table, answers: pa.Array, path: Path) -> list[str | None]:
+    """Say which answers are other words than the hidden ones, by the texts beside them."""
+    masked = next((name for name in WHOLE if name in table.column_names), "")
+    return find_others(table, answers.to_pylist(), masked, str(path))
 
 
 def _check_places(found: Sequence[MaskedAnswers]) -> tuple[MaskedAnswers, ...]:
@@ -397,20 +408,28 @@ def _from_columns(
     reciprocal: NDArray[np.float64],
     others: dict[str, Any],
     groups: dict[str, Any],
+    contradicted: Sequence[str | None],
 ) -> MaskedAnswers:
-    """Put a table together of what is known."""
+    """Put a table together of what is known; of answers that texts contradict no rank is."""
     n = len(reciprocal)
     is_known = np.isfinite(reciprocal) & (reciprocal > 0)
     ranks = np.zeros(n, np.int32)
     ranks[is_known] = np.round(1 / reciprocal[is_known]).astype(np.int32)
     lacking = pa.array(
-        [None if each else "no rank in the log" for each in np.isfinite(reciprocal)], pa.string()
+        [
+            why if has_rank else "no rank in the log"
+            for has_rank, why in zip(np.isfinite(reciprocal), contradicted, strict=True)
+        ],
+        pa.string(),
     )
+    is_wrong = np.asarray(lacking.is_valid())
+    reciprocal = np.where(is_wrong, np.nan, reciprocal)
     if "problem" in others:
         lacking = pc.coalesce(others["problem"], lacking)
     own_ranks = pa.array(ranks, mask=~is_known)
     if "rank" in others:
         own_ranks = pc.coalesce(others["rank"], own_ranks)
+    own_ranks = pc.if_else(pa.array(is_wrong), None, own_ranks)
     columns = {
         "model": pa.array([model] * n),
         "item": pa.array(range(n), pa.int64()) if items is None else items,

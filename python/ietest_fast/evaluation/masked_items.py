@@ -38,7 +38,7 @@ RELEASED = ("sentence1", "sentence2_masked", "label")
 """What the thesis's files call them."""
 LAYOUTS = (FROM_TEMPLATES, COLUMNS, RELEASED)
 
-_WHOLE = {"masked": "hypothesis", "sentence2_masked": "sentence2"}
+WHOLE = {"masked": "hypothesis", "sentence2_masked": "sentence2"}
 """Where the hypothesis stands beside the one in which a word is hidden."""
 
 
@@ -171,7 +171,7 @@ def read_masked_items(path: str | Path, *, groups: Sequence[str] | None = None) 
     with open_batches(path) as batches:
         names = list(batches.schema.names)
     texts, chosen = _find_columns(names, str(path), groups)
-    beside = [name for name in ("item", _WHOLE.get(texts[1])) if name is not None and name in names]
+    beside = [name for name in ("item", WHOLE.get(texts[1])) if name is not None and name in names]
     wanted = list(dict.fromkeys([*texts, *chosen, *beside]))
     with open_batches(path, columns=wanted, texts=texts, types_of="file") as batches:
         table = pa.Table.from_batches(list(batches), schema=batches.schema)
@@ -231,15 +231,12 @@ def _take(
     columns["answer"] = pc.utf8_trim_whitespace(columns["answer"])
     for name in groups:
         columns[name] = read_group(table, name, source)
-    problems = tuple(map(_find_problem, *(columns[canonical].to_pylist() for canonical in COLUMNS)))
-    whole = _WHOLE.get(texts[1])
-    if whole is not None and table.column_names.count(whole) == 1:
-        wholes = as_texts(table[whole], path=source, name=whole).to_pylist()
-        filled = zip(columns["hypothesis"].to_pylist(), columns["answer"].to_pylist(), strict=True)
-        problems = tuple(
-            _find_other(*pair, known, whole) if problem is None else problem
-            for problem, pair, known in zip(problems, filled, wholes, strict=True)
-        )
+    own = [columns[canonical].to_pylist() for canonical in COLUMNS]
+    others = find_others(table, own[2], texts[1], source)
+    problems = tuple(
+        _find_problem(*row) or other
+        for row, other in zip(zip(*own, strict=True), others, strict=True)
+    )
     found = MaskedItems(
         table=pa.table(columns), problems=problems, groups=groups, source=source, locate=locate
     )
@@ -299,8 +296,38 @@ def _find_problem(premise: str | None, hypothesis: str | None, answer: str | Non
     return f"a {MASK} in the premise or the answer" if MASK in premise + answer else None
 
 
-def _find_other(masked: str, answer: str, whole: str | None, name: str) -> str | None:
-    """Say where the answer does not make the hypothesis that stands beside the masked one."""
-    if whole is None or label_key(masked.replace(MASK, answer)) == label_key(whole):
-        return None
-    return f"the answer in the place of {MASK} does not give the {name} beside it"
+def find_others(
+    table: pa.Table, answers: Sequence[str | None], masked: str, source: str
+) -> list[str | None]:
+    """Say where an answer is not the word that was hidden, if the whole hypothesis is beside it.
+
+    Parameters
+    ----------
+    table
+        n rows.
+    answers
+        Shape (n,).
+    masked
+        The column of hypotheses in which a word is hidden.
+    source
+        For messages.
+
+    Returns
+    -------
+    list
+        Shape (n,): why a row cannot be scored; None where it can, or where nothing says it.
+    """
+    whole = WHOLE.get(masked, "")
+    if any(table.column_names.count(name) != 1 for name in (masked, whole)):
+        return [None] * len(table)
+    texts = (as_texts(table[name], path=source, name=name).to_pylist() for name in (masked, whole))
+    return [
+        f"the answer in the place of {MASK} does not give the {whole} beside it"
+        if hidden is not None
+        and answer
+        and known is not None
+        and hidden.count(MASK) == 1
+        and label_key(hidden.replace(MASK, answer)) != label_key(known)
+        else None
+        for answer, hidden, known in zip(answers, *texts, strict=True)
+    ]

@@ -320,6 +320,32 @@ def test_an_item_is_in_one_group(tmp_path: Path, name: str) -> None:
         read_masked_log(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(
+    ("columns", "answer", "whole"),
+    [
+        ("sentence1,sentence2_masked,sentence2,label,bert", "and", "sentence2"),
+        ("sentence1,sentence2_masked,sentence2,answer,reciprocal_rank", "and", "sentence2"),
+        ("premise,masked,hypothesis,answer,reciprocal_rank", "and", "hypothesis"),
+        ("premise,masked,hypothesis,answer,reciprocal_rank", "or", None),
+        ("sentence1,sentence2_masked,sentence2,label,bert", " OR ", None),
+        ("sentence1,sentence2_masked,other,answer,reciprocal_rank", "and", None),
+    ],
+)
+def test_answers_that_contradict_the_whole_hypothesis_have_no_rank(
+    tmp_path: Path, columns: str, answer: str, whole: str | None
+) -> None:
+    rows = f"A,x [MASK] y,x or y,{answer},1\nB,x [MASK] y,X and y ,and,0.5\nC,,x or y,or,0\n"
+    (tmp_path / "a.csv").write_text(f"{columns}\n{rows}")
+    (found,) = read_masked_log(tmp_path / "a.csv")
+    reason = f"the answer in the place of [MASK] does not give the {whole} beside it"
+    assert found.problems == [None if whole is None else reason, None, None]
+    assert found.table["rank"].to_pylist() == [1 if whole is None else None, 2, None]
+    assert summarise_masked(found).whole[0].accuracy.n == 3 - (whole is not None)
+    write_masked_log([found], tmp_path / "b.csv")
+    (again,) = read_masked_log(tmp_path / "b.csv")
+    assert again.problems == found.problems
+
+
 @pytest.mark.parametrize("name", ["correct", "acc", "exact_match"])
 def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
     for marks, is_read in (("1,0", True), ("0,0", False), ("0.3,0.7", True)):
