@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,7 +22,7 @@ from ietest_fast.evaluation.masked_columns import (
 )
 from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, WHOLE, find_others, read_group
 from ietest_fast.evaluation.schema import MARKS
-from ietest_fast.values import find_outcomes, with_common_types
+from ietest_fast.values import find_missing, find_outcomes, with_common_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,6 +58,11 @@ _ROUNDING = 1e-4
 
 _OR_CANDIDATES = (
     "correct one of them, or, if the rank is one among candidates, say so in a column ranked_in"
+)
+
+# Columns that say whether the answer is ranked first.
+_SAYS_FIRST = re.compile(
+    rf"(?i)^({'|'.join(MARKS)}|accuracy|(hits?|top|acc|accuracy|p|precision|r|recall)[@_-]?(at_)?1)$"
 )
 
 # What else the thesis's files have, beside reciprocal ranks.
@@ -325,11 +331,12 @@ def _check_ranks(
         is_same = (reciprocal > 0) & (np.abs(rank * reciprocal - 1) < 1e-6)
         wanted = "is not one over the reciprocal rank; correct one, or leave the column out"
         refuse(is_given & ~is_same, "rank", wanted)
-    for name in MARKS:
-        if name in own.column_names:
-            marks, bad = find_outcomes(own[name])
-            if not bad.size:
-                refuse(is_scored & (marks != (reciprocal == 1)), name, "contradicts the rank")
+    for name in filter(_SAYS_FIRST.match, own.column_names):
+        marks, bad = find_outcomes(own[name])
+        if find_missing(own[name])[bad].all():  # otherwise these are scores of another kind
+            is_other = is_scored & (marks != (reciprocal == 1))
+            is_other[bad] = False
+            refuse(is_other, name, "contradicts the rank")
     if "ranked_in" in others:
         ways = get_args(RankedIn)
         is_known = np.asarray(pc.is_in(others["ranked_in"], value_set=pa.array(ways)))

@@ -346,17 +346,29 @@ def test_answers_that_contradict_the_whole_hypothesis_have_no_rank(
     assert again.problems == found.problems
 
 
-@pytest.mark.parametrize("name", ["correct", "acc", "exact_match"])
+@pytest.mark.parametrize(
+    "name",
+    ["correct", "acc", "exact_match", "accuracy", "Accuracy", "hit@1", "hits_at_1", "top1", "P@1"],
+)
 def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
-    for marks, is_read in (("1,0", True), ("0,0", False), ("0.3,0.7", True)):
+    for marks, is_read in (
+        *(("1,0", True), ("0,0", False), ("0,", False), ("false,true", False)),
+        *(("True,", True), (",", True), ("0.3,0.7", True), ("0,0.7", True)),
+    ):
         first, second = marks.split(",")
         rows = f"and,1,{first}\nor,0.5,{second}\n"
         (tmp_path / "a.csv").write_text(f"answer,reciprocal_rank,{name}\n{rows}")
         if is_read:
             assert len(read_masked_log(tmp_path / "a.csv")) == 1
             continue
-        with pytest.raises(InputError, match=f"column '{name}': '?0'? contradicts the rank"):
+        with pytest.raises(InputError, match=f"column '{name}': '?(0|false)'? contra"):
             read_masked_log(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["hit@10", "top15", "accuracy_of_premises", "first"])
+def test_other_marks_say_nothing_of_ranks(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.csv").write_text(f"answer,reciprocal_rank,{name}\nand,1,0\nor,0.5,1\n")
+    assert len(read_masked_log(tmp_path / "a.csv")) == 1
 
 
 @pytest.mark.parametrize("item", [["x", "y", "x"], [1, 2, 1], [None, None, None]])
