@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -13,16 +14,24 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.streams import open_batches
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.masked_columns import (
     read_column,
     read_reciprocal,
     read_texts,
     row_error,
 )
-from ietest_fast.evaluation.masked_items import GROUPS, RELEASED, WHOLE, find_others, read_group
+from ietest_fast.evaluation.masked_items import (
+    GROUPS,
+    LAYOUTS,
+    RELEASED,
+    WHOLE,
+    find_others,
+    read_group,
+)
 from ietest_fast.evaluation.schema import MARKS
-from ietest_fast.values import find_missing, find_outcomes, with_common_types
+from ietest_fast.plurals import say_count
+from ietest_fast.values import as_texts, find_missing, find_outcomes, trim_texts, with_common_types
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,6 +73,8 @@ _OR_CANDIDATES = (
 _SAYS_FIRST = re.compile(
     rf"(?i)^({'|'.join(MARKS)}|accuracy|(hits?|top|acc|accuracy|p|precision|r|recall)[@_-]?(at_)?1)$"
 )
+
+_TEXTS = tuple(dict.fromkeys((*WHOLE.values(), *(name for each in LAYOUTS for name in each[:2]))))
 
 # What else the thesis's files have, beside reciprocal ranks.
 _RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "places"}
@@ -239,7 +250,9 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
                 contradicted=_find_contradicted(own, answers, path),
             )
         )
-    return tuple(found) if "item" in names else _check_places(found)
+    made = tuple(found) if "item" in names else _check_places(found)
+    _warn_of_other_texts(table, made, models, path)
+    return made
 
 
 def _find_contradicted(table: pa.Table, answers: pa.Array, path: Path) -> list[str | None]:
@@ -258,6 +271,40 @@ def _check_places(found: Sequence[MaskedAnswers]) -> tuple[MaskedAnswers, ...]:
         replace(each, table=each.table.set_column(place, "item", pa.nulls(len(each), pa.int64())))
         for each in found
     )
+
+
+def _warn_of_other_texts(
+    table: pa.Table, made: Sequence[MaskedAnswers], models: Any, path: Path
+) -> None:
+    """Count the items that have another text for another model; texts that are missing say nothing.
+
+    Accuracies of models that were asked other things are not to be compared.
+    """
+    texts = [
+        name
+        for name in _TEXTS
+        if table.column_names.count(name) == 1 and not pa.types.is_nested(table[name].type)
+    ]
+    rows = [np.flatnonzero(np.asarray(pc.equal(models, each.model))) for each in made]
+    own = table.select(texts).take(pa.array(np.concatenate(rows)))
+    items = pa.concat_arrays([each.table["item"].combine_chunks() for each in made])
+    other: dict[Any, str] = {}
+    for name in texts:
+        values = trim_texts(as_texts(own[name], path=path, name=name))
+        is_known = pa.array(~find_missing(pa.chunked_array([values])))
+        pairs = pa.table({"item": items, "value": values}).filter(is_known).drop_null()
+        each = pairs.group_by("item").aggregate([("value", "count_distinct")])
+        wrong = each.filter(pc.greater(each["value_count_distinct"], 1))["item"].to_pylist()
+        other = dict.fromkeys(wrong, name) | other
+    if other:
+        item, name = next(iter(other.items()))
+        n = f"{len(other):,} of {say_count(pc.count_distinct(items).as_py(), 'item')}"
+        warnings.warn(
+            f"{path}: in {n} the models have other texts than each other, such as the {name} of "
+            f"item {item!r}; let all models answer the same texts, or give other texts other items",
+            IetestWarning,
+            stacklevel=2,
+        )
 
 
 def _check_same(table: pa.Table, name: str, path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -344,6 +345,40 @@ def test_answers_that_contradict_the_whole_hypothesis_have_no_rank(
     write_masked_log([found], tmp_path / "b.csv")
     (again,) = read_masked_log(tmp_path / "b.csv")
     assert again.problems == found.problems
+
+
+@pytest.mark.parametrize(
+    ("column", "second", "said"),
+    [
+        ("hypothesis", "z [MASK] y", "in 1 of 2 items the models have other texts"),
+        ("premise", "B", "such as the premise of item"),
+        ("sentence2_masked", "X [MASK] y", "such as the sentence2_masked of item"),
+        ("hypothesis", " x [MASK] y ", None),
+        ("hypothesis", "", None),
+        ("remark", "z", None),
+    ],
+)
+@pytest.mark.parametrize("item", ["item", "no"])
+def test_models_that_were_asked_other_texts_are_told(
+    tmp_path: Path, column: str, second: str, said: str | None, item: str
+) -> None:
+    rows = ["b,2,or,1,same", "a,1,and,1,x [MASK] y", f"b,1,and,0.5,{second}", "a,2,or,1,same"]
+    rows = rows if item == "item" else [rows[1], rows[3], rows[2], rows[0]]
+    text = "\n".join([f"model,{item},answer,reciprocal_rank,{column}", *rows])
+    (tmp_path / "a.csv").write_text(f"{text}\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(read_masked_log(tmp_path / "a.csv")) == 2
+    assert len(caught) == (said is not None)
+    assert said is None or said in str(caught[0].message)
+
+
+def test_items_that_are_not_known_have_no_other_texts(tmp_path: Path) -> None:
+    rows = "a,and,1,x\na,or,1,y\nb,or,1,y\nb,and,1,x\n"
+    (tmp_path / "a.csv").write_text(f"model,answer,reciprocal_rank,hypothesis\n{rows}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(read_masked_log(tmp_path / "a.csv")) == 2
 
 
 @pytest.mark.parametrize(
