@@ -237,8 +237,8 @@ def _encode(other: pa.Table, data: LabelledTable, rows: NDArray[np.int64]) -> An
     """Return labels of some rows of a transformed table as indices into the corpus' labels."""
     corpus = data.corpus
     name = str(data.label_column)
-    column, names = name_as_noted(other, name, corpus.label_names)
     try:
+        column, names = name_as_noted(other, name, corpus.label_names)
         found = encode_labels(column, label_names=names, is_pair=corpus.is_pair)
     except UnknownLabelError as error:
         raise InputError(

@@ -350,11 +350,12 @@ def _read_labels(
     its label, which is -1.
     """
     wanted = like.label_names if label_names is None and like is not None else label_names
-    labels, wanted = name_as_noted(table, label_column, wanted)
     rows = np.arange(table.num_rows) if keep is None else np.flatnonzero(keep)
     if keep is not None:
-        labels, table = labels.filter(pa.array(keep)), table.filter(pa.array(keep))
+        table = table.filter(pa.array(keep))
     try:
+        is_told = label_names is not None
+        labels, wanted = name_as_noted(table, label_column, wanted, is_told=is_told)
         found = encode_labels(labels, label_names=wanted, is_pair=is_pair)
         if label_names is None:  # whoever names the labels says what the numbers mean
             names = name_by_column(table, found, label_column, is_pair=is_pair)

@@ -25,6 +25,7 @@ from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -251,7 +252,9 @@ def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] |
     return tuple(str(name) for name in names) or None
 
 
-def name_numbers(table: pa.Table, schema: pa.Schema) -> pa.Table:
+def name_numbers(
+    table: pa.Table, schema: pa.Schema, *, path: str | Path, n_before: int = 0
+) -> pa.Table:
     """Return a table with the names of labels where the ``datasets`` library notes their numbers.
 
     Parameters
@@ -259,17 +262,30 @@ def name_numbers(table: pa.Table, schema: pa.Schema) -> pa.Table:
     table
         Columns of a file.
     schema
-        Of the whole file. A number without a name, such as -1, stays as it is.
+        Of the whole file. -1 is no label and stays as it is.
+    path, n_before
+        The file, and how many of its rows come before, for messages.
+
+    Raises
+    ------
+    InputError
+        If another number has no name; beside names it would be one itself.
     """
     for place, column in enumerate(table.column_names):
         names = names_in_metadata(schema, column)
-        if names is not None:
-            table = table.set_column(place, column, _name(table.column(place), names))
+        if names is None:
+            continue
+        try:
+            named = _name(table.column(place), names)
+        except UnknownLabelError as error:
+            row = f"row {n_before + error.row}"
+            raise InputError(str(error), path=path, row=row, column=column) from None
+        table = table.set_column(place, column, named)
     return table
 
 
 def name_as_noted(
-    table: pa.Table, column: str, wanted: Sequence[str] | None
+    table: pa.Table, column: str, wanted: Sequence[str] | None, *, is_told: bool = False
 ) -> tuple[pa.ChunkedArray, Sequence[str] | None]:
     """Return the labels of one table of several by name, where it notes names of its own.
 
@@ -282,16 +298,25 @@ def name_as_noted(
     wanted
         The names of the dataset; None: those that are noted, if any. If these, or those that are
         noted, are no more than numbers, such as ``LABEL_0``, the numbers count.
+    is_told
+        Whether the user gives the names, who may know more of them than are noted.
 
     Returns
     -------
     tuple
         The labels, and the names among which :func:`encode_labels` is to look them up.
+
+    Raises
+    ------
+    UnknownLabelError
+        If a number has no name in the table, and is not -1.
     """
     labels, noted = table.column(column), names_in_metadata(table.schema, column)
     if noted is None or wanted is None:
         return labels, noted if wanted is None else wanted
     are_numbers = any(all(map(_NUMBERED.match, names)) for names in (noted, wanted))
+    if is_told and [*map(label_key, wanted)][: len(noted)] == [*map(label_key, noted)]:
+        are_numbers = True
     return labels if are_numbers else _name(labels, noted), wanted
 
 
@@ -507,7 +532,7 @@ def _encode_beside(
 
 
 def _name(labels: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:
-    """Return the names of numbers; labels that are no numbers as they are."""
+    """Return the names of numbers; labels that are no numbers, and -1, as they are."""
     if pa.types.is_floating(labels.type):  # as pandas has integers of which one is missing
         labels = pc.if_else(pc.is_nan(labels), pa.scalar(None, labels.type), labels)
     elif not pa.types.is_integer(labels.type):
@@ -517,6 +542,13 @@ def _name(labels: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:
     except pa.ArrowInvalid:  # fractions, which whoever reads labels refuses
         return labels
     known = pc.and_(pc.greater_equal(numbers, 0), pc.less(numbers, len(names)))
+    odd = np.flatnonzero(pc.fill_null(pc.invert(pc.or_(known, pc.equal(numbers, -1))), False))
+    if odd.size:
+        raise UnknownLabelError(
+            int(odd[0]),
+            f"unknown label {numbers[odd[0]]}; the file names {', '.join(names)} as 0 to "
+            f"{len(names) - 1}: correct the label, or the names in the file's metadata",
+        )
     named = pc.take(pa.array(names), pc.if_else(known, numbers, None))
     return pc.coalesce(named, numbers.cast(pa.string()))
 

@@ -474,7 +474,7 @@ class Predictions:
                 check_utf8(Path(source), column, name)
         metadata = table.schema.metadata or {}
         if KEY not in metadata:
-            table = name_numbers(table, table.schema)
+            table = name_numbers(table, table.schema, path=source)
         try:
             known = json.loads(metadata.get(KEY, b"{}"))
             labels = None if known.get("labels") is None else tuple(map(str, known["labels"]))

@@ -24,12 +24,7 @@ from ietest_fast.corpus.columns import (
     usual_label_column,
 )
 from ietest_fast.corpus.formats import format_of
-from ietest_fast.corpus.labels import (
-    list_old_labels,
-    name_numbers,
-    names_in_metadata,
-    put_labels_beside,
-)
+from ietest_fast.corpus.labels import list_old_labels, name_numbers, put_labels_beside
 from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.transform.base import RowError, Transformation, Transformed
@@ -379,21 +374,7 @@ def _name_labels(table: pa.Table, target: Path, source: Path, n_before: int = 0)
     """Write names for numbers of labels that a file notes, where the target cannot note them."""
     if format_of(target).kind == "parquet":
         return table
-    for column in table.column_names:
-        names = names_in_metadata(table.schema, column)
-        if names is not None and pa.types.is_integer(table[column].type):
-            # Beside names a number would be one itself; -1 is none, as in a corpus.
-            numbers = pc.fill_null(table[column], 0).to_numpy()
-            odd = np.flatnonzero((numbers >= len(names)) | (numbers < -1))
-            if odd.size:
-                raise InputError(
-                    f"unknown label {numbers[odd[0]]}; the file names {', '.join(names)} as 0 to "
-                    f"{len(names) - 1}: mend the label, or write Parquet, which keeps numbers",
-                    path=source,
-                    row=f"row {n_before + int(odd[0])}",
-                    column=column,
-                )
-    return name_numbers(table, table.schema)
+    return name_numbers(table, table.schema, path=source, n_before=n_before)
 
 
 def put_labels(made: Transformed, column: str | None, source: str | Path) -> pa.Table:

@@ -170,8 +170,8 @@ def _encode(
     table: pa.Table, column: str, name: str, among: tuple[str, ...] | None
 ) -> tuple[npt.NDArray[np.int8], tuple[str, ...]]:
     """Return labels as places among their names, and these; as in a corpus."""
-    labels, known = name_as_noted(table, column, among)
     try:
+        labels, known = name_as_noted(table, column, among)
         found = encode_labels(labels, label_names=known, is_pair=True)
         compare_labels(table, found, column)
     except UnknownLabelError as error:

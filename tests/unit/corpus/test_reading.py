@@ -195,6 +195,9 @@ def noted(path: Path, names: list[str], labels: list[Any]) -> Path:
         (["0", "1"], ["bad", "good"], [0, 1, 1], [0, 1, 1]),
         (["no", "yes"], ["bad", "good"], [0, 1], "unknown label 'bad'"),
         (["no", "yes"], ["no", "so", "yes"], [0, 1], "unknown label 'so'"),
+        (["no", "yes", "so"], ["no", "yes"], [0, 2], "row 1, .* unknown label 2; the file names n"),
+        (["no", "yes", "so"], ["yes", "no"], [2.0, None], "row 0, .* unknown label 2; the file na"),
+        (["no", "yes", "so"], ["yes", "no"], [0, -2], "row 1, .* unknown label -2; the file names"),
     ],
 )
 def test_names_of_labels_count_where_files_number_them_differently(
@@ -211,6 +214,15 @@ def test_names_of_labels_count_where_files_number_them_differently(
     assert corpora[1].labels.tolist() == codes
     # What the user names is one of these, too.
     assert read_corpus(paths[1], label_names=first).labels.tolist() == codes
+
+
+def test_whoever_names_labels_may_name_more_than_the_file(tmp_path: Path) -> None:
+    path = noted(tmp_path / "a.parquet", ["no", "yes"], [0, 2, 1])
+    with pytest.raises(InputError, match="row 1, column 'label': unknown label '2'"):
+        read_corpus(path)
+    assert read_corpus(path, label_names=["No", "yes", "so"]).labels.tolist() == [0, 2, 1]
+    with pytest.raises(InputError, match="unknown label 2; the file names no, yes as 0 to 1"):
+        read_corpus(path, label_names=["yes", "no", "so"])
 
 
 @pytest.mark.parametrize(

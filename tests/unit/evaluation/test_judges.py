@@ -487,7 +487,7 @@ def test_scores_of_labels_that_contradict_the_answers_are_counted(
         ("logits", [0, 1, 2], [-1.5, -0.5, 2.5], True),
         ("prediction.probs", [0, 1, 2], [0.1, 0.2, 0.7], True),
         ("probs", [0, 1, 2], [0.2, 0.7, 0.1], False),  # the same
-        ("probabilities", [0, 1, 2], [0.1, 0.2, 0.7], True),
+        ("softmax", [0, 1, 2], [0.1, 0.2, 0.7], True),
         ("scores", "abc", [0.1, 0.2, 0.7], False),  # of which label is not known
         ("scores", [0, 1, 2], [0.1, 0.7], False),
         ("scores", [0, 1, 2], [1, 0, 4], False),  # votes

@@ -443,6 +443,41 @@ def test_the_names_of_labels_in_a_parquet_file_count(tmp_path: Path, kind: str) 
     assert [found.n11, found.n10, found.n01, found.n00] == [N - 1, 1, 0, 0]
 
 
+@pytest.mark.parametrize(
+    ("number", "is_refused"), [(2, True), (7.0, True), (-2, True), (-1, False), (1, False)]
+)
+@pytest.mark.parametrize("kind", ["wide", "long"])
+def test_numbers_without_a_name_are_none_beside_names(
+    tmp_path: Path, kind: str, number: float | None, is_refused: bool
+) -> None:
+    """2 became a label of its own name."""
+    features = {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}
+    features["gold"] = features["label"]
+    gold = [0, 1] * (N // 2 - 1) + [0, number]
+    said = ["no", "yes"] * (N // 2)
+    table = (
+        pa.table({"label": gold, "original": said, "transformed": said})
+        if kind == "wide"
+        else pa.table(
+            {
+                "item": [*range(len(gold))] * 2,
+                "version": ["original"] * len(gold) + ["t"] * len(gold),
+                "gold": gold * 2,
+                "predicted": said * 2,
+            }
+        )
+    )
+    about = {"huggingface": json.dumps({"info": {"features": features}})}
+    pq.write_table(table.replace_schema_metadata(about), tmp_path / "t.parquet")
+    if not is_refused:
+        read_logs([tmp_path / "t.parquet"])
+        return
+    row, column = len(gold) - 1, "label" if kind == "wide" else "gold"
+    said_of = f"row {row}, column '{column}': unknown label {int(number or 0)}; the file names no"
+    with pytest.raises(InputError, match=said_of):
+        read_logs([tmp_path / "t.parquet"])
+
+
 def test_a_threshold_that_tells_no_answers_apart_is_told(tmp_path: Path) -> None:
     scores = [i / 12 for i in range(N)]
     table = pd.DataFrame({"original_correct": scores, "transformed_correct": scores[::-1]})

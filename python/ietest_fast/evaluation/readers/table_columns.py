@@ -178,7 +178,7 @@ def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     if form.kind == "parquet":
         with open_parquet(path) as file:
             schema = file.schema_arrow
-        return name_numbers(read_columns(path, wanted), schema)
+        return name_numbers(read_columns(path, wanted), schema, path=path)
     if form.kind != "jsonl":
         return read_columns(path, wanted)
     try:
