@@ -274,10 +274,10 @@ def _say_other_making(
     both: tuple[Predictions, Predictions],
     columns: Sequence[tuple[str, ...]],
 ) -> str | None:
-    """Say how two tests of a name differ: in transformations, or else in the texts they gave."""
-    if before.origin is not None and test.origin is not None:
-        same = before.origin.identity == test.origin.identity
-        return None if same else f"{test.origin.identity}, there {before.origin.identity}"
+    """Say how two tests of a name differ: in transformations, or in texts, which may be edited."""
+    made = [None if each.origin is None else each.origin.identity for each in (before, test)]
+    if None not in made and made[0] != made[1]:
+        return f"{made[1]}, there {made[0]}"
     if not columns[0]:
         return None
     one, two = (

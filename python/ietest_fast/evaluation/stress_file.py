@@ -74,12 +74,23 @@ class StressRun:
             clusters=clusters,
             empty=suite.empty,
             unseen=suite.unseen,
-            origins=dict(suite.origins),
+            origins={
+                name: _count_answered(origin, answers.predictions, name)
+                for name, origin in suite.origins.items()
+            },
             text_columns=tuple(text_columns),
             warnings=(*warned, *answers.warnings, *warnings),
             backend=answers.backend,
             identity=answers.identity,
         )
+
+
+def _count_answered(origin: StressOrigin, answers: Predictions, name: str) -> StressOrigin:
+    """Note the rows that have answers, so that a file tells whether it has lost some."""
+    if name not in answers.versions:
+        return origin
+    own = answers.select(version=name)
+    return replace(origin, n_made=len(own.items), n_rows=len(own))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ class StressOrigin:
         Of these, rows left out because all that they would give is there already.
     n_unknown
         Of these, rows of whose new texts nobody knows any label.
+    n_made
+        Of these, rows that gave something; None in files of earlier versions, which do not say it.
+    n_rows
+        Rows that they gave; None as `n_made`.
     """
 
     identity: str
@@ -39,6 +43,8 @@ class StressOrigin:
     n_missing: int = 0
     n_repeated: int = 0
     n_unknown: int = 0
+    n_made: int | None = None
+    n_rows: int | None = None
 
     @classmethod
     def of(cls, version: Version, *, n_texts: int, n_missing: int = 0) -> StressOrigin:
@@ -60,11 +66,23 @@ class StressOrigin:
             n_missing=n_missing,
             n_repeated=len(np.setdiff1d(version.repeated, version.source_row)),
             n_unknown=len(np.setdiff1d(unknown, known)),
+            n_made=len(np.unique(known)),
+            n_rows=len(known),
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is known by name."""
+        return {name: each for name, each in asdict(self).items() if each is not None}
 
 
 def say_made_of(
-    name: str, n_items: int, n_originals: int, *, is_foreign: bool, origin: StressOrigin | None
+    name: str,
+    n_items: int,
+    n_originals: int,
+    *,
+    is_foreign: bool,
+    origin: StressOrigin | None,
+    n_rows: int | None = None,
 ) -> str | None:
     """Return a sentence on what a test is made of; None if it has all originals.
 
@@ -78,6 +96,8 @@ def say_made_of(
         Whether its texts are those of another file.
     origin
         None where the answers do not say it.
+    n_rows
+        Rows in it, which an edited file may have lost; None: those that it had.
     """
     if origin is None:
         if is_foreign:
@@ -85,16 +105,20 @@ def say_made_of(
         left = n_originals - n_items
         made = f"{name}: made of {n_items:,} of {say_count(n_originals, 'item')}"
         return None if left == 0 else f"{made}; {left:,} {_have(left)} no row in it."
-    left = origin.n_texts - n_items
-    if not is_foreign and left == 0:
+    is_edited = origin.n_rows is not None and n_rows not in {None, origin.n_rows}
+    if not is_foreign and n_items == origin.n_texts and not is_edited:
         return None
     of = f"{say_count(origin.n_texts, 'text')} of another file"
     of = of if is_foreign else say_count(origin.n_texts, "item")
-    nothing = left - origin.n_missing - origin.n_repeated - origin.n_unknown
+    known = origin.n_missing + origin.n_repeated + origin.n_unknown
+    nothing = origin.n_texts - (n_items if origin.n_made is None else origin.n_made) - known
+    why = ("has no row in it", "have no row in it")
+    if origin.n_made is not None:
+        why = ("has nothing for it", "have nothing for it")
     reasons = [
         f"{n:,} {words[n != 1]}"
         for n, words in (
-            (nothing, ("has nothing for it", "have nothing for it")),
+            (nothing, why),
             (
                 origin.n_repeated,
                 ("would only repeat what others give", "would only repeat what others give"),
@@ -104,6 +128,9 @@ def say_made_of(
         )
         if n > 0
     ]
+    if is_edited:
+        made = say_count(origin.n_rows or 0, "row was", "rows were")
+        reasons.append(f"{made} answered, and the file has {n_rows:,}, so it was edited")
     return f"{name}: made of {'; '.join([f'{n_items:,} of {of}', *reasons])}."
 
 

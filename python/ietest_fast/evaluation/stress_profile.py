@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.stress_origins import say_made_of
@@ -92,7 +92,7 @@ class StressResult:
             "keeps_labels": self.keeps_labels,
             "items": self.n_items,
             "is_foreign": self.is_foreign,
-            "made_of": None if self.origin is None else asdict(self.origin),
+            "made_of": None if self.origin is None else self.origin.to_dict(),
             "changed": self.n_changed,
             **self.accuracy.to_dict("accuracy"),
             "by_group": _accuracies(self.by_group),
@@ -216,6 +216,7 @@ class StressProfile(Result):
                 self.original.n_items,
                 is_foreign=test.is_foreign,
                 origin=test.origin,
+                n_rows=test.accuracy.n,
             )
             said += [] if made_of is None else [made_of]
             if test.origin is None and not test.keeps_labels and not test.is_foreign:

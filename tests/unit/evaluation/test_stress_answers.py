@@ -333,6 +333,89 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         ie.stress(neutral, frame(), suite={"l": "length-mismatch"}, input_columns="hypothesis")
 
 
+def edit(path: Path, *, is_old: bool, keep: Any = None, texts: str | None = None) -> Path:
+    """Write answers again, of some rows or with other texts in a test, under the same metadata."""
+    table = pq.read_table(path)
+    known = dict(table.schema.metadata)
+    if is_old:
+        told = json.loads(known[b"ietest_fast.stress"])
+        for each in told["origins"].values():
+            del each["n_made"], each["n_rows"]
+        known[b"ietest_fast.stress"] = json.dumps(told).encode()
+    rows = [row for n, row in enumerate(table.to_pylist()) if keep is None or keep(row, n)]
+    for row in rows:
+        row["premise"] += " So." if row["version"] == texts else ""
+    target = path.parent / f"{path.stem}-edited.parquet"
+    edited = pa.Table.from_pylist(rows, schema=table.schema).replace_schema_metadata(known)
+    pq.write_table(edited, target)
+    return target
+
+
+@pytest.mark.parametrize(
+    ("keep", "said", "said_of_old"),
+    [
+        (None, [], []),
+        (
+            lambda row, _: row["version"] != "no" or row["item"] in {0, 1},
+            ["no: made of 2 of 4 items; 4 rows were answered, and the file has 2, so it was ed"],
+            ["no: made of 2 of 4 items; 2 have no row in it."],
+        ),
+        (
+            lambda row, _: row["item"] != 0,
+            ["no: made of 3 of 4 items; 4 rows were answered, and the file has 3, so it was ed"],
+            ["no: made of 3 of 4 items; 1 has no row in it."],
+        ),
+    ],
+)
+def test_rows_that_a_file_has_lost_are_no_texts_without_use(
+    keep: Any, said: list[str], said_of_old: list[str], tmp_path: Path
+) -> None:
+    ie.stress(
+        neutral, frame(), suite={"no": "negation"}, out=tmp_path / "a.parquet", label_names=LABELS
+    )
+    for is_old, expected in ((False, said), (True, said_of_old)):
+        path = edit(tmp_path / "a.parquet", is_old=is_old, keep=keep)
+        (found,) = measure_answers(read_answers([path]))
+        remarks = [each for each in found.remarks() if "made of" in each]
+        assert len(remarks) == len(expected)
+        assert all(map(str.startswith, remarks, expected))
+
+
+def test_a_test_of_several_rows_of_an_item_may_lose_some(tmp_path: Path) -> None:
+    rows = [(f"Anna buys {n} apples.", "She eats.", "neutral") for n in range(12, 16)]
+    found = ie.stress(
+        neutral, frame(rows), suite={"n": "numerical"}, out=tmp_path / "a.parquet",
+        label_names=LABELS,
+    )  # fmt: skip
+    n = found["n"].accuracy.n
+    assert n > found["n"].n_items == 4
+    last = pq.read_table(tmp_path / "a.parquet").num_rows - 1
+    path = edit(tmp_path / "a.parquet", is_old=False, keep=lambda _, n: n != last)
+    (again,) = measure_answers(read_answers([path]))
+    said = f"n: made of 4 of 4 items; {n} rows were answered, and the file has {n - 1}, so it was "
+    assert again.remarks()[0].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (None, None),
+        ("no", "a-edited: no is not made as for a: 4 rows, there 4, and 0 are of the same texts."),
+        ("original", "a-edited has answered other originals than a (4 and 4), so do not compare"),
+    ],
+)
+@pytest.mark.parametrize("is_old", [False, True])
+def test_texts_that_were_edited_are_told(
+    texts: str | None, said: str | None, is_old: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.parquet"
+    ie.stress(neutral, frame(), suite={"no": "negation"}, out=path, label_names=LABELS)
+    paths = [path, edit(path, is_old=is_old, texts=texts)]
+    _, other = measure_answers(read_answers(paths))
+    assert len(other.unlike) == (said is not None)
+    assert said is None or other.unlike[0].startswith(said)
+
+
 @pytest.mark.filterwarnings("ignore:.*edits is .* mend the column")  # of the comparison
 @pytest.mark.parametrize(
     ("column", "values", "said"),
