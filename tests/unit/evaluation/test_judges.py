@@ -708,3 +708,13 @@ def test_right_answers_in_other_words_rename_those_of_the_first(
             check_gold(first, other)
     else:
         check_gold(first, other)
+
+
+def test_probabilities_beside_the_answers_to_one_version_are_compared(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.jsonl" for name in "ab"]
+    for path in paths:
+        rows = [
+            {"label": i % 3, "prediction": 1, "probabilities": [0.1, 0.2, 0.7]} for i in range(12)
+        ]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert sum("the likeliest in 12 rows of 12" in note for note in read_logs(paths).notes) == 2
