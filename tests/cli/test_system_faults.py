@@ -21,7 +21,7 @@ from command_line import run_here
 from ietest_fast.cli import main as command_line
 
 CODE = "from ietest_fast.cli import start; start()"
-ROWS = "".join(f"A child drives car {i}.,It rains.,{i % 2}\n" for i in range(10))
+ROWS = "".join(f"{'AB'[i // 5]} child drives car {i}.,It rains.,{i % 2}\n" for i in range(10))
 ANSWERS = "".join(f"{i % 2},{i % 2},{i % 3 % 2}\n" for i in range(50))
 
 
