@@ -212,12 +212,16 @@ def _strip_decimals(texts: pa.Array) -> pa.Array:
 
 
 def as_items(column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str) -> pa.Array:
-    """Return names of items: integers as int64, anything else as :func:`as_texts`."""
+    """Return names of items: integers as int64, anything else as texts that can be told apart.
+
+    Blanks around a name, and the two ways of writing an accent, make no other item, nor does 1.0
+    beside 1.
+    """
     if pa.types.is_integer(column.type):
         whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
         if whole.type != pa.uint64():  # which need not be one
             return whole.cast(pa.int64())
-    return as_texts(column, path=path, name=name)
+    return spell_numbers(trim_texts(as_texts(column, path=path, name=name)))
 
 
 def version_key(name: str) -> str:
@@ -295,7 +299,7 @@ def read_ids(
     InputError
         If an id is missing or there twice, or ids are neither texts nor numbers.
     """
-    texts = as_texts(column, path=path, name=name)
+    texts = trim_texts(as_texts(column, path=path, name=name))
     if are_ids(texts):
         return texts
     if texts.null_count:
@@ -333,16 +337,21 @@ def say_repeated(
 
 
 def say_written(mine: pa.Array, theirs: pa.Array) -> str:
-    """Say that items are the same numbers in two ways of writing, if they are, and what to do."""
-    known, given = (as_numbers(pa.chunked_array([each])) for each in (mine, theirs))
-    if not (np.isin(known, given).all() or np.isin(given, known).all()):  # NaN is in neither
-        return ""
-    one = int(np.flatnonzero(np.isin(known, given))[0])
-    two = int(np.flatnonzero(given == known[one])[0])
-    return (
-        "; they differ only in how numbers are written, such as "
-        f"{show_value(mine[one].as_py())} and {show_value(theirs[two].as_py())}: write them alike"
-    )
+    """Say that items are the same in two ways of writing, if they are, and what to do."""
+    for how, read in (
+        ("how numbers are written", lambda names: as_numbers(pa.chunked_array([names]))),
+        ("case", lambda names: np.array([version_key(str(each)) for each in names.to_pylist()])),
+    ):
+        known, given = read(mine), read(theirs)
+        if not (np.isin(known, given).all() or np.isin(given, known).all()):  # NaN is in neither
+            continue
+        one = int(np.flatnonzero(np.isin(known, given))[0])
+        two = int(np.flatnonzero(given == known[one])[0])
+        return (
+            f"; they differ only in {how}, such as {show_value(mine[one].as_py())} and "
+            f"{show_value(theirs[two].as_py())}: write them alike"
+        )
+    return ""
 
 
 def match_ids(

@@ -195,7 +195,7 @@ def _say_other_scores(
     ]
     labels = {*np.concatenate(keys)} - {""}
     scores = next(list_scores(predictions.extra_columns, labels, CONFIDENCE), None)
-    if scores is None:
+    if scores is None or not labels <= scores.keys():
         return None
     own = keys[0][rows]
     said = np.full(rows.size, np.nan)

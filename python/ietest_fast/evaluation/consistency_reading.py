@@ -22,7 +22,7 @@ from ietest_fast.evaluation.consistency_profile import name_group
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.paranlu import read_paranlu
 from ietest_fast.evaluation.paranlu_files import paranlu_kind
-from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
 from ietest_fast.evaluation.run_metadata import name_models, plain_name
 from ietest_fast.evaluation.schema import is_predictions, say_unlikely
 from ietest_fast.evaluation.table_labels import say_known_numbers, with_known_answers
@@ -138,8 +138,21 @@ def as_answers(predictions: Predictions) -> ConsistencyAnswers:
 
     said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)
-    run = ConsistencyRun(warnings=(*said, *say_known_numbers(predictions), *_note_missing(known)))
+    said += (*say_known_numbers(predictions), *_note_missing(known), *_say_no_original(known))
+    run = ConsistencyRun(warnings=said)
     return ConsistencyAnswers(predictions=known, run=_warned(run, known))
+
+
+def _say_no_original(predictions: Predictions) -> tuple[str, ...]:
+    """Say that no version has the name of the one that others reword."""
+    if ORIGINAL in predictions.versions:
+        return ()
+    shown = ", ".join(predictions.versions[:3]) + (", ..." if len(predictions.versions) > 3 else "")
+    note = (
+        f"{predictions.source}: no version is called {ORIGINAL}, so all are paraphrases ({shown}); "
+        "if one is the original, call it so."
+    )
+    return (note,)
 
 
 def _warned(run: ConsistencyRun, predictions: Predictions) -> ConsistencyRun:

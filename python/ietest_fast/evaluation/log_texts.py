@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.evaluation.readers import Answers
+
+
+# Soft hyphens, signs of no width, and marks of the order of bytes.
+_UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,6 +105,8 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
         said += _say_reworded_original(own) if part is own[0] else []
         if part is own[0] and CHANGED in part.log.columns:
             said += _say_changed_original(part)
+        if part.version != own[0].version:
+            said += _say_same_words(first, part)
         if part.log.changed is None or part.version == own[0].version:
             continue
         is_long = CHANGED in part.log.columns
@@ -122,6 +132,33 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
                 f"was reworded; {counts}."
             )
     return said
+
+
+def _say_same_words(first: Answers, part: Part) -> list[str]:
+    """Count the texts that differ from the original's in nothing that anybody sees."""
+    rows = _match(part.log, first)
+    if rows is None or part.log.inputs is None or first.inputs is None:
+        return []
+    if part.log.input_columns != first.input_columns:
+        return []
+    mine, theirs = part.log.inputs.take(pa.array(rows[0])), first.inputs.take(pa.array(rows[1]))
+    other = pa.array(~_are_equal(mine, theirs))
+    pairs = zip(mine.filter(other).to_pylist(), theirs.filter(other).to_pylist(), strict=True)
+    n = sum(None not in pair and _read_words(pair[0]) == _read_words(pair[1]) for pair in pairs)
+    said = (
+        f"Warning: {part.log.path}: {say_count(n, 'text')} of {part.version} differ from the "
+        f"original's only in blanks, or in signs that nobody sees (such as how accents are "
+        "composed), and count as reworded; if nothing was meant to change there, write them alike."
+    )
+    return [said] if n else []
+
+
+def _read_words(text: str) -> str:
+    """Return a text as it is seen: without runs of blanks, with composed accents."""
+    if text.startswith(("[", "{")):  # a prompt of several parts
+        with contextlib.suppress(ValueError):
+            text = json.dumps(json.loads(text), ensure_ascii=False).replace("\\n", " ")
+    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", text)).split())
 
 
 def say_other_texts(parts: Sequence[Part]) -> list[str]:

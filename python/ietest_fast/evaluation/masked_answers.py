@@ -69,9 +69,10 @@ _OR_CANDIDATES = (
     "correct one of them, or, if the rank is one among candidates, say so in a column ranked_in"
 )
 
-# Columns that say whether the answer is ranked first.
+# Columns that say whether the answer is ranked first, or among the first k.
 _SAYS_FIRST = re.compile(
-    rf"(?i)^({'|'.join(MARKS)}|accuracy|(hits?|top|acc|accuracy|p|precision|r|recall)[@_-]?(at_)?1)$"
+    rf"(?i)^({'|'.join(MARKS)}|accuracy|(p|precision)[@_-]?(at_)?1"
+    r"|(hits?|top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*))$"
 )
 
 _TEXTS = tuple(dict.fromkeys((*WHOLE.values(), *(name for each in LAYOUTS for name in each[:2]))))
@@ -378,10 +379,14 @@ def _check_ranks(
         is_same = (reciprocal > 0) & (np.abs(rank * reciprocal - 1) < 1e-6)
         wanted = "is not one over the reciprocal rank; correct one, or leave the column out"
         refuse(is_given & ~is_same, "rank", wanted)
-    for name in filter(_SAYS_FIRST.match, own.column_names):
+    for said in filter(None, map(_SAYS_FIRST.match, own.column_names)):
+        name, k = said.string, int(said["k"] or 1)
         marks, bad = find_outcomes(own[name])
         if find_missing(own[name])[bad].all():  # otherwise these are scores of another kind
-            is_other = is_scored & (marks != (reciprocal == 1))
+            is_first = reciprocal * k > 1 - 1e-6
+            # An answer that is not among those that were ranked has any rank beyond.
+            is_known = is_scored & ((reciprocal > 0) | (k == 1))
+            is_other = is_known & (marks != is_first)
             is_other[bad] = False
             refuse(is_other, name, "contradicts the rank")
     if "ranked_in" in others:

@@ -19,6 +19,7 @@ from ietest_fast.values import (
     find_outcomes,
     name_versions,
     show_value,
+    trim_texts,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ ROWS_OF_A_KIND = 5
 
 MOST_KINDS = 20
 """With more different right answers than this they are texts, unless a table names its labels."""
+
+OF_NONE = frozenset({"", "-", "-1", "-1.0", "nan"})
+"""What stands for no label, unless it is one."""
 
 # As lists of NumPy's numbers are written.
 _OF_NUMPY = re.compile(r"np\.float[0-9]+\(([^()]*)\)")
@@ -204,7 +208,7 @@ def _as_column(
     if name == "correct" and not pa.types.is_boolean(column.type):
         return as_outcomes(column, path=source, name=name)
     if kind == NAMES:
-        return as_texts(column, path=source, name=name).dictionary_encode()
+        return trim_texts(as_texts(column, path=source, name=name)).dictionary_encode()
     if name == "probabilities":
         column = _parse_lists(column, source)
     if name == CHANGED and (found := as_changed(column)) is not None:

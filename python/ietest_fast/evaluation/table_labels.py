@@ -19,7 +19,7 @@ from ietest_fast.evaluation.answer_labels import (
     say_numbers,
 )
 from ietest_fast.evaluation.readers import Answers
-from ietest_fast.evaluation.schema import MOST_KINDS
+from ietest_fast.evaluation.schema import MOST_KINDS, OF_NONE
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, show_value
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.predictions import Predictions
 
-_OF_NONE = {"-", "-1", "", "nan"}
 
 _MARKS = "where answers are no labels, add a column correct that says which are right"
 _MARKS_ALONE = "add a column correct that says which answers are right"
@@ -85,7 +84,7 @@ def say_known_numbers(predictions: Predictions) -> tuple[str, ...]:
     if predictions.label_names is not None or "correct" in own or "predicted" not in own:
         return ()
     wanted, given = (_kinds(predictions, name) for name in ("gold", "predicted"))
-    kinds = wanted | (given - (_OF_NONE - wanted))
+    kinds = wanted | (given - (OF_NONE - wanted))
     if len(kinds) > MOST_KINDS or not wanted or not all(map(_is_number, kinds)):
         return ()
     names = tuple(str(number) for number in sorted(set(map(int, kinds))))
@@ -124,10 +123,10 @@ def _is_sound(gold: set[str], predicted: set[str]) -> bool:
     """Whether all answers are gold labels, or nothing shows what other labels there are."""
     others = predicted - gold
     if not others:
-        is_label = bool(gold & predicted & _OF_NONE) and gold.isdisjoint(NLI_LABELS)
-        return is_label or gold.isdisjoint(_OF_NONE)
-    is_alone = len(gold) == 1 and gold.isdisjoint({*NLI_LABELS, *_OF_NONE})
-    return is_alone and others.isdisjoint(_OF_NONE) and not any(map(_is_number, predicted | gold))
+        is_label = bool(gold & predicted & OF_NONE) and gold.isdisjoint(NLI_LABELS)
+        return is_label or gold.isdisjoint(OF_NONE)
+    is_alone = len(gold) == 1 and gold.isdisjoint({*NLI_LABELS, *OF_NONE})
+    return is_alone and others.isdisjoint(OF_NONE) and not any(map(_is_number, predicted | gold))
 
 
 def _is_number(name: str) -> bool:

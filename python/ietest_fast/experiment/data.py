@@ -15,7 +15,9 @@ from ietest_fast.experiment.identity import identify
 from ietest_fast.files import check_file, read_json
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL
+from ietest_fast.plurals import say_count
 from ietest_fast.transform import Material, RowError
+from ietest_fast.values import find_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -182,7 +184,17 @@ def number_clusters(config: DataConfig, test: Corpus) -> NDArray[np.int64] | Non
             path=test.source,
             column=config.cluster,
         )
-    codes, _ = as_clusters(test.table.column(config.cluster), len(test), config.cluster)
+    clusters = test.table.column(config.cluster)
+    missing = np.flatnonzero(find_missing(clusters))
+    if missing.size:
+        raise InputError(
+            f"{say_count(missing.size, 'row belongs', 'rows belong')} to no cluster; fill the "
+            "column in, or name another (data.cluster, --clusters)",
+            path=test.source,
+            row=f"row {missing[0]}",
+            column=config.cluster,
+        )
+    codes, _ = as_clusters(clusters, len(test), config.cluster)
     return codes
 
 

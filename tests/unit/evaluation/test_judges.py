@@ -718,3 +718,32 @@ def test_probabilities_beside_the_answers_to_one_version_are_compared(tmp_path: 
         ]
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert sum("the likeliest in 12 rows of 12" in note for note in read_logs(paths).notes) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "scores", "said"),
+    [
+        ("prob_pos", (0.9, 0.2), 12),
+        ("pos_prob", (0.1, 0.2), 12),
+        ("p(pos)", (0.1, 0.2), 12),
+        ("prob_pos", (0.9, 0.6), 0),
+        ("prob_pos", (0.9, 0.5), 0),
+        ("prob_pos", (9, 2), 0),
+        ("logit_pos", (-1.5, -0.5), 0),
+        ("prob_other", (0.1, 0.2), 0),
+        ("prob", (0.1, 0.2), 0),
+    ],
+)
+def test_the_probability_of_one_of_two_labels_is_compared(
+    tmp_path: Path, name: str, scores: tuple[float, float], said: int
+) -> None:
+    """The prediction is pos in every second row only, and the score the other way round."""
+    paths = [tmp_path / f"{each}.csv" for each in "ab"]
+    for path in paths:
+        rows = [f"{'np'[i % 2]},pos,{scores[i % 2]}" for i in range(24)]
+        rows = [row.replace("n,", "neg,", 1).replace("p,", "pos,", 1) for row in rows]
+        path.write_text(f"label,prediction,{name}\n" + "\n".join(rows) + "\n")
+    found = [note for note in read_logs(paths).notes if "is the likeliest in" in note]
+    n = sum(score < 0.5 for score in scores) * 12 if said else 0
+    assert len(found) == 2 * (n > 0)
+    assert all(f"in {n} rows of 24" in note for note in found)

@@ -47,6 +47,24 @@ def named(values: list[str], neg: Any, pos: Any) -> list[Any]:
         (but(SECOND, 8, 9), "foo (unlike transformed in 2 rows)"),
         (but(RIGHT, 9), "foo (unlike whether original is right in 1 row)"),
         ([int(each) for each in but(RIGHT, 9)], "foo (unlike whether original is right in 1 row)"),
+        (
+            [-1 if i == 6 else v for i, v in enumerate(named(but(LABELS, 3), 0, 1))],
+            "foo (unlike label in 1 row)",
+        ),
+        (
+            ["?" if i == 6 else str(v) for i, v in enumerate(named(but(LABELS, 3), 0, 1))],
+            "foo (unlike label in 2 rows)",
+        ),
+        (
+            but([a != b for a, b in zip(FIRST, SECOND, strict=True)], 2),
+            "foo (unlike whether the answer changes in 1 row)",
+        ),
+        (
+            but([int(a == b) for a, b in zip(FIRST, SECOND, strict=True)], 2),
+            "foo (unlike the opposite of whether the answer changes in 1 row)",
+        ),
+        ([a == b for a, b in zip(FIRST, SECOND, strict=True)], None),
+        ([not each for each in RIGHT], None),
         (LABELS, None),
         (SECOND, None),
         (named(LABELS, "B", "A"), None),

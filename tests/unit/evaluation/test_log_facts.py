@@ -563,7 +563,6 @@ def test_an_archive_of_inspect_without_a_header_has_not_finished(tmp_path: Path)
         ("openai/gpt-4o", "", 0),
         ("mockllm/model", "mockllm", 0),
         ("anthropic/claude-3-5-sonnet-latest", "claude-3-5-sonnet-20241022", 0),
-        ("openai/gpt-4o", ["claude-3", "gpt-4o", "gpt-4o"], 1),
     ],
 )
 def test_the_model_of_samples_is_that_of_the_header(
@@ -573,13 +572,33 @@ def test_the_model_of_samples_is_that_of_the_header(
     first, whole = (json.loads(log.read_text()) for log in logs)
     first["eval"]["model"] = whole["eval"]["model"] = named
     logs[0].write_text(json.dumps(first))
-    for place, each in enumerate(whole["samples"]):
-        said = given[place] if isinstance(given, list) else given
-        each["output"] = {"model": said, "completion": "x"}
+    for each in whole["samples"]:
+        each["output"] = {"model": given, "completion": "x"}
     logs[1].write_text(json.dumps(whole))
     notes = [note for note in read_logs(logs).notes if "its header names" in note]
     assert len(notes) == (n > 0)
     assert not n or f"{n} of 3 samples of" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        (["gpt-3.5", "gpt-4o", "gpt-4o"], "gpt-4o (2), gpt-3.5 (1); all count"),
+        (["a", "b", "c"], "a (1), b (1), c (1); all count"),
+        (["gpt-4o", None, "gpt-4o"], None),
+    ],
+)
+def test_several_models_in_one_log_of_inspect_are_told(
+    tmp_path: Path, models: list[str | None], said: str | None
+) -> None:
+    logs = pair(tmp_path, "CCI", "CII")
+    whole = json.loads(logs[1].read_text())
+    for each, model in zip(whole["samples"], models, strict=True):
+        each["output"] = {"model": model}
+    logs[1].write_text(json.dumps(whole))
+    notes = [note for note in read_logs(logs).notes if "several models have answered" in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
 
 
 def perturbed(number: int, said: str, **perturbation: Any) -> dict[str, Any]:

@@ -400,7 +400,33 @@ def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
             read_masked_log(tmp_path / "a.csv")
 
 
-@pytest.mark.parametrize("name", ["hit@10", "top15", "accuracy_of_premises", "first"])
+@pytest.mark.parametrize("name", ["hit@5", "hits_at_5", "top5", "Recall@5"])
+@pytest.mark.parametrize(
+    ("ranks", "marks", "is_read"),
+    [
+        (("0.2", "1"), "11", True),
+        (("0.2", "0.1"), "10", True),
+        (("0.2", "0.1"), "11", False),
+        (("0.2", "1"), "10", False),
+        (("0", "1"), "01", True),
+        (("0", "1"), "11", True),  # its rank is not known
+    ],
+)
+def test_marks_of_the_first_ones_are_held_against_ranks(
+    tmp_path: Path, name: str, ranks: tuple[str, str], marks: str, *, is_read: bool
+) -> None:
+    rows = "".join(f"and,{rank},{mark}\n" for rank, mark in zip(ranks, marks, strict=True))
+    (tmp_path / "a.csv").write_text(f"answer,reciprocal_rank,{name}\n{rows}")
+    if is_read:
+        assert len(read_masked_log(tmp_path / "a.csv")) == 1
+        return
+    with pytest.raises(InputError, match=f"column '{name}': '?[01]'? contradicts the rank"):
+        read_masked_log(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy_of_premises", "first", "precision@10", "recall@k", "hit@0"]
+)
 def test_other_marks_say_nothing_of_ranks(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.csv").write_text(f"answer,reciprocal_rank,{name}\nand,1,0\nor,0.5,1\n")
     assert len(read_masked_log(tmp_path / "a.csv")) == 1

@@ -327,7 +327,7 @@ def test_groups_are_told_apart_by_what_is_seen(tmp_path: Path, spell: Callable[[
 @pytest.mark.parametrize(
     ("items", "said"),
     [
-        (("1.0", "2.0"), "they differ only in how numbers are written, such as '1' and '1.0'"),
+        (("01", "02"), "they differ only in how numbers are written, such as '1' and '01'"),
         (("i1", "i2"), "give an item the same name in all versions"),
     ],
 )
@@ -341,6 +341,122 @@ def test_versions_without_a_common_item_say_why(
     with pytest.raises(InputError, match="no item has both versions") as caught:
         compare_versions(read_logs([tmp_path / "l.csv"]).predictions)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("{}", "{}.0"), ("{}.0", "{}"), ("é{}", "e\u0301{}"), ("q{}", " q{} ")],
+)
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_items_in_two_ways_of_writing_are_the_same(
+    tmp_path: Path, first: str, second: str, ending: str
+) -> None:
+    """In whatever reads a long table; where a number is written otherwise, only in one column."""
+    frame = pd.DataFrame(
+        {
+            "item": (second if version == "p2" else first).format(i),
+            "version": version,
+            "gold": "xy"[i % 2],
+            "predicted": "xy"[(i + (version == "p2")) % 2],
+        }
+        for i in range(6)
+        for version in ("original", "p1", "p2")
+    )
+    path = write(frame, tmp_path / f"l.{ending}")
+    assert len(read_logs([path]).predictions.items) == 6
+    assert ie.consistency(str(path), n_resamples=50).n_items == 6
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        ("é{}", "e\u0301{}", True),
+        ("q{}", "q{} ", True),
+        ("Q{}", "q{}", False),
+    ],
+)
+def test_ids_of_two_files_that_look_alike(
+    tmp_path: Path, first: str, second: str, ending: str, *, is_same: bool
+) -> None:
+    paths = [
+        write(
+            pd.DataFrame(
+                {
+                    "id": [name.format(i) for i in range(6)],
+                    "label": list("xyxyxy"),
+                    "prediction": list("xyxyxx"),
+                    "text": [f"{name[0]} text {i}" for i in range(6)],
+                }
+            ),
+            tmp_path / f"{place}.{ending}",
+        )
+        for place, name in enumerate((first, second))
+    ]
+    if is_same:
+        assert len(read_logs(paths, id_column="id").predictions.items) == 6
+        return
+    with pytest.raises(InputError, match="they differ only in case, such as 'Q0' and 'q0': write"):
+        read_logs(paths, id_column="id")
+
+
+@pytest.mark.parametrize(
+    ("other", "n"),
+    [
+        ("The cafe\u0301 {} sleeps.", 6),
+        ("The café {} sleeps. ", 6),
+        ("The café {} sleeps.\r\n", 6),
+        ("The\u00a0café {} sleeps.", 6),
+        ("The caf\u00adé {} sleeps.\u200b", 6),
+        ("The café {} sleeps.", 0),
+        ("The café {} rests.", 0),
+        ("the café {} sleeps.", 0),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_texts_that_differ_in_nothing_that_is_seen_are_told(
+    tmp_path: Path, other: str, n: int, ending: str
+) -> None:
+    paths = []
+    for place, text in enumerate(("The café {} sleeps.", other)):
+        texts = [text.format(i) for i in range(6)] + [f"Text {place} of {i}." for i in range(6)]
+        frame = pd.DataFrame({"text": texts, "label": ["x", "y"] * 6, "prediction": ["x", "y"] * 6})
+        paths.append(write(frame, tmp_path / f"{place}.{ending}"))
+    notes = [note for note in read_logs(paths).notes if "signs that nobody sees" in note]
+    assert len(notes) == (n > 0)
+    assert all(f"{n} texts of" in note for note in notes)
+
+
+def test_blanks_around_a_model_make_no_other_model(tmp_path: Path) -> None:
+    frame = long(MARKS)
+    frame["model"] = ["m", "m ", " m"] * (len(frame) // 3)
+    read = read_logs([write(frame, tmp_path / "l.csv")])
+    assert len(read.predictions.groups) == 1
+    assert len(read.predictions.items) == N
+
+
+@pytest.mark.parametrize("columns", [["item", "gold", "predicted"], ["item", "correct"]])
+def test_a_long_table_without_versions_says_what_is_missing(
+    tmp_path: Path, columns: list[str]
+) -> None:
+    path = write(pd.DataFrame({name: [1, 0, 1] for name in columns}), tmp_path / "l.csv")
+    with pytest.raises(InputError, match="column 'version': there is no such column; a table with"):
+        read_logs([path])
+
+
+@pytest.mark.parametrize(("names", "n"), [(("original", "p1"), 0), (("orig", "p1", "p2", "p3"), 1)])
+def test_answers_without_an_original_are_told(
+    tmp_path: Path, names: tuple[str, ...], n: int
+) -> None:
+    rows = [
+        {"item": i, "version": name, "gold": "xy"[i % 2], "predicted": "x"}
+        for i in range(6)
+        for name in names
+    ]
+    told = need_wordings(write(pd.DataFrame(rows), tmp_path / "l.csv")).run.warnings
+    found = [note for note in told if "no version is called original" in note]
+    assert len(found) == n
+    assert all("(orig, p1, p2, ...)" in note for note in found)
 
 
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:

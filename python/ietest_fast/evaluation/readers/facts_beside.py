@@ -32,7 +32,7 @@ from ietest_fast.evaluation.readers.table_columns import (
     read_values,
     spread_values,
 )
-from ietest_fast.evaluation.schema import CHANGED, MARKS, MOST_KINDS, as_changed
+from ietest_fast.evaluation.schema import CHANGED, MARKS, MOST_KINDS, OF_NONE, as_changed
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
@@ -70,10 +70,11 @@ _SCORES = (
     *("prob", "probs", "probability", "probabilities", "p", "score", "scores"),
     *("logit", "logits", "logprob", "logprobs", "softmax"),
 )
+_PAIR = 2
+_OF_ONE = frozenset({"prob_", "probs_", "probability_", "p_", "_prob", "_probs", "_probability"})
 # What writers put between such a word and a label, or between it and a column of answers.
 _BETWEEN = re.compile(r"[.:/ ([-]")
 VERSIONS = ("original", "transformed")
-_OF_NONE = {"", "-", "-1", "-1.0", "nan"}
 _TEXTS = (
     "text",
     "sentence",
@@ -286,7 +287,7 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
     first, second = outcomes
     for (column, marks), version, keys in zip(outcomes.items(), VERSIONS, answers, strict=True):
         wanted, given = in_same_words(right, keys)
-        kinds = set(wanted) - _OF_NONE
+        kinds = set(wanted) - OF_NONE
         is_known = np.isin(wanted, list(kinds)) & np.isin(given, list(kinds))
         is_known &= len(kinds) <= MOST_KINDS
         wrong = np.flatnonzero(is_known & ((wanted == given) != marks))
@@ -397,7 +398,7 @@ def say_other_scores(
             right = mine if gold is None else label_keys(gold, path)
         except InputError:  # whoever compares them refuses them
             continue
-        labels = {*mine, *right} - _OF_NONE
+        labels = {*mine, *right} - OF_NONE
         for scores in list_scores(names, labels, column, is_alone=is_alone):
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
@@ -434,16 +435,22 @@ def _spread_scores(
 def list_scores(
     names: Sequence[str], labels: set[str], column: str, *, is_alone: bool = True
 ) -> Iterator[dict[str, str]]:
-    """Find columns of numbers for each label: its name alone, or with one word for all of them."""
+    """Find columns of numbers for each label: its name alone, or with one word for all of them.
+
+    The probability of one of two labels says that of the other, too.
+    """
     if not 2 <= len(labels) <= MOST_KINDS:
         return
     affixes = [each for word in _SCORES for each in ((f"{word}_", ""), ("", f"_{word}"))]
     if not any(label.isdecimal() for label in labels):
         affixes.append(("", ""))
     folded = {name: _BETWEEN.sub("_", name.lower()) for name in names}
-    for start in (_BETWEEN.sub("_", f"{column}_".lower()), *([""] if is_alone else [])):
-        for before, behind in affixes:
-            first = start + before
+    own = _BETWEEN.sub("_", f"{column}_".lower())
+    for start in (own, *([""] if is_alone else [])):
+        firsts = [(start + before, behind) for before, behind in affixes]
+        firsts += [(before + start, behind) for before, behind in affixes if before and start]
+        for first, behind in firsts:
+            word = (first.replace(start, "", 1) if start else first) + behind
             scores = {
                 label_key(_cut_label(name, len(first), len(behind))): name
                 for name, plain in folded.items()
@@ -454,6 +461,8 @@ def list_scores(
             elif labels <= scores.keys():
                 known = {*labels, *NLI_LABELS} if labels <= set(NLI_LABELS) else labels
                 yield {label: name for label, name in scores.items() if label in known}
+            elif len(labels) == _PAIR and labels & scores.keys() and word in _OF_ONE:
+                yield {label: name for label, name in scores.items() if label in labels}
 
 
 def _cut_label(name: str, n_before: int, n_behind: int) -> str:
@@ -477,14 +486,19 @@ def _count_unlikely(
 
     chunks = [getattr(found[name], "chunks", [found[name]]) for name in scores.values()]
     numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
-    labels = np.array([*scores], dtype=object)
+    kinds = [*scores, *({*mine, *right} - OF_NONE - {*scores})][: max(len(scores), 2)]
+    if len(scores) == 1:
+        if not ((numbers >= 0) & (numbers <= 1)).all():
+            return 0
+        numbers = np.vstack([numbers, 1 - numbers])
+    labels = np.array(kinds, dtype=object)
     rows = np.isfinite(numbers).all(axis=0) & np.isin(mine, labels)
     numbers, mine = numbers[:, rows], mine[rows]
     are_of_gold = (labels[numbers.argmax(axis=0)] == right[rows]).all()
     may_be_votes = not any(word in name for name in scores.values() for word in _NO_VOTES)
     if are_of_gold or (may_be_votes and (numbers == np.round(numbers)).all()):
         return 0
-    places = {label: place for place, label in enumerate(scores)}
+    places = {label: place for place, label in enumerate(kinds)}
     own = numbers[[places[label] for label in mine], np.arange(len(mine))]
     return int((own < numbers.max(axis=0)).sum())
 
@@ -559,7 +573,7 @@ def read_own_gold(
     for name, values in read_some(path, beside).items():
         with contextlib.suppress(InputError):  # lists, which are no labels
             texts = as_texts(values, path=path)
-            is_none = pc.is_in(pc.utf8_lower(texts), value_set=pa.array([*_OF_NONE], texts.type))
+            is_none = pc.is_in(pc.utf8_lower(texts), value_set=pa.array([*OF_NONE], texts.type))
             return name, pa.chunked_array([pc.if_else(is_none, None, texts)])
     return None, None
 

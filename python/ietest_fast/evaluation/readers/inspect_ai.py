@@ -9,6 +9,7 @@ import string
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,7 @@ _UNFINISHED = {
 _LEAST_VALUES = 3 << 29
 _MOST_RATIO = 150
 _SAMPLE_ID = "sample_id"
+_MOST_MODELS = 3
 # How requests are sent, which changes no answer.
 _OF_REQUESTS = frozenset(
     {"max_connections", "max_retries", "timeout", "attempt_timeout", "batch", "cache"}
@@ -343,6 +345,10 @@ def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path:
     known = _name_parts(named)
     given = [lookup(sample, "output.model") for sample in samples]
     others = [each for each in given if _name_parts(each) and not known & _name_parts(each)]
+    counts = _count_models(samples)
+    if len(counts) > 1:
+        shown = ", ".join(f"{name} ({n:,})" for name, n in counts.most_common(_MOST_MODELS))
+        return [f"Warning: several models have answered samples of {path}: {shown}; all count."]
     if not known or not others:
         return []
     said = (
@@ -357,19 +363,25 @@ def _find_settings(header: dict[str, Any], samples: list[dict[str, Any]]) -> dic
     plan = header.get("plan")
     steps = lookup(plan, "steps")
     config = lookup(plan, "config")
-    models = {as_text(lookup(sample, "output.model")) for sample in samples}
+    models = sorted(_count_models(samples))
     asked = {
         name: value
         for name, value in (config.items() if isinstance(config, dict) else ())
         if name not in _OF_REQUESTS and value is not None
     }
     return {
-        MODEL_OF_ANSWERS: models.pop() if len(models) == 1 else None,
+        MODEL_OF_ANSWERS: (models[0] if len(models) == 1 else models) if models else None,
         "plan.config": asked or None,
         "plan.steps": [[lookup(step, "solver"), lookup(step, "params")] for step in steps]
         if isinstance(steps, list)
         else None,
     }
+
+
+def _count_models(samples: list[dict[str, Any]]) -> Counter[str]:
+    """Count the answers of each model, as the samples call it."""
+    names = (as_text(lookup(sample, MODEL_OF_ANSWERS)) for sample in samples)
+    return Counter(name for name in names if name)
 
 
 def _name_parts(name: Any) -> set[str]:

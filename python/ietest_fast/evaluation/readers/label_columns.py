@@ -14,7 +14,7 @@ import numpy as np
 
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.schema import MOST_KINDS
+from ietest_fast.evaluation.schema import MOST_KINDS, OF_NONE
 from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, find_outcomes
 
@@ -155,6 +155,9 @@ def key_counted(
             keys = in_same_words(right.keys, labels.keys)
             same = (keys[0][:, None] == keys[1]) & (keys[0] != "")[:, None]
             found[f"whether {name} is right"] = same[right.codes, labels.codes]
+    if len(said) == 2:
+        first, second = (labels.keys[labels.codes] for labels in said.values())
+        found["whether the answer changes"] = np.not_equal(*in_same_words(first, second))
     return found | said
 
 
@@ -173,15 +176,18 @@ def _compare(
     marks = _as_marks(own)
     near: list[tuple[float, int, str]] = []
     for name, mine in counted.items():
+        what = name
         if isinstance(mine, Labels):
             counts = _pair_labels(own, mine)
         else:
             counts = None if marks is None else _count_pairs(marks, mine, 2, 2)
+            if counts is not None and counts.trace() * 2 < counts.sum():
+                counts, what = counts[::-1], f"the opposite of {name}"
         if counts is None:
             continue
         n, kappa = int(counts.sum() - counts.trace()), _find_kappa(counts)
         if kappa >= _LEAST_KAPPA and kappa * np.sqrt(counts.sum()) >= _LEAST_Z:
-            near.append((-kappa, n, name))
+            near.append((-kappa, n, what))
     if not near:
         return None
     _, n, name = min(near)
@@ -216,21 +222,32 @@ def _pair_labels(own: Labels, mine: Labels) -> NDArray[np.int64] | None:
         return None
     counts = _count_pairs(own.codes, mine.codes, len(own.keys), len(mine.keys))
     words, names = in_same_words(own.keys, mine.keys)
-    counts[words == ""] = 0
+    counts[np.isin(words, [*{*OF_NONE} - {*names}, ""])] = 0
     counts[:, names == ""] = 0
     rows, columns = np.flatnonzero(counts.sum(axis=1)), np.flatnonzero(counts.sum(axis=0))
     counts, words, names = counts[np.ix_(rows, columns)], words[rows], names[columns]
     if len(columns) < 2:
         return None
     if not set(words) & set(names):
-        words = names[counts.argmax(axis=1)]
-        if not len(words) == len(names) == len(set(words)):
-            return None
+        words = _match_words(words, names, counts)
     known = [*dict.fromkeys([*names, *words])]
     paired = np.zeros((len(known), len(known)), np.int64)
     places = [[known.index(each) for each in own_words] for own_words in (words, names)]
     np.add.at(paired, np.ix_(*places), counts)
     return paired
+
+
+def _match_words(
+    words: NDArray[Any], names: NDArray[Any], counts: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Give each word the name that it goes with most often; what is left over keeps its own."""
+    found, taken = words.copy(), set()
+    for place in np.argsort(-counts, axis=None, kind="stable"):
+        row, column = divmod(int(place), len(names))
+        if counts[row, column] and row not in taken and names[column] not in found:
+            found[row] = names[column]
+            taken.add(row)
+    return found
 
 
 def _find_kappa(counts: NDArray[np.int64]) -> float:

@@ -85,6 +85,7 @@ class TableReader:
         named = {fields.predicted, fields.correct, *fields.answer_columns, *fields.correct_columns}
         if is_long(names) and named <= {None, "correct"} and not fields.answer_columns:
             return _read_long(path, names, fields, by_outcomes="correct" in named)
+        _check_version(names, fields, path)
         columns, are_outcomes = _choose_columns(names, fields, path)
         gold = fields.gold or "label"
         if gold in columns.values():
@@ -243,6 +244,20 @@ def _read_about(path: Path, names: Sequence[str], taken: Collection[str]) -> dic
 
 def _is_there(name: str, names: Sequence[str]) -> bool:
     return name in names or name.partition(".")[0] in names
+
+
+def _check_version(names: Sequence[str], fields: Fields, path: Path) -> None:
+    """Refuse a long table in which nothing tells the versions apart."""
+    is_wide = VERSIONS[0] in names or _OUTCOMES[0] in names or fields.answer_columns
+    if not fields.is_alone or is_wide or fields.correct_columns or "version" in names:
+        return
+    if "item" in names and ("predicted" in names or "correct" in names):
+        raise InputError(
+            "there is no such column; a table with a row for each item and version has one, which "
+            "says original or how a text was reworded",
+            path=path,
+            column="version",
+        )
 
 
 def _choose_columns(
