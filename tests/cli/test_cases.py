@@ -211,6 +211,7 @@ def lookup(value: Any, keys: str) -> Any:
     return value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_what_comes_of_a_real_file(name: str, cases: Path, tmp_path: Path) -> None:
     case = CASES[name]

@@ -165,6 +165,7 @@ CASES: dict[str, tuple[str, Callable[[], bytes], list[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_small_file_that_stands_for_much_is_refused(tmp_path: Path, case: str) -> None:
     name, make, command, said = CASES[case]

@@ -140,10 +140,10 @@ def test_the_filter_is_the_slow_one(n_classes, tau, slice_size, target, ended):
     ids=["float32", "columns first", "int8", "lists", "csr", "coo of float32", "csc of int16"],
 )
 def test_the_kind_of_the_numbers_makes_no_difference(convert):
-    features, labels = data(3_000, 4, 3, seed=6, noise=4.0)
+    features, labels = data(1_000, 4, 3, seed=6, noise=4.0)
     given = convert(features)
     exact = given.toarray() if sp.issparse(given) else np.array(given)
-    options = {"n_train": 300, "n_classifiers": 6, "slice_size": 40, "target_size": 2_800}
+    options = {"n_train": 300, "n_classifiers": 6, "slice_size": 40, "target_size": 900}
     found, expected = (
         filter_adversarially(each, labels, **options) for each in (given, exact.astype(np.float64))
     )
