@@ -70,6 +70,7 @@ def named(values: list[str], neg: Any, pos: Any) -> list[Any]:
         (named(LABELS, "B", "A"), None),
         (RIGHT, None),
         (["web", "book"] * 5 + ["book", "web"] * 5, None),
+        ([[0.3, 0.75][label == "pos"] for label in but(LABELS, 3)], None),
         (["one"] * N, None),
         ([None] * N, None),
         ([f"word {i}" for i in range(N)], None),

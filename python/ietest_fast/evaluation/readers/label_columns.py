@@ -6,6 +6,7 @@ counts, far beyond chance.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _LEAST_KAPPA = 0.5
 _LEAST_Z = 2.5
 _MOST_NAMED = 3
+_FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -172,6 +174,8 @@ def _compare(
     except InputError:  # lists, which are no labels
         return None
     if not 2 <= np.count_nonzero(own.keys != "") <= MOST_KINDS:
+        return None
+    if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
         return None
     marks = _as_marks(own)
     near: list[tuple[float, int, str]] = []
