@@ -154,13 +154,19 @@ def key_counted(
     if gold is not None and right is not None:
         found[gold[0]] = right
         for name, labels in said.items():
-            keys = in_same_words(right.keys, labels.keys)
-            same = (keys[0][:, None] == keys[1]) & (keys[0] != "")[:, None]
-            found[f"whether {name} is right"] = same[right.codes, labels.codes]
+            found[f"whether {name} is right"] = _are_same(right, labels)
     if len(said) == 2:
-        first, second = (labels.keys[labels.codes] for labels in said.values())
-        found["whether the answer changes"] = np.not_equal(*in_same_words(first, second))
+        found["whether the answer changes"] = ~_are_same(*said.values())
     return found | said
+
+
+def _are_same(first: Labels, second: Labels) -> NDArray[np.bool_]:
+    """Say which rows of two columns have the same label; none is the same as nothing."""
+    keys = in_same_words(first.keys, second.keys)
+    place = {key: number for number, key in enumerate({*keys[0], *keys[1]})}
+    numbers = [np.array([place[key] for key in own], np.int64) for own in keys]
+    found: NDArray[np.bool_] = numbers[0][first.codes] == numbers[1][second.codes]
+    return found & (numbers[0] != place.get("", -1))[first.codes]
 
 
 def _compare(
