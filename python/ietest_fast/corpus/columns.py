@@ -22,7 +22,7 @@ NAMES_BESIDE = ("label_name", "label_text", "label_str")
 """Columns that name labels which are numbers."""
 LABELS_BESIDE = ("gold", *NAMES_BESIDE)
 """What else may say the labels, in a column beside these."""
-OTHER_TRUTHS = ("true_label", "y_true", "ground_truth")
+OTHER_TRUTHS = ("true_label", "y_true", "ground_truth", "label_id", "target")
 """What may say the right labels, or something else, in a column beside all of these."""
 
 _NUMBERS = re.compile(r"[\d\s.,;|eE+-]*\d[\d\s.,;|eE+-]*")

@@ -62,6 +62,8 @@ MAX_LABELS = 127
 
 _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
+# A number is another name of a label if it goes with another one in at most a quarter of the rows.
+_FEW = 4
 # In names of columns that may say labels.
 _LIKE_LABELS = re.compile(r"label|gold|target|truth|y_true|annotat", re.IGNORECASE)
 _DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
@@ -426,10 +428,11 @@ def warn_of_other_labels(
         if own is None or found is None:
             continue
         are_places = all(map(_is_integer, own.names)) and not any(map(_is_integer, labels.names))
-        if are_places and labels.names != NLI_LABELS:  # numbers in an order that is not known
-            continue
         both = (found.codes >= 0) & (labels.codes >= 0)
-        n = int((found.codes != labels.codes)[both].sum())
+        if are_places and labels.names != NLI_LABELS:  # numbers in an order that is not known
+            n = _count_odd(found.codes[both], labels.codes[both])
+        else:
+            n = int((found.codes != labels.codes)[both].sum())
         if n:
             warnings.warn(
                 f"{source}: {name} is another label than {label_column} in "
@@ -438,6 +441,15 @@ def warn_of_other_labels(
                 IetestWarning,
                 stacklevel=2,
             )
+
+
+def _count_odd(numbers: NDArray[Any], codes: NDArray[Any]) -> int:
+    """Count rows in which a number stands beside another label than mostly; 0 if it has none."""
+    pairs = np.zeros((len(codes) and int(numbers.max()) + 1, len(codes) and int(codes.max()) + 1))
+    np.add.at(pairs, (numbers, codes), 1)
+    n = int(len(codes) - pairs.max(axis=1, initial=0).sum())
+    is_one_to_one = len(set(pairs.argmax(axis=1))) == len(pairs) if len(codes) else False
+    return n if is_one_to_one and _FEW * n <= len(codes) else 0
 
 
 def list_old_labels(names: Sequence[str], label_column: str) -> list[str]:

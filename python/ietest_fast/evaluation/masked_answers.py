@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.columns import check_columns, find_named, list_names
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.masked_columns import (
@@ -29,9 +29,17 @@ from ietest_fast.evaluation.masked_items import (
     find_others,
     read_group,
 )
+from ietest_fast.evaluation.readers.label_columns import label_keys
 from ietest_fast.evaluation.schema import MARKS
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, find_missing, find_outcomes, trim_texts, with_common_types
+from ietest_fast.values import (
+    as_numbers,
+    as_texts,
+    find_missing,
+    find_outcomes,
+    trim_texts,
+    with_common_types,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,6 +82,15 @@ _SAYS_FIRST = re.compile(
     rf"(?i)^({'|'.join(MARKS)}|accuracy|(p|precision)[@_-]?(at_)?1"
     r"|(hits?|top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*))$"
 )
+
+# What says the reciprocal rank, the log-probability or the first choice once more.
+_NUMBERS_AGAIN: tuple[tuple[tuple[str, ...], str, Callable[[Any], Any]], ...] = (
+    (("mrr", "rr"), "reciprocal_rank", np.asarray),
+    (("probability", "prob"), "log_probability", np.exp),
+    (("logprob", "log_prob"), "log_probability", np.asarray),
+)
+_FIRST_AGAIN = ("top1", "top_1", "prediction", "pred", "predicted_word", "predicted_token")
+_NEAR = 1e-3
 
 _TEXTS = tuple(dict.fromkeys((*WHOLE.values(), *(name for each in LAYOUTS for name in each[:2]))))
 
@@ -389,6 +406,7 @@ def _check_ranks(
             is_other = is_known & (marks != is_first)
             is_other[bad] = False
             refuse(is_other, name, "contradicts the rank")
+    _check_twins(own, others, reciprocal, refuse)
     if "ranked_in" in others:
         ways = get_args(RankedIn)
         is_known = np.asarray(pc.is_in(others["ranked_in"], value_set=pa.array(ways)))
@@ -396,6 +414,31 @@ def _check_ranks(
             is_scored & ~is_known, "ranked_in", f"is none of {', '.join(ways)}; take one of them"
         )
     _check_tokens(reciprocal, others, refuse)
+
+
+def _check_twins(
+    own: pa.Table,
+    others: dict[str, Any],
+    reciprocal: NDArray[np.float64],
+    refuse: Callable[[NDArray[np.bool_], str, str], None],
+) -> None:
+    """Stop where a number, or the first choice, stands there again and is another one."""
+    known = {"reciprocal_rank": reciprocal}
+    if "log_probability" in others:
+        values = others["log_probability"]
+        known["log_probability"] = np.asarray(pc.fill_null(values, np.nan), np.float64)
+    for names, name, read in _NUMBERS_AGAIN:
+        for twin in find_named(own.column_names, names if name in known else ()):
+            numbers = as_numbers(own[twin])
+            said = np.asarray(read(known[name]))
+            is_other = np.isfinite(numbers) & np.isfinite(said) & (np.abs(numbers - said) > _NEAR)
+            refuse(is_other, twin, f"is not that of {name} beside it; correct one of them")
+    for twin in find_named(own.column_names, _FIRST_AGAIN if "predicted" in others else ()):
+        if np.isfinite(as_numbers(own[twin])).any():  # marks
+            continue
+        first, again = (label_keys(column, Path()) for column in (others["predicted"], own[twin]))
+        is_other = (first != again) & (first != "") & (again != "")
+        refuse(is_other, twin, "is not the word predicted beside it; correct one of them")
 
 
 def _check_tokens(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import check_repeats, check_utf8, open_parquet
 from ietest_fast.corpus.labels import name_numbers
-from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.evaluation.schema import (
     CHANGED,
     GROUPS,
@@ -660,6 +661,7 @@ class Pairs:
         if name in self.predictions.extra_columns and not (of_version and are_numbers(values)):
             self._check_column(name, before, own)
         if not of_version:
+            self._say_other_groups(name, before, own)
             return pc.coalesce(before, own)
         if name == EDITS and own.null_count:
             raise InputError(
@@ -670,6 +672,27 @@ class Pairs:
                 column=name,
             )
         return own if name == EDITS else pc.coalesce(own, before)
+
+    def _say_other_groups(self, name: str, before: pa.Array, own: pa.Array) -> None:
+        """Warn of a column that draws other items together in one version than in the other.
+
+        Equal premises may be reworded into equal ones, and are the same clusters then.
+        """
+        if pa.types.is_nested(before.type) or name not in self.predictions.extra_columns:
+            return
+        known = pc.and_(before.is_valid(), own.is_valid())
+        one, two = (each.filter(known).dictionary_encode().indices for each in (before, own))
+        pairs = pc.add(pc.multiply(one.cast(pa.int64()), len(known)), two.cast(pa.int64()))
+        n_one, n_two, n = (len(pc.unique(each)) for each in (one, two, pairs))
+        if n_one < 2 or n_one == n_two == n:
+            return
+        warnings.warn(
+            f"{self.predictions.source}: {name} draws the items together otherwise in "
+            f"{self.version} ({n_two:,} groups of {len(one):,}) than in {self.reference} "
+            f"({n_one:,}), whose groups count; give each item one value",
+            IetestWarning,
+            stacklevel=2,
+        )
 
     def _check_column(self, name: str, before: pa.Array, own: pa.Array) -> None:
         """Stop if items have other values of a column in one version than in the other."""

@@ -20,7 +20,7 @@ from ietest_fast.evaluation.shares import Share
 from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
 from ietest_fast.evaluation.versions import number_names
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, find_outcomes, name_groups, show_value
+from ietest_fast.values import as_texts, find_missing, find_outcomes, name_groups, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -96,6 +96,12 @@ def measure_stress(
     """
     if group_by is not None:
         _check_column(predictions, group_by, "to part accuracies by")
+        if find_missing(predictions.table[group_by]).all():
+            raise InputError(
+                "holds nothing in any row; name another column to part accuracies by",
+                path=predictions.source,
+                column=group_by,
+            )
     if clusters is not None:
         _check_column(predictions, clusters, "to tell clusters apart")
     else:

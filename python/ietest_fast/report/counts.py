@@ -185,8 +185,14 @@ def _make_cell(
     path: Path, row: Mapping[str, Any], rho: float, m: int, *, alpha: float, margin: float
 ) -> CellResult:
     numbers = [_number(path, row, name) for name in _COUNTS]
-    if not all(number.is_integer() for number in numbers):
-        raise InputError("counts are whole numbers", path=path, row=f"row {row['_row']}")
+    for name, number in zip(_COUNTS, numbers, strict=True):
+        if not number.is_integer():
+            raise InputError(
+                f"is {number:g}; counts of texts are whole numbers",
+                path=path,
+                row=f"row {row['_row']}",
+                column=name,
+            )
     try:
         counts = PairedCounts(*(int(number) for number in numbers))
     except InputError as error:

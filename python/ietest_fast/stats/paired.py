@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, overload
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedColumns, PairedCounts, read_pairs
@@ -14,11 +15,16 @@ from ietest_fast.stats.scores import paired_score_test
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ietest_fast.stats.outcomes import PairedTestResult
     from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.seeds import Rng
     from ietest_fast.stats.studentised import NullLaw
+
+_PERCENT = 10
 
 
 @overload
@@ -152,6 +158,8 @@ def paired_test(
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     pairs = read_pairs(a, b, clustered=clusters is not None, scores=scores)
     are_scores = isinstance(pairs, PairedColumns) and pairs.are_scores
+    if isinstance(pairs, PairedColumns) and are_scores:
+        _say_units(pairs.original, pairs.transformed)
     if not are_scores and (keep_replicates or len(quantiles) > 0):
         name = "replicates" if len(quantiles) == 0 else "quantiles"
         raise InputError(f"{name} are of scores; these columns hold outcomes")
@@ -190,3 +198,15 @@ def paired_test(
         keep_replicates=keep_replicates,
         **common,
     )
+
+
+def _say_units(a: NDArray[np.float64], b: NDArray[np.float64]) -> None:
+    """Warn of shares in one column and percentages, or other large numbers, in the other."""
+    for name, low, other, high in (("a", a, "b", b), ("b", b, "a", a)):
+        if low.size and low.min() >= 0 and low.max() <= 1 and high.max() >= _PERCENT:
+            warnings.warn(
+                f"the numbers of {name} are between 0 and 1, and those of {other} go up to "
+                f"{high.max():g}; write both in one unit",
+                IetestWarning,
+                stacklevel=3,
+            )

@@ -48,7 +48,7 @@ def check_truth(discordance: float, delta: float) -> None:
     check_between(delta, "delta", -1, 1, with_ends=True)
     if abs(delta) > discordance:
         raise InputError(
-            f"delta cannot be {delta}: it is no larger than the share of discordant pairs, "
+            f"delta cannot be {delta}: it can be no larger than the share of discordant pairs, "
             f"{discordance}"
         )
 

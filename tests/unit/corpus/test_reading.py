@@ -324,7 +324,11 @@ def test_columns_that_name_labels_otherwise_are_refused(
         ("abaaba", "y_true", "101", 0),  # which number is which is not known
         ("encenc", "ground_truth", "xyz", 0),
         ("encenc", "true_label", "-nc", 0),
-        ("encenc", "target", "nce", 0),
+        ("encenc", "target", "nce", 6),
+        ("encenc", "target", "xyz", 0),
+        ("ababab", "label_id", "010100", 1),
+        ("ababab", "label_id", "010101", 0),
+        ("ababab", "label_id", "001100", 0),
     ],
 )
 def test_other_columns_of_right_answers_are_compared(

@@ -400,6 +400,36 @@ def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
             read_masked_log(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "is_read"),
+    [
+        ("mrr", ("1", "0.5"), True),
+        ("rr", ("1", ""), True),
+        ("MRR", ("0.1", "0.1"), False),
+        ("probability", ("0.6065", "0.2231"), True),
+        ("prob", ("0.01", "0.01"), False),
+        ("logprob", ("-0.5", "-1.5"), True),
+        ("logprob", ("-0.5", "-2.5"), False),
+        ("top1", ("And", "but"), True),
+        ("top1", ("1", "0"), True),  # marks
+        ("pred", ("and", ""), True),
+        ("predicted_token", ("but", "but"), False),
+        ("score", ("3", "4"), True),
+    ],
+)
+def test_numbers_and_first_choices_that_are_there_twice_are_compared(
+    tmp_path: Path, name: str, values: tuple[str, str], *, is_read: bool
+) -> None:
+    rows = f"and,and,1,-0.5,{values[0]}\nor,but,0.5,-1.5,{values[1]}\n"
+    header = f"answer,predicted,reciprocal_rank,log_probability,{name}\n"
+    (tmp_path / "a.csv").write_text(header + rows)
+    if is_read:
+        assert len(read_masked_log(tmp_path / "a.csv")) == 1
+        return
+    with pytest.raises(InputError, match=f"column '{name}': .* beside it; correct one of them"):
+        read_masked_log(tmp_path / "a.csv")
+
+
 @pytest.mark.parametrize("name", ["hit@5", "hits_at_5", "top5", "Recall@5"])
 @pytest.mark.parametrize(
     ("ranks", "marks", "is_read"),

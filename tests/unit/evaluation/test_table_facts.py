@@ -459,6 +459,45 @@ def test_answers_without_an_original_are_told(
     assert all("(orig, p1, p2, ...)" in note for note in found)
 
 
+@pytest.mark.parametrize(
+    ("name_first", "name_second", "is_told"),
+    [
+        (lambda i: f"a{i}", lambda i: f"b{i // 6}", True),
+        (lambda i: f"a{i // 6}", lambda i: f"b{i}", True),
+        (lambda i: f"premise {i // 2}", lambda i: f"reworded premise {i // 2}", False),
+        (lambda i: f"a{i // 2}", lambda i: f"a{i // 2}", False),
+        (lambda i: f"a{i // 2}", lambda _: None, False),
+    ],
+)
+def test_clusters_that_differ_between_versions_are_told(
+    tmp_path: Path, name_first: Any, name_second: Any, *, is_told: bool
+) -> None:
+    frame = long(MARKS, c=lambda i, new: (name_second if new else name_first)(i))
+    predictions = read_logs([write(frame, tmp_path / "l.csv")]).predictions
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare_versions(predictions, clusters="c")
+    told = [each for each in caught if "c draws the items together otherwise" in str(each.message)]
+    assert bool(told) == is_told
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "is_told"),
+    [
+        ([0, 1, 1, 0], [0, 100, 100, 100], True),
+        ([55.0, 70, 20, 10], [0.5, 0.7, 0.2, 0.1], True),
+        ([0.5, 0.7, 0.2, 0.1], [0.4, 0.8, 0.2, 0.0], False),
+        ([0.5, 0.7, 0.2, 0.1], [0.4, 1.8, 0.2, 0.0], False),
+        ([5, 4, 3, 1], [20, 4, 3, 1], False),
+    ],
+)
+def test_arrays_in_two_units_are_told(a: list[float], b: list[float], *, is_told: bool) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ie.paired_test(a * 8, b * 8, n_resamples=99)
+    assert any("write both in one unit" in str(each.message) for each in caught) == is_told
+
+
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Originals and their versions, of which the first n_same are as they were."""
     texts = [f"The {'abcdefgh'[i % 8]}{'abcde'[i // 8]} sleeps." for i in range(n)]

@@ -244,7 +244,8 @@ def _list_right(request: dict[str, Any], path: Path) -> list[str]:
     ]
     if not right:
         raise InputError(
-            f"instance {instance.get('id')!r} has no reference that is tagged as correct",
+            f"instance {instance.get('id')!r} has no reference that is tagged as correct, so "
+            "no answer to it is right or wrong; tag one, or remove its requests",
             path=path,
         )
     return right

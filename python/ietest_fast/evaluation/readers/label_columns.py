@@ -161,12 +161,13 @@ def key_counted(
 
 
 def _are_same(first: Labels, second: Labels) -> NDArray[np.bool_]:
-    """Say which rows of two columns have the same label; none is the same as nothing."""
+    """Say which rows of two columns have the same label; no label is the same as none."""
     keys = in_same_words(first.keys, second.keys)
     place = {key: number for number, key in enumerate({*keys[0], *keys[1]})}
     numbers = [np.array([place[key] for key in own], np.int64) for own in keys]
     found: NDArray[np.bool_] = numbers[0][first.codes] == numbers[1][second.codes]
-    return found & (numbers[0] != place.get("", -1))[first.codes]
+    found &= (numbers[0] != place.get("", -1))[first.codes]
+    return found
 
 
 def _compare(
