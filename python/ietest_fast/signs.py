@@ -11,6 +11,7 @@ _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]|(?:(?<=[\x00-\x7f])|^)[\u200c\u200d]"
 )
+_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _MOST_SIGNS = 40  # of a label
 _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
@@ -48,12 +49,15 @@ def _show_sign(found: re.Match[str]) -> str:
 
 
 def show_controls(text: object) -> str:
-    """Replace control characters, which a page cannot hold, by signs that stand for them."""
+    """Replace control characters, which a page cannot hold, by signs that stand for them.
+
+    So are signs that turn the direction of all that follows.
+    """
     return "".join(
         chr(0x2400 + ord(sign))
         if sign < " " and sign not in "\t\n"
         else "�"
-        if "\x7f" <= sign <= "\x9f"
+        if "\x7f" <= sign <= "\x9f" or sign in _TURNS
         else sign
         for sign in str(text)
     )

@@ -26,6 +26,7 @@ from ietest_fast.corpus.labels import (
     name_as_noted,
     name_by_column,
     warn_of_other_labels,
+    warn_of_places,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
@@ -356,6 +357,8 @@ def _read_labels(
     try:
         is_told = label_names is not None
         labels, wanted = name_as_noted(table, label_column, wanted, is_told=is_told)
+        if like is not None and not is_told:
+            warn_of_places(table, label_column, labels, wanted or (), source=source)
         found = encode_labels(labels, label_names=wanted, is_pair=is_pair)
         if label_names is None:  # whoever names the labels says what the numbers mean
             names = name_by_column(table, found, label_column, is_pair=is_pair)

@@ -443,6 +443,36 @@ def warn_of_other_labels(
             )
 
 
+def warn_of_places(
+    table: pa.Table,
+    label_column: str,
+    labels: pa.ChunkedArray,
+    names: Sequence[str],
+    *,
+    source: str,
+) -> None:
+    """Say which names numbers are taken for, where another part of a dataset has the names alone.
+
+    NLI's order is known, and so is one that the file notes, or a column beside the labels.
+    """
+    keys = [label_key(name) for name in names]
+    is_known = any(name in table.column_names for name in NAMES_BESIDE)
+    is_known |= names_in_metadata(table.schema, label_column) is not None
+    if is_known or keys == [*NLI_LABELS]:
+        return
+    said = [str(each) for each in pc.unique(_as_strings(labels)).drop_null().to_pylist()]
+    said = [str(each) for each in _without_fractions(said)]
+    if not said or not keys or not all(map(_is_integer, said)) or any(map(_is_integer, keys)):
+        return
+    read = ", ".join(f"{place} is {name}" for place, name in enumerate(names))
+    warnings.warn(
+        f"{source}: labels are numbers, and those of the rest of the data are names; {read} (in "
+        "the order of the alphabet, unless the names were given: label_names, --label-names)",
+        IetestWarning,
+        stacklevel=2,
+    )
+
+
 def _count_odd(numbers: NDArray[Any], codes: NDArray[Any]) -> int:
     """Count rows in which a number stands beside another label than mostly; 0 if it has none."""
     pairs = np.zeros((len(codes) and int(numbers.max()) + 1, len(codes) and int(codes.max()) + 1))

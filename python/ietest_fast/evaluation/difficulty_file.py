@@ -33,6 +33,7 @@ from ietest_fast.evaluation.word_features import count_word_features
 from ietest_fast.frames import to_arrow
 from ietest_fast.plurals import say_count
 from ietest_fast.values import (
+    as_items,
     as_numbers,
     as_texts,
     is_id_name,
@@ -348,7 +349,8 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
     n = len(corpus)
     if item is None:
         return np.arange(n), np.arange(n)
-    column = as_texts(corpus.table[item], path=corpus.source, name=item)
+    named = as_items(corpus.table[item], path=corpus.source, name=item)
+    column = as_texts(named, path=corpus.source, name=item)
     if column.null_count:
         row = pc.index(pc.is_null(column), pa.scalar(True)).as_py()
         raise InputError(

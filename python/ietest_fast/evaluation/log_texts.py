@@ -119,7 +119,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
             continue
         different = _find_different(first, part.log)
         if is_long:
-            said += _say_long_contradictions(part.log, different)
+            said += _say_long_contradictions(part, different)
             continue
         if different is None:
             continue
@@ -324,15 +324,16 @@ def _say_other_gold(part: Part, first: Part) -> list[str]:
     return [said]
 
 
-def _say_long_contradictions(log: Answers, different: NDArray[np.bool_] | None) -> list[str]:
+def _say_long_contradictions(part: Part, different: NDArray[np.bool_] | None) -> list[str]:
     """Say of how many rows of a version the column disagrees with texts beside it."""
+    log = part.log
     if different is None:
         return []
     n = int((different != np.asarray(log.changed)).sum())
     # Else they may be the originals, kept beside all answers.
     why = "" if different.any() else ", though no text differs"
     said = (
-        f"{log.path}: in {say_count(n, 'row', 'rows')} of {log.version} the column {CHANGED} and "
+        f"{log.path}: in {say_count(n, 'row', 'rows')} of {part.version} the column {CHANGED} and "
         f"the texts disagree about what was reworded; {CHANGED} counts{why}."
     )
     return [said] if n else []

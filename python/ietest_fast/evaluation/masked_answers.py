@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import re
 import warnings
 from dataclasses import dataclass, replace
@@ -80,7 +82,7 @@ _OR_CANDIDATES = (
 # Columns that say whether the answer is ranked first, or among the first k.
 _SAYS_FIRST = re.compile(
     rf"(?i)^({'|'.join(MARKS)}|accuracy|(p|precision)[@_-]?(at_)?1"
-    r"|(hits?|top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*))$"
+    r"|(hits?|(in_)?top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*))$"
 )
 
 # What says the reciprocal rank, the log-probability or the first choice once more.
@@ -90,6 +92,7 @@ _NUMBERS_AGAIN: tuple[tuple[tuple[str, ...], str, Callable[[Any], Any]], ...] = 
     (("logprob", "log_prob"), "log_probability", np.asarray),
 )
 _FIRST_AGAIN = ("top1", "top_1", "prediction", "pred", "predicted_word", "predicted_token")
+_FIRST_ONES = re.compile(r"(?i)top[_@-]?(\d+|k)(_\w+)?$|predictions$")
 _NEAR = 1e-3
 
 _TEXTS = tuple(dict.fromkeys((*WHOLE.values(), *(name for each in LAYOUTS for name in each[:2]))))
@@ -433,12 +436,31 @@ def _check_twins(
             said = np.asarray(read(known[name]))
             is_other = np.isfinite(numbers) & np.isfinite(said) & (np.abs(numbers - said) > _NEAR)
             refuse(is_other, twin, f"is not that of {name} beside it; correct one of them")
-    for twin in find_named(own.column_names, _FIRST_AGAIN if "predicted" in others else ()):
-        if np.isfinite(as_numbers(own[twin])).any():  # marks
+    if "predicted" not in others:
+        return
+    lists = [name for name in own.column_names if _FIRST_ONES.match(name)]
+    for twin in (*find_named(own.column_names, _FIRST_AGAIN), *lists):
+        column = _take_first(own[twin])
+        if np.isfinite(as_numbers(column)).any():  # marks
             continue
-        first, again = (label_keys(column, Path()) for column in (others["predicted"], own[twin]))
+        first, again = (label_keys(each, Path()) for each in (others["predicted"], column))
         is_other = (first != again) & (first != "") & (again != "")
         refuse(is_other, twin, "is not the word predicted beside it; correct one of them")
+
+
+def _take_first(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the first of each list of words, also of one that is written as JSON; or the word."""
+    found = []
+    for value in column.to_pylist():
+        words = value
+        if isinstance(value, str) and value.startswith("["):
+            with contextlib.suppress(ValueError):
+                words = json.loads(value)
+        found.append(words[0] if isinstance(words, list) and words else words)
+    texts = [
+        None if each is None or isinstance(each, (list, dict)) else str(each) for each in found
+    ]
+    return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def _check_tokens(

@@ -39,6 +39,7 @@ from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_numbers,
+    find_missing,
     find_outcomes,
     say_repeated,
     say_written,
@@ -616,6 +617,14 @@ class Pairs:
             values = column.take(pa.array(self.reference_rows))  # one table is enough
         if values.null_count and not is_asked:
             return None  # it is known of other versions
+        n_missing = int(find_missing(pa.chunked_array([values])).sum())
+        if n_missing:  # perhaps in another file than the first
+            raise InputError(
+                f"is missing in {say_count(n_missing, 'row')} of {len(values):,} of "
+                f"{self.version}; it has to say of each text whether it was reworded, by true and "
+                "false, or 1 and 0",
+                column=name,
+            )
         right, bad = find_outcomes(pa.chunked_array([values]))
         if bad.size:
             raise InputError(

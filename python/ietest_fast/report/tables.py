@@ -48,7 +48,6 @@ _TEX = {
 # Signs, and what would be a character's name (&lt;), a formula or struck out.
 _MARKDOWN = re.compile(r"[\\|*_`<\[~$]|&(?=#|\w)")
 _MOST_ON_A_PAGE = 40
-_TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 Value = str | int | float | bool | None
@@ -285,13 +284,13 @@ def _raw(value: object) -> object:
     if isinstance(value, PValue):
         return value.p
     if isinstance(value, str):
-        return show_controls(value).translate(_TURNS)
+        return show_controls(value)
     return "" if value is None else value
 
 
 def _on_one_line(text: str) -> str:
     """Take out what ends a line, or turns the order of what follows."""
-    return " ".join(show_controls(text).translate(_TURNS).split())
+    return " ".join(show_controls(text).split())
 
 
 def _without_pictures(text: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.inputs import in_one_order
@@ -15,7 +17,6 @@ from ietest_fast.stats.scores import paired_score_test
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from ietest_fast.stats.outcomes import PairedTestResult
@@ -203,7 +204,10 @@ def paired_test(
 def _say_units(a: NDArray[np.float64], b: NDArray[np.float64]) -> None:
     """Warn of shares in one column and percentages, or other large numbers, in the other."""
     for name, low, other, high in (("a", a, "b", b), ("b", b, "a", a)):
-        if low.size and low.min() >= 0 and low.max() <= 1 and high.max() >= _PERCENT:
+        is_share = bool(low.size) and low.min() >= 0 and low.max() <= 1
+        # An outlier is no other unit.
+        is_more = is_share and high.max() >= _PERCENT and np.median(high[high != 0]) > 1
+        if is_more:
             warnings.warn(
                 f"the numbers of {name} are between 0 and 1, and those of {other} go up to "
                 f"{high.max():g}; write both in one unit",

@@ -583,3 +583,30 @@ def test_a_file_without_a_header_is_told(tmp_path: Path, line: str) -> None:
 def test_no_column_of_texts_is_refused() -> None:
     with pytest.raises(InputError, match="one or two columns of texts are expected, not 0"):
         corpus_from_table({"text": ["a", "b"], "label": [0, 1]}, text_columns=[])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "names", "is_told"),
+    [
+        ("pos,neg", "1,0", None, True),
+        ("pos,neg", "1.0,0.0", None, True),
+        ("pos,neg", "1,0", ("neg", "pos"), False),
+        ("pos,neg", "pos,neg", None, False),
+        ("0,1", "1,0", None, False),
+        ("good,bad", "x,y", ("good", "bad", "x", "y"), False),
+    ],
+)
+def test_numbers_beside_names_of_another_part_are_told(
+    tmp_path: Path, first: str, second: str, names: tuple[str, ...] | None, *, is_told: bool
+) -> None:
+    paths = []
+    for name, labels in (("train", first), ("test", second)):
+        lines = [f"text {i},{label}" for i, label in enumerate(labels.split(","))]
+        paths.append(tmp_path / f"{name}.csv")
+        paths[-1].write_text("\n".join(["text,label", *lines]) + "\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        read_corpora(paths, label_names=names)
+    told = [str(each.message) for each in caught if "labels are numbers" in str(each.message)]
+    assert len(told) == is_told
+    assert all("0 is neg, 1 is pos" in each for each in told)

@@ -726,6 +726,7 @@ def test_probabilities_beside_the_answers_to_one_version_are_compared(tmp_path: 
         ("prob_pos", (0.9, 0.2), 12),
         ("pos_prob", (0.1, 0.2), 12),
         ("p(pos)", (0.1, 0.2), 12),
+        ("pos_proba", (0.1, 0.2), 12),
         ("prob_pos", (0.9, 0.6), 0),
         ("prob_pos", (0.9, 0.5), 0),
         ("prob_pos", (9, 2), 0),

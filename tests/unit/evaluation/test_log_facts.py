@@ -1342,3 +1342,20 @@ def test_responses_are_compared_with_what_the_filter_that_takes_the_first_gave(
     said = [note for note in read_logs(paths).notes if "resps" in note]
     assert len(said) == (2 if n else 0)
     assert all(f"in {n} of 8 samples" in note for note in said)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_samples_that_a_limit_ended_are_counted(tmp_path: Path, n: int) -> None:
+    logs = pair(tmp_path, "CCI", "CII")
+    whole = json.loads(logs[1].read_text())
+    for place, each in enumerate(whole["samples"]):
+        each["limit"] = {"type": "token", "limit": 9} if place < n else None
+    logs[1].write_text(json.dumps(whole))
+    requests = [perturbed(i, "A") for i in range(3)]
+    requests += [perturbed(i, "A", name="typos") for i in range(3)]
+    for place, request in enumerate(requests):
+        request["prompt_truncated"] = place < n
+    notes = [*read_logs(logs).notes, *read_logs([helm_log(tmp_path / "s.json", *requests)]).notes]
+    told = [note for note in notes if "that a limit ended" in note or "prompt cut to" in note]
+    assert len(told) == 2 * (n > 0)
+    assert all(f"{n} sample" in note or f"{n} request" in note for note in told)

@@ -430,7 +430,46 @@ def test_numbers_and_first_choices_that_are_there_twice_are_compared(
         read_masked_log(tmp_path / "a.csv")
 
 
-@pytest.mark.parametrize("name", ["hit@5", "hits_at_5", "top5", "Recall@5"])
+@pytest.mark.parametrize(
+    ("name", "lists", "is_read"),
+    [
+        ("top_k", (["and", "or"], ["but"]), True),
+        ("top5_tokens", (["and"], []), True),
+        ("predictions", (["or", "and"], ["but"]), False),
+        ("top_k", (["zebra"], ["lion"]), False),
+        ("top_k", ([0.9, 0.1], [0.8]), True),
+        ("candidates", (["or"], ["or"]), True),
+    ],
+)
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_the_first_of_a_list_is_the_first_choice(
+    tmp_path: Path, name: str, lists: tuple[list[Any], list[Any]], ending: str, *, is_read: bool
+) -> None:
+    import pyarrow.parquet as pq
+
+    rows = [
+        {"answer": "and", "predicted": "and", "reciprocal_rank": 1.0, name: lists[0]},
+        {"answer": "or", "predicted": "but", "reciprocal_rank": 0.5, name: lists[1]},
+    ]
+    path = tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    elif ending == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        quoted = [json.dumps(own).replace('"', '""') for own in lists]
+        path.write_text(
+            f"answer,predicted,reciprocal_rank,{name}\n"
+            f'and,and,1,"{quoted[0]}"\nor,but,0.5,"{quoted[1]}"\n'
+        )
+    if is_read:
+        assert len(read_masked_log(path)) == 1
+        return
+    with pytest.raises(InputError, match=f"column '{name}': .* is not the word predicted"):
+        read_masked_log(path)
+
+
+@pytest.mark.parametrize("name", ["hit@5", "hits_at_5", "top5", "in_top_5", "Recall@5"])
 @pytest.mark.parametrize(
     ("ranks", "marks", "is_read"),
     [

@@ -19,6 +19,7 @@ from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.confidences import read_confidence
 from ietest_fast.evaluation.consistency_reading import need_wordings
 from ietest_fast.evaluation.predictions import Predictions
+from ietest_fast.evaluation.readers.facts_beside import check_outcomes
 from ietest_fast.evaluation.reading import ReadLogs, read_logs
 from ietest_fast.evaluation.run_metadata import name_models
 from ietest_fast.models.measurements import read_measurements
@@ -496,6 +497,47 @@ def test_arrays_in_two_units_are_told(a: list[float], b: list[float], *, is_told
         warnings.simplefilter("always")
         ie.paired_test(a * 8, b * 8, n_resamples=99)
     assert any("write both in one unit" in str(each.message) for each in caught) == is_told
+
+
+@pytest.mark.parametrize("gold", ["gold", "label", "y_true"])
+@pytest.mark.parametrize("form", ["pred_{}", "{}_prediction", "Prediction_{}"])
+@pytest.mark.parametrize("wrong", [True, False])
+def test_outcomes_are_held_against_answers_of_the_same_name(
+    tmp_path: Path, gold: str, form: str, *, wrong: bool
+) -> None:
+    answers = {"A": ["x", "y"] * 6, "B": ["x"] * 12}
+    frame = pd.DataFrame({gold: ["x", "y"] * 6})
+    for name, own in answers.items():
+        frame[name] = [int(a == b) for a, b in zip(own, frame[gold], strict=True)]
+        frame[form.format(name)] = own
+    if wrong:
+        frame.loc[3, "A"] = 0
+    path = write(frame, tmp_path / "t.csv")
+    outcomes = {name: frame[name].to_numpy(bool) for name in answers}
+    if not wrong:
+        check_outcomes(path, outcomes)
+        return
+    with pytest.raises(InputError, match=r"row 3, column 'A': false contradicts 'y' in .* and 1 r"):
+        check_outcomes(path, outcomes)
+
+
+@pytest.mark.parametrize(("values", "n"), [("1,0,1,0,1,0", 0), ("1,,1,,1,0", 2)])
+def test_rows_of_which_a_column_does_not_say_whether_they_are_reworded(
+    tmp_path: Path, values: str, n: int
+) -> None:
+    paths = []
+    for name in "ab":
+        lines = ["text,label,prediction" + ",changed" * (name == "b")]
+        for i, value in enumerate(values.split(",")):
+            lines.append(f"text {i} {name},x,x" + f",{value}" * (name == "b"))
+        paths.append(tmp_path / f"{name}.csv")
+        paths[-1].write_text("\n".join(lines) + "\n")
+    read = read_logs(paths, keep_columns=["changed"])
+    if not n:
+        assert compare_versions(read.predictions, reworded="changed").tests
+        return
+    with pytest.raises(InputError, match="'changed': is missing in 2 rows of 6 of transformed; it"):
+        compare_versions(read.predictions, reworded="changed")
 
 
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -46,7 +46,7 @@ def test_counts_become_a_run(tmp_path):
     [
         (["a,0,1,2,3,x,0"], "column 'n00': is 'x', a whole number expected"),
         (["a,2,1,2,3,4,0"], "column 'rho': is '2', a number from 0 to 1 expected"),
-        (["a,0,1,2,3,1.5,0"], "row 0: counts are whole numbers"),
+        (["a,0,1,2,3,1.5,0"], "is 1.5; counts of texts are whole"),
         (["a,0,1,2,3,-1,0"], "row 0: n00 must not be negative"),
         (["a,0,0,0,0,0,0"], "row 0: all four counts are 0"),
         (["a,0,1,2,3,4,0", "a,1,1,2,3,4,0", "a,1,2,1,3,4,0"], "not equally many rows"),

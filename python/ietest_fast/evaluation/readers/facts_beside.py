@@ -67,11 +67,14 @@ PREDICTIONS = (
 _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
 _SCORES = (
-    *("prob", "probs", "probability", "probabilities", "p", "score", "scores"),
+    *("prob", "probs", "proba", "probas", "probability", "probabilities", "p", "score", "scores"),
     *("logit", "logits", "logprob", "logprobs", "softmax"),
 )
 _PAIR = 2
-_OF_ONE = frozenset({"prob_", "probs_", "probability_", "p_", "_prob", "_probs", "_probability"})
+_OF_ONE = frozenset(
+    {f"{word}_" for word in ("prob", "probs", "proba", "probability", "p")}
+    | {f"_{word}" for word in ("prob", "probs", "proba", "probability")}
+)
 # What writers put between such a word and a label, or between it and a column of answers.
 _BETWEEN = re.compile(r"[.:/ ([-]")
 VERSIONS = ("original", "transformed")
@@ -276,16 +279,18 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
         With the first such row. An answer that is no gold label may be right in other words.
     """
     names = list_columns(path)
-    gold = next((name for name in (*LABEL_COLUMNS, "gold") if names.count(name) == 1), None)
-    if gold is None or any(names.count(name) != 1 for name in VERSIONS):
+    gold = next(iter(find_named(names, _GOLD)), None)
+    versions = [_find_answers(names, *pair) for pair in zip(outcomes, VERSIONS, strict=True)]
+    if gold is None or None in versions:
         return
-    found = read_some(path, [gold, *VERSIONS])
+    answered = [name for name in versions if name is not None]
+    found = read_some(path, [gold, *answered])
     try:
-        right, *answers = (label_keys(found[name], path) for name in (gold, *VERSIONS))
+        right, *answers = (label_keys(found[name], path) for name in (gold, *answered))
     except (InputError, KeyError):  # nobody has asked for them
         return
     first, second = outcomes
-    for (column, marks), version, keys in zip(outcomes.items(), VERSIONS, answers, strict=True):
+    for (column, marks), version, keys in zip(outcomes.items(), answered, answers, strict=True):
         wanted, given = in_same_words(right, keys)
         kinds = set(wanted) - OF_NONE
         is_known = np.isin(wanted, list(kinds)) & np.isin(given, list(kinds))
@@ -303,6 +308,13 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
             row=f"row {row}",
             column=column,
         )
+
+
+def _find_answers(names: Sequence[str], column: str, version: str) -> str | None:
+    """Return the column of answers to a version whose outcomes have a name, by either name."""
+    both = ((f"{each}_{column}", f"{column}_{each}") for each in PREDICTIONS)
+    found = find_named(names, [version, *(name for pair in both for name in pair)])
+    return found[0] if found else None
 
 
 def list_beside(

@@ -257,11 +257,16 @@ def _has_failed(request: dict[str, Any]) -> bool:
 
 
 def _say_failures(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
+    said = []
     n = sum(map(_has_failed, requests))
-    if not n:
-        return ()
-    failed = say_count(n, "request", "requests")
-    return (f"Warning: {path}: {failed} failed, by result.success; they have no answer.",)
+    if n:
+        failed = say_count(n, "request", "requests")
+        said.append(f"Warning: {path}: {failed} failed, by result.success; they have no answer.")
+    n = sum(request.get("prompt_truncated") is True for request in requests)
+    if n:
+        cut = say_count(n, "request had its", "requests had their")
+        said.append(f"Warning: {path}: {cut} prompt cut to the model's length; the answers count.")
+    return tuple(said)
 
 
 def _check_letters(requests: Sequence[dict[str, Any]], path: Path) -> None:

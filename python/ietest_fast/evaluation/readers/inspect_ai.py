@@ -321,6 +321,10 @@ def _compare_header(
     if n_failed:
         failed = say_count(n_failed, "sample", "samples")
         said.append(f"Warning: {path} has {failed} that ended with an error, whose scores count.")
+    n_limited = sum(bool(sample.get("limit")) for sample in samples)
+    if n_limited:
+        cut = say_count(n_limited, "sample", "samples")
+        said.append(f"Warning: {path} has {cut} that a limit ended, whose scores count.")
     n = next((n for n, known in _count_samples(header, samples) if n not in known), None)
     if n is not None:
         said.append(
