@@ -460,8 +460,8 @@ def warn_of_places(
     is_known |= names_in_metadata(table.schema, label_column) is not None
     if is_known or keys == [*NLI_LABELS]:
         return
-    said = [str(each) for each in pc.unique(_as_strings(labels)).drop_null().to_pylist()]
-    said = [str(each) for each in _without_fractions(said)]
+    kinds: list[str | None] = pc.unique(_as_strings(labels)).drop_null().to_pylist()
+    said = [str(each) for each in _without_fractions(kinds)]
     if not said or not keys or not all(map(_is_integer, said)) or any(map(_is_integer, keys)):
         return
     read = ", ".join(f"{place} is {name}" for place, name in enumerate(names))
