@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,7 +29,7 @@ from ietest_fast.corpus.labels import (
     warn_of_other_labels,
     warn_of_places,
 )
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.philox import philox_key, philox_words
 from ietest_fast.plurals import list_dropped, say_count
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 LABEL = "label"
 """The name of the labels' column in every corpus."""
+
+_MISSING = ("nan", "NaN", "None", "<NA>")
 
 OnMissingText = Literal["error", "drop"]
 
@@ -292,6 +295,7 @@ def corpus_from_table(
                     column=name,
                 )
             keep &= ~is_null
+        _warn_of_nan(column, name, source)
         columns[name] = column
     if not keep.all():
         dropped[TEXT_MISSING] = int((~keep).sum())
@@ -373,6 +377,19 @@ def _read_labels(
     codes = np.full(len(rows) if keep is None else len(keep), -1, np.int8)
     codes[rows] = found.codes
     return replace(found, codes=codes)
+
+
+def _warn_of_nan(column: pa.ChunkedArray, name: str, source: str) -> None:
+    """Count texts that are what pandas writes of a missing one."""
+    n = pc.sum(pc.is_in(column, value_set=pa.array(_MISSING, column.type))).as_py() or 0
+    if n:
+        warnings.warn(
+            f"{source}, column '{name}': {say_count(n, 'text is', 'texts are')} no more than "
+            f"{' or '.join(_MISSING)}, as pandas writes a missing text, and counts as a text; "
+            "remove such rows if nothing else was meant",
+            IetestWarning,
+            stacklevel=2,
+        )
 
 
 def rename_texts(

@@ -29,6 +29,7 @@ from ietest_fast.evaluation.log_roles import LogsAre, name_parts, say_other_sett
 from ietest_fast.evaluation.log_texts import say_contradictions, say_other_texts, say_wrong_targets
 from ietest_fast.evaluation.logic.run_file import refuse_logic
 from ietest_fast.evaluation.readers import Answers, Fields, find_reader, read_log
+from ietest_fast.evaluation.readers.facts_beside import say_named_otherwise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,6 +212,8 @@ def read_logs(
         judges += _say_units(logs, threshold)
     if threshold is None:  # a score may be too low for an answer that is the target
         judges += say_wrong_targets(logs)
+    for path, column in dict.fromkeys((log.path, log.gold_column) for log in logs):
+        judges += say_named_otherwise(path, column, label_names or ())
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
         logs = _with_gold(logs, Path(gold_path), gold_column, id_column)

@@ -610,3 +610,17 @@ def test_numbers_beside_names_of_another_part_are_told(
     told = [str(each.message) for each in caught if "labels are numbers" in str(each.message)]
     assert len(told) == is_told
     assert all("0 is neg, 1 is pos" in each for each in told)
+
+
+@pytest.mark.parametrize(("text", "n"), [("nan", 2), ("NaN", 2), ("None", 2), ("Nan is here.", 0)])
+def test_texts_that_are_what_is_written_of_missing_ones_are_told(
+    tmp_path: Path, text: str, n: int
+) -> None:
+    lines = ["text,label", f"{text},a", "A text.,b", f"{text},a"]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(read_corpus(tmp_path / "t.csv")) == 3
+    told = [str(each.message) for each in caught if "a missing text" in str(each.message)]
+    assert len(told) == (n > 0)
+    assert all(f"column 'text': {n} texts are no more than" in each for each in told)

@@ -7,6 +7,7 @@ import json
 import math
 import zipfile
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -1359,3 +1360,33 @@ def test_samples_that_a_limit_ended_are_counted(tmp_path: Path, n: int) -> None:
     told = [note for note in notes if "that a limit ended" in note or "prompt cut to" in note]
     assert len(told) == 2 * (n > 0)
     assert all(f"{n} sample" in note or f"{n} request" in note for note in told)
+
+
+@pytest.mark.parametrize("name", ["target", "doc", "prompt"])
+@pytest.mark.parametrize(("n_other", "n"), [(0, 0), (2, 2), (6, 0)])
+def test_hashes_of_the_harness_are_compared(
+    tmp_path: Path, name: str, n_other: int, n: int
+) -> None:
+    """Where no hash fits, another program has made them in its own way."""
+    made = {
+        "target": lambda _: "yes",
+        "doc": lambda i: json.dumps({"q": f"Question {i}?"}, indent=2),
+        "prompt": lambda i: f"Question {i}?",
+    }[name]
+    logs = []
+    for words in ("Question", "Other"):
+        path = tmp_path / f"samples_{words}.jsonl"
+        harness_log(
+            path,
+            {"none": [1, 0, 1, 1, 0, 1]},
+            words=words,
+            **{
+                f"{name}_hash": lambda i, words=words: sha256(
+                    ("other" if i < n_other else made(i).replace("Question", words)).encode()
+                ).hexdigest()
+            },
+        )
+        logs.append(path)
+    told = [note for note in read_logs(logs).notes if f"that {name}_hash was made of" in note]
+    assert len(told) == 2 * (n > 0)
+    assert all(f"in {n} of 6 samples" in note for note in told)

@@ -540,6 +540,41 @@ def test_rows_of_which_a_column_does_not_say_whether_they_are_reworded(
         compare_versions(read.predictions, reworded="changed")
 
 
+@pytest.mark.parametrize(
+    ("labels", "names", "n"),
+    [
+        (["pos", "neg"], ["neg", "pos"], 6),
+        (["neg", "pos"], ["neg", "pos"], 0),
+        (["Neg", "Pos"], ["neg", "pos"], 0),
+        (["bad", "good"], ["neg", "pos"], 0),  # other words for the same
+    ],
+)
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_names_of_the_user_are_held_against_a_column_of_names(
+    tmp_path: Path, labels: list[str], names: list[str], n: int, form: str
+) -> None:
+    gold = [0, 1] * 3
+    frame = pd.DataFrame({"label": gold, "original": gold, "transformed": gold})
+    frame["label_name"] = [names[number] for number in gold]
+    if form == "long":
+        frame = pd.concat(
+            pd.DataFrame({"item": range(6), "version": version, "gold": gold, "predicted": gold})
+            for version in ("original", "p")
+        ).assign(label_name=[names[number] for number in gold * 2])
+        n *= 2
+    notes = read_logs([write(frame, tmp_path / "t.csv")], label_names=labels).notes
+    told = [note for note in notes if "gives another name to the number" in note]
+    assert len(told) == (n > 0)
+    assert all(f"in {n} rows of {len(frame)}" in note for note in told)
+
+
+def test_probabilities_by_label_say_what_to_do(tmp_path: Path) -> None:
+    frame = long(MARKS)
+    frame["probabilities"] = [{"x": 0.1, "y": 0.9}] * len(frame)
+    with pytest.raises(InputError, match=r"row 0, .* is an object; write a list of numbers in the"):
+        read_logs([write(frame, tmp_path / "l.jsonl")])
+
+
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Originals and their versions, of which the first n_same are as they were."""
     texts = [f"The {'abcdefgh'[i % 8]}{'abcde'[i // 8]} sleeps." for i in range(n)]

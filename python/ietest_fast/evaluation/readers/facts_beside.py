@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, OTHER_TRUTHS, find_named
+from ietest_fast.corpus.columns import (
+    LABEL_COLUMNS,
+    LABELS_BESIDE,
+    NAMES_BESIDE,
+    OTHER_TRUTHS,
+    find_named,
+)
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.label_columns import (
@@ -358,6 +364,34 @@ def say_other_facts(
             said.append(
                 f"Warning: {path}: {name} is another label than {gold_column} in "
                 f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
+            )
+    return tuple(said)
+
+
+def say_named_otherwise(
+    path: Path, gold_column: str, label_names: Sequence[str]
+) -> tuple[str, ...]:
+    """Say where a column names the numbers of labels otherwise than the user does."""
+    try:
+        there = list_columns(path) if label_names else []
+    except InputError:  # no table
+        return ()
+    beside = find_named(there, NAMES_BESIDE)
+    found = read_some(path, [gold_column, *beside]) if gold_column in there and beside else {}
+    names = [label_key(name) for name in label_names]
+    numbers = {str(place): name for place, name in enumerate(names)}
+    said = []
+    for name in found.keys() & {*beside}:
+        right, own = label_keys(found[gold_column], path), label_keys(found[name], path)
+        wanted = np.array([numbers.get(key, "") for key in right], dtype=object)
+        if not set(own) - {""} <= set(names) or not set(right) - OF_NONE <= numbers.keys():
+            continue
+        n = int(((own != wanted) & (own != "") & (wanted != "")).sum())
+        if n:
+            said.append(
+                f"Warning: {path}: {name} gives another name to the number in {gold_column} than "
+                f"--labels in {say_count(n, 'row')} of {len(own):,}; --labels counts: is its order "
+                "that of the numbers?"
             )
     return tuple(said)
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from dataclasses import dataclass, replace
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,7 @@ from ietest_fast.plurals import say_count
 from ietest_fast.values import as_finite, as_text, show_value, unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -99,6 +99,7 @@ class LmEvalReader:
         named = fields.keep
         fields = _find_fields(samples, fields, path)
         notes += _compare_responses(samples, filters[0], path)
+        notes += _compare_hashes(samples, path)
         metrics = _metric_names(records, path)
         requests = read_requests(records, path, metrics)
         metric, judged_by, note = _choose_metric(
@@ -402,6 +403,42 @@ def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
                     row=where,
                 )
     return records
+
+
+def _compare_hashes(samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Count the samples whose target, document or prompt is not that of the hash beside it.
+
+    The hashes are those of the harness where they fit any sample.
+    """
+    made: dict[str, Callable[[dict[str, Any]], str | None]] = {
+        "target": lambda record: str(record.get("target")),
+        "doc": lambda record: json.dumps(record["doc"], indent=2, ensure_ascii=False),
+        "prompt": _first_argument,
+    }
+    said = []
+    for name, make in made.items():
+        fits = [
+            sha256(text.encode()).hexdigest() == record[f"{name}_hash"]
+            for record in samples
+            if isinstance(record.get(f"{name}_hash"), str) and (text := make(record)) is not None
+        ]
+        n = fits.count(False)
+        if n and any(fits):
+            said.append(
+                f"Warning: in {n:,} of {len(samples):,} samples of {path} the {name} is not the "
+                f"one that {name}_hash was made of, so the log was edited; the {name} counts."
+            )
+    return said
+
+
+def _first_argument(record: dict[str, Any]) -> str | None:
+    """Return the text of a sample's first request; None if it has none."""
+    given = record.get("arguments")
+    first = next(iter(given.values()), None) if isinstance(given, dict) else given
+    while isinstance(first, list) and first:
+        first = first[0]
+    text = first.get("arg_0") if isinstance(first, dict) else first
+    return text if isinstance(text, str) else None
 
 
 def _choose_filter(

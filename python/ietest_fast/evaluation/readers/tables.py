@@ -49,6 +49,7 @@ from ietest_fast.values import (
     as_outcomes,
     as_texts,
     find_range,
+    show_value,
 )
 
 if TYPE_CHECKING:
@@ -458,6 +459,15 @@ def _read_lists(path: Path, form: Format, name: str) -> pa.Array:
     import pyarrow as pa
 
     found = [record.get(name) for _, record in json_records(path, form)]
+    row = next((row for row, value in enumerate(found) if isinstance(value, dict)), None)
+    if row is not None:
+        raise InputError(
+            f"{show_value(found[row])} is an object; write a list of numbers in the order of the "
+            "labels, or call the column probs, which is held against the answers",
+            path=path,
+            row=f"row {row}",
+            column=name,
+        )
     try:
         return pa.array(found, pa.list_(pa.float32()))
     except (pa.ArrowException, TypeError) as error:
