@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,8 @@ _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 
 # Whole numbers as programs that write tables spell them.
 _WHOLE = r"^\s*\+?(-?)0*([0-9]+)(?:\.0*)?\s*$"
+# Soft hyphens, signs of no width, and marks of the order of bytes.
+_UNSEEN = re.compile("[\\u00ad\\u200b-\\u200d\\u2060\\ufeff]")
 _WITH_ZEROS = r"^([+-]?[0-9]+)\.0+$"
 
 
@@ -63,6 +66,11 @@ def trim_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray
         column = column.cast(kind)
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     return pc.utf8_normalize(pc.utf8_trim_whitespace(column), "NFC") if is_text else column
+
+
+def as_seen(text: str) -> str:
+    """Return a text as it is seen: with composed accents, without runs of blanks."""
+    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", text)).split())
 
 
 def are_ids(column: pa.Array | pa.ChunkedArray) -> bool:

@@ -229,6 +229,7 @@ def equal_answers() -> Rows:
     rows = answers()
     for row in rows[:8]:
         row["hypothesis"] = f"He rests, {row['item']}."
+    rows[2]["hypothesis"] = f"He  rests, {rows[2]['item']}. "  # nobody sees the difference
     rows[10]["hypothesis"] = rows[9]["hypothesis"]
     return rows
 

@@ -46,6 +46,7 @@ def test_the_fingerprint_does_not_depend_on_chunks(
     assert first.fingerprint == second.fingerprint
 
 
+@pytest.mark.filterwarnings("ignore:.*as pandas writes a missing text")
 @given(rows=ROWS, other=ROWS)
 def test_the_fingerprint_is_equal_only_for_equal_content(
     rows: list[tuple[str, str, int]], other: list[tuple[str, str, int]]

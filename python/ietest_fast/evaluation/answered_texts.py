@@ -16,7 +16,7 @@ from ietest_fast.evaluation.schema import plain_type
 from ietest_fast.evaluation.shared_wordings import name_rows
 from ietest_fast.evaluation.wordings import find_originals
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, show_value
+from ietest_fast.values import as_seen, as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def say_equal_texts(predictions: Predictions, columns: Sequence[str]) -> tuple[s
     first: int | None = None
     n_equal = 0
     for row in np.argsort(~is_original, kind="stable").tolist():  # originals come first
-        key = (items[row], texts[row])
+        key = (items[row], tuple(map(as_seen, texts[row])))
         if key in seen and not is_original[row]:
             n_equal += 1
             first = row if first is None else first

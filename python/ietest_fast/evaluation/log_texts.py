@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
-import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,7 @@ from ietest_fast.corpus.labels import answer_key
 from ietest_fast.evaluation.readers.base import list_right
 from ietest_fast.evaluation.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, show_value
+from ietest_fast.values import as_seen, as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.evaluation.readers import Answers
-
-
-# Soft hyphens, signs of no width, and marks of the order of bytes.
-_UNSEEN = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -158,7 +152,7 @@ def _read_words(text: str) -> str:
     if text.startswith(("[", "{")):  # a prompt of several parts
         with contextlib.suppress(ValueError):
             text = json.dumps(json.loads(text), ensure_ascii=False).replace("\\n", " ")
-    return " ".join(_UNSEEN.sub("", unicodedata.normalize("NFC", text)).split())
+    return as_seen(text)
 
 
 def say_other_texts(parts: Sequence[Part]) -> list[str]:

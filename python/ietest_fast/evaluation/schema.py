@@ -287,8 +287,13 @@ def _find_labels(table: pa.Table, answers: Sequence[str], source: str) -> list[s
     if len(labels) == len(exact) or "correct" not in table.column_names:
         return labels
     marks = table["correct"]
-    if len(answers) < 2 or not pa.types.is_boolean(marks.type):
+    if len(answers) < 2:
         return sorted(exact)
+    if not pa.types.is_boolean(marks.type):
+        outcomes, bad = find_outcomes(marks)
+        if bad.size:
+            return sorted(exact)
+        marks = pa.chunked_array([pa.array(outcomes)])
     gold, predicted = (_encode(table[name], labels, source, name).indices for name in answers)
     same = pc.fill_null(pc.equal(gold, predicted), False)
     agrees = pc.all(pc.equal(pa.chunked_array([same]), marks), min_count=0).as_py()

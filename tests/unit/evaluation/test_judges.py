@@ -479,6 +479,11 @@ def test_scores_of_labels_that_contradict_the_answers_are_counted(
     assert all(f"is the likeliest in {n} rows of 20" in note for note in told)
 
 
+def pipeline(**scores: float) -> list[dict[str, Any]]:
+    """Scores of all labels as transformers gives them, the largest first."""
+    return [{"label": name, "score": score} for name, score in scores.items()]
+
+
 @pytest.mark.parametrize(
     ("name", "labels", "scores", "is_told"),
     [
@@ -488,6 +493,18 @@ def test_scores_of_labels_that_contradict_the_answers_are_counted(
         ("prediction.probs", [0, 1, 2], [0.1, 0.2, 0.7], True),
         ("probs", [0, 1, 2], [0.2, 0.7, 0.1], False),  # the same
         ("softmax", [0, 1, 2], [0.1, 0.2, 0.7], True),
+        (
+            "scores",
+            "abc",
+            pipeline(c=0.7, b=0.2, a=0.1),
+            True,
+        ),
+        (
+            "scores",
+            "abc",
+            pipeline(b=0.7, c=0.2, a=0.1),
+            False,
+        ),
         ("scores", "abc", [0.1, 0.2, 0.7], False),  # of which label is not known
         ("scores", [0, 1, 2], [0.1, 0.7], False),
         ("scores", [0, 1, 2], [1, 0, 4], False),  # votes

@@ -938,3 +938,31 @@ def test_metrics_of_which_lower_is_better_are_told(
     said = [note for note in found.notes if "lower is better" in note]
     assert len(said) == 2 * (message is not None)
     assert message is None or re.search(message, said[0])
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_choices_in_another_order_in_each_sample_keep_their_names(
+    tmp_path: Path, *, moves: bool
+) -> None:
+    """Shuffled choices are the same labels, with their probabilities, and a moved target is not."""
+    versions: dict[str, Rows] = {}
+    for version in ("o", "t"):
+        versions[version] = []
+        for i in range(12):
+            texts = ["neg", "pos"] if version == "o" or i % 4 else ["pos", "neg"]
+            # The target stays where it was, or goes with its text.
+            target = i % 2 if moves else texts.index(("neg", "pos")[i % 2])
+            scores = [-1.0 - 2 * (place != target) for place in range(2)]
+            versions[version].append(
+                sample(i, scores, texts, version=version, target=target, acc=1.0)
+            )
+    if moves:
+        with pytest.raises(InputError, match="item '0' has the right answer 'pos', and 'neg' in"):
+            read(tmp_path, versions)
+        return
+    found = read(tmp_path, versions)
+    assert found.predictions.label_names == ("neg", "pos")
+    assert changed(found) == 0
+    table = found.predictions.table
+    best = [int(np.argmax(each)) for each in table["probabilities"].to_pylist()]
+    assert [("neg", "pos")[place] for place in best] == table["gold"].to_pylist()

@@ -575,6 +575,30 @@ def test_probabilities_by_label_say_what_to_do(tmp_path: Path) -> None:
         read_logs([write(frame, tmp_path / "l.jsonl")])
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("kind", [bool, int, str, float])
+@pytest.mark.parametrize("change", ["gold", "predicted"])
+def test_labels_in_another_case_are_the_same_beside_marks_of_any_type(
+    tmp_path: Path, ending: str, kind: type, change: str
+) -> None:
+    rows = []
+    for i in range(12):
+        for version in ("original", "p"):
+            gold = ("pos", "neg")[i % 2]
+            right = i % (3 if version == "p" else 6) != 0
+            row = {"item": i, "version": version, "gold": gold, "correct": kind(right)}
+            row["predicted"] = gold if right else ("neg", "pos")[i % 2]
+            if version == "p":
+                row[change] = row[change].capitalize()
+            rows.append(row)
+    path = write(pd.DataFrame(rows), tmp_path / f"l.{ending}")
+    found = read_logs([path])
+    assert [name.lower() for name in found.predictions.label_names or ()] == ["neg", "pos"]
+    assert not [note for note in found.notes if "the right answer" in note or "free texts" in note]
+    counted = found.predictions.pairs("p").sample.counts
+    assert [counted.n11, counted.n10, counted.n01, counted.n00] == [8, 2, 0, 2]
+
+
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Originals and their versions, of which the first n_same are as they were."""
     texts = [f"The {'abcdefgh'[i % 8]}{'abcde'[i // 8]} sleeps." for i in range(n)]

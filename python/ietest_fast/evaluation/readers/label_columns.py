@@ -184,7 +184,7 @@ def _compare(
         return None
     if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
         return None
-    marks = _as_marks(own)
+    marks, are_words = _as_marks(own)
     near: list[tuple[float, int, str]] = []
     for name, mine in counted.items():
         what = name
@@ -193,7 +193,7 @@ def _compare(
         else:
             counts = None if marks is None else _count_pairs(marks, mine, 2, 2)
             if counts is not None and counts.trace() * 2 < counts.sum():
-                counts, what = counts[::-1], f"the opposite of {name}"
+                counts, what = counts[::-1], name if are_words else f"the opposite of {name}"
         if counts is None:
             continue
         n, kappa = int(counts.sum() - counts.trace()), _find_kappa(counts)
@@ -205,16 +205,21 @@ def _compare(
     return f"unlike {name} in {say_count(n, 'row')}" if n else None
 
 
-def _as_marks(labels: Labels) -> NDArray[np.bool_] | None:
-    """Return which rows are marked, if the labels are true and false, or 1 and 0, in every row."""
+def _as_marks(labels: Labels) -> tuple[NDArray[np.bool_] | None, bool]:
+    """Return which rows are marked, if the labels are two in all rows, and whether by other words.
+
+    True and false, or 1 and 0, are known; of two other words, or signs, either may be the mark.
+    """
     import pyarrow as pa
 
     used = np.unique(labels.codes)
+    if len(used) != 2 or "" in labels.keys[used]:
+        return None, False
     outcomes, bad = find_outcomes(pa.chunked_array([pa.array(labels.keys[used], pa.string())]))
-    if bad.size or len(used) != 2:
-        return None
+    if bad.size:
+        return labels.codes == used[0], True
     found: NDArray[np.bool_] = outcomes[np.searchsorted(used, labels.codes)]
-    return found
+    return found, False
 
 
 def _count_pairs(one: NDArray[Any], two: NDArray[Any], n_one: int, n_two: int) -> NDArray[np.int64]:

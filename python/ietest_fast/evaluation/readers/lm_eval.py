@@ -224,13 +224,14 @@ def _read_choices(
     texts = [as_text(target) for target in targets]
     judged = judge(requests, samples.metric, samples.correct, targets)
     names = requests.names or requests.places
+    name = requests.name_choice
     gold = [
-        None if target is None or len(target) > 1 else names[next(iter(target))]
-        for target in judged.targets
+        None if target is None or len(target) > 1 else name(row, next(iter(target)))
+        for row, target in enumerate(judged.targets)
     ]
     right = [
-        None if target is None else name_right([names[place] for place in target])
-        for target in judged.targets
+        None if target is None else name_right([name(row, place) for place in target])
+        for row, target in enumerate(judged.targets)
     ]
     if judged.answers is None or judged.n_contradicted:
         why = (
@@ -242,13 +243,14 @@ def _read_choices(
         # Under the names of a log without contradictions, with whose they are compared.
         named = gold if any(gold) else texts
         return _Said(gold=named, predicted=None, right=right if any(right) else None), [note]
-    predicted = [names[place] for place in judged.answers]
+    predicted = [name(row, place) for row, place in enumerate(judged.answers)]
     notes = _say_no_choices(samples, judged.targets, targets)
     if samples.fields.gold is not None and None in gold:  # the user's labels are other ones
         return _Said(gold=texts, predicted=predicted), notes
     probabilities = None
     if judged.is_raw and len(requests.sizes) == 1:
-        probabilities = [_softmax(scores) for scores in requests.scores]
+        rows = range(len(requests.scores))
+        probabilities = [_softmax(requests.order_scores(row)) for row in rows]
     said = _Said(
         gold=gold, predicted=predicted, names=names, right=right, probabilities=probabilities
     )
@@ -333,24 +335,27 @@ def _name_pairs(pairs: list[tuple[Any, Any] | None], requests: Requests | None) 
     """Return the targets and the answers that a metric over all samples was given, if it was."""
     names = None if requests is None else requests.names or requests.places
 
-    def say(value: Any) -> str | None:
+    def say(row: int, value: Any) -> str | None:
         if value is None or isinstance(value, list):
             return None
-        if names is not None and isinstance(value, int):
-            return names[value] if 0 <= value < len(names) else None
+        if requests is not None and isinstance(value, int):
+            n = len(requests.scores[row])
+            return requests.name_choice(row, value) if 0 <= value < n else None
         return str(value)
 
-    def say_right(target: Any) -> str | None:
-        own = [say(each) for each in (target if isinstance(target, list) else [target])]
+    def say_right(row: int, target: Any) -> str | None:
+        own = [say(row, each) for each in (target if isinstance(target, list) else [target])]
         known = [each for each in own if each is not None]
         return name_right(known) if known and len(known) == len(own) else None
 
-    gold, predicted = ([say(pair and pair[place]) for pair in pairs] for place in (0, 1))
+    gold, predicted = (
+        [say(row, pair and pair[place]) for row, pair in enumerate(pairs)] for place in (0, 1)
+    )
     said = {value for value in (*gold, *predicted) if value is not None}
     if names is None or not said <= set(names):
         names = tuple(sorted(said, key=lambda name: (len(name), name)))
     known = names if len(names) <= MAX_LABELS else None
-    right = [say_right(pair and pair[0]) for pair in pairs]
+    right = [say_right(row, pair and pair[0]) for row, pair in enumerate(pairs)]
     return _Said(gold=gold, predicted=predicted, names=known, right=right)
 
 

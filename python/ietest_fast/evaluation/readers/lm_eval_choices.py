@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,16 +57,32 @@ class Requests:
     texts: list[tuple[str, ...]] | None
     are_contexts: bool
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...] | None:
-        """The choices, if they are the same in all samples; None if they have numbers only."""
+        """The choices, if all samples have the same, in any order; None: they have numbers only."""
         if self.texts is None or self.are_contexts:
             return None
         first = tuple(text.strip() for text in self.texts[0])
         if len({label_key(name) for name in first}) < len(first) or not all(first):
             return None
-        same = all(tuple(text.strip() for text in texts) == first for texts in self.texts)
-        return first if same else None
+        orders = {tuple(text.strip() for text in texts) for texts in self.texts}
+        if len(orders) == 1:
+            return first
+        known = tuple(sorted(first))  # so that logs with other shuffles have the same order
+        return known if all(tuple(sorted(order)) == known for order in orders) else None
+
+    def name_choice(self, row: int, place: int) -> str:
+        """Return the text of a sample's choice, if all samples have the same; else its number."""
+        if self.texts is None or self.names is None:
+            return str(place)
+        return self.texts[row][place].strip()
+
+    def order_scores(self, row: int) -> NDArray[np.float64]:
+        """Return the log-likelihoods of a sample in the order of the names."""
+        if self.texts is None or self.names is None:
+            return self.scores[row]
+        own = [text.strip() for text in self.texts[row]]
+        return self.scores[row][[own.index(name) for name in self.names]]
 
     @property
     def places(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from ietest_fast.corpus.labels import name_numbers
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import lookup, plain_array
+from ietest_fast.evaluation.schema import MOST_KINDS
 from ietest_fast.models.columns import read_columns
 from ietest_fast.values import show_value, unwrap
 
@@ -128,6 +129,8 @@ def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     kind = values.type
+    if _are_named(kind):
+        return _spread_named(values)
     if pa.types.is_struct(kind):
         return dict(zip((field.name for field in kind), values.flatten(), strict=True))
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) or values.null_count:
@@ -135,6 +138,30 @@ def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
     lengths = pc.unique(pc.list_value_length(values)).to_pylist()
     n = lengths[0] if len(lengths) == 1 else 0
     return {str(place): pc.list_element(values, place) for place in range(n)}
+
+
+def _are_named(kind: pa.DataType) -> bool:
+    """Whether values are lists of labels with their scores, as pipelines of transformers give."""
+    import pyarrow as pa
+
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return (
+        is_list
+        and pa.types.is_struct(kind.value_type)
+        and {"label", "score"} <= {field.name for field in kind.value_type}
+    )
+
+
+def _spread_named(values: pa.Array) -> dict[str, pa.Array]:
+    """Return the scores of each label, which may stand in any order."""
+    rows = [
+        {str(each["label"]): each["score"] for each in row or () if each is not None}
+        for row in values.to_pylist()
+    ]
+    names = dict.fromkeys(name for row in rows for name in row)
+    if len(names) > MOST_KINDS:
+        return {}
+    return {name: plain_array([row.get(name) for row in rows]) for name in names}
 
 
 def list_columns(path: str | Path) -> list[str]:
