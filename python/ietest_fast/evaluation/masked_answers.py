@@ -82,7 +82,7 @@ _OR_CANDIDATES = (
 # Columns that say whether the answer is ranked first, or among the first k.
 _SAYS_FIRST = re.compile(
     rf"(?i)^({'|'.join(MARKS)}|accuracy|(p|precision)[@_-]?(at_)?1"
-    r"|(hits?|(in_)?top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*))$"
+    r"|(hits?|(in_)?top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*)(_correct)?)$"
 )
 
 # What says the reciprocal rank, the log-probability or the first choice once more.
@@ -92,6 +92,7 @@ _NUMBERS_AGAIN: tuple[tuple[tuple[str, ...], str, Callable[[Any], Any]], ...] = 
     (("logprob", "log_prob"), "log_probability", np.asarray),
 )
 _FIRST_AGAIN = ("top1", "top_1", "prediction", "pred", "predicted_word", "predicted_token")
+_ANSWERS_AGAIN = ("gold", "target", "gold_answer", "correct_answer", "true_answer", "label")
 _FIRST_ONES = re.compile(r"(?i)top[_@-]?(\d+|k)(_\w+)?$|predictions$")
 _NEAR = 1e-3
 
@@ -436,6 +437,11 @@ def _check_twins(
             said = np.asarray(read(known[name]))
             is_other = np.isfinite(numbers) & np.isfinite(said) & (np.abs(numbers - said) > _NEAR)
             refuse(is_other, twin, f"is not that of {name} beside it; correct one of them")
+    answers = label_keys(own["answer"], Path())
+    for twin in find_named(own.column_names, _ANSWERS_AGAIN):
+        again = label_keys(_take_first(own[twin]), Path())
+        is_other = np.isin(again, answers[answers != ""]) & (again != answers) & (answers != "")
+        refuse(is_other, twin, "is not the answer beside it; correct one of them")
     if "predicted" not in others:
         return
     lists = [name for name in own.column_names if _FIRST_ONES.match(name)]

@@ -415,6 +415,10 @@ def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
         ("pred", ("and", ""), True),
         ("predicted_token", ("but", "but"), False),
         ("score", ("3", "4"), True),
+        ("gold", ("and", "or"), True),
+        ("gold", ("or", "and"), False),
+        ("label", ("or", "or"), False),
+        ("label", ("neutral", "entailment"), True),
     ],
 )
 def test_numbers_and_first_choices_that_are_there_twice_are_compared(
@@ -469,7 +473,9 @@ def test_the_first_of_a_list_is_the_first_choice(
         read_masked_log(path)
 
 
-@pytest.mark.parametrize("name", ["hit@5", "hits_at_5", "top5", "in_top_5", "Recall@5"])
+@pytest.mark.parametrize(
+    "name", ["hit@5", "hits_at_5", "top5", "in_top_5", "top_5_correct", "Recall@5"]
+)
 @pytest.mark.parametrize(
     ("ranks", "marks", "is_read"),
     [
