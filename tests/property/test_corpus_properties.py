@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from ietest_fast.corpus import BatchWriter, corpus_from_table, read_corpus, split
 from ietest_fast.corpus.labels import NLI_LABELS
 
+# A text of a few letters may be the word nan.
+pytestmark = pytest.mark.filterwarnings("ignore:.*as pandas writes a missing text")
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 ROWS = st.lists(st.tuples(TEXT, TEXT, st.integers(0, 2)), min_size=1, max_size=30)
 
@@ -46,7 +48,6 @@ def test_the_fingerprint_does_not_depend_on_chunks(
     assert first.fingerprint == second.fingerprint
 
 
-@pytest.mark.filterwarnings("ignore:.*as pandas writes a missing text")
 @given(rows=ROWS, other=ROWS)
 def test_the_fingerprint_is_equal_only_for_equal_content(
     rows: list[tuple[str, str, int]], other: list[tuple[str, str, int]]
