@@ -756,6 +756,7 @@ def test_other_columns_beside_new_labels_are_copied(tmp_path, capsys, columns):
     [
         ({"y_true": (0, 1, 2)}, "the column stays as before: y_true;"),
         ({"Target": NAMES, "label1": NAMES}, "the columns stay as before: Target, label1;"),
+        ({"correct_answer": NAMES}, "the column stays as before: correct_answer;"),
         ({"gold": NAMES}, None),
         ({"source": NAMES}, None),
     ],

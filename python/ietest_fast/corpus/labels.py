@@ -65,7 +65,7 @@ _LONGEST_SHOWN = 80
 # A number is another name of a label if it goes with another one in at most a quarter of the rows.
 _FEW = 4
 # In names of columns that may say labels.
-_LIKE_LABELS = re.compile(r"label|gold|target|truth|y_true|annotat", re.IGNORECASE)
+_LIKE_LABELS = re.compile(r"label|gold|target|truth|y_true|annotat|answer|correct", re.IGNORECASE)
 _DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
 _FRACTION = re.compile(r"^([-+]?\d+)\.0*$")
 _NUMBERED = re.compile(r"(?i)^(label|class)?[ _-]?\d+$")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.labels import index_labels
+from ietest_fast.corpus.labels import index_labels, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.answer_labels import (
     Unparsed,
@@ -23,16 +23,22 @@ from ietest_fast.evaluation.answer_labels import (
 from ietest_fast.evaluation.log_alignment import check_own_gold, item_names
 from ietest_fast.evaluation.log_texts import find_changed
 from ietest_fast.evaluation.predictions import Predictions, find_contradicted
+from ietest_fast.evaluation.run_metadata import are_copies
 from ietest_fast.evaluation.running import NOT_PARSED
 from ietest_fast.evaluation.schema import CHANGED, align_types, check_kept, plain_type
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_texts, find_outcomes
+from ietest_fast.values import as_texts, find_outcomes, show_value
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ietest_fast.evaluation.log_texts import Part
     from ietest_fast.evaluation.readers import Answers
+
+# What programs write where there is no value; a label may be called so, too.
+_NO_LABELS = frozenset({"n/a", "na", "none", "null", "<na>", "unknown", "missing", "?"})
 
 
 def assemble(
@@ -40,7 +46,7 @@ def assemble(
 ) -> tuple[Predictions, list[str]]:
     """Put the long table together."""
     first = parts[0].log
-    _check_distinct(parts)
+    copies = _check_distinct(parts)
     scored = [part.log.correct is not None for part in parts]
     if any(scored) and not all(scored):
         raise InputError(
@@ -51,7 +57,8 @@ def assemble(
         named = (label_names, *(part.log.label_names for part in parts))
         for part in parts:
             check_own_gold(part.log, next(filter(None, named), ()))
-        return _assemble_outcomes(parts, unparsed=unparsed or "wrong")
+        made, said = _assemble_outcomes(parts, unparsed=unparsed or "wrong")
+        return made, [*copies, *said]
     unparsed = unparsed or "error"
     if first.label_names is not None and label_names is None:
         label_names = first.label_names
@@ -67,6 +74,8 @@ def assemble(
         raise InputError("no row has a gold label", path=first.path, column=first.gold_column)
     for part in parts:
         check_own_gold(part.log, names)
+    if not is_named:
+        copies += _say_no_labels(first, names, gold.codes, parts)
     kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
     codes = {
         id(part): encode_predictions(
@@ -92,12 +101,13 @@ def assemble(
         tables.append(_rows(part, columns, parts).filter(pa.array(keep)))
     return (
         _finish(tables, names, {**gold.dropped, **dropped}, parts),
-        notes,
+        [*copies, *notes],
     )
 
 
-def _check_distinct(parts: list[Part]) -> None:
-    """Stop if the same answers of one file are compared with themselves."""
+def _check_distinct(parts: list[Part]) -> list[str]:
+    """Stop if the same answers of one file are compared with themselves, and tell of a copy."""
+    said = []
     for place, part in enumerate(parts):
         log = part.log
         for other in (each.log for each in parts[:place]):
@@ -109,11 +119,43 @@ def _check_distinct(parts: list[Part]) -> None:
                     "or name other columns of it (-P, -C)",
                     path=log.path,
                 )
+            if are_copies(log.path, other.path):
+                said.append(
+                    f"Warning: {log.path} is a copy of {other.path}, byte for byte, and counts as "
+                    "other answers; give the file that holds these, unless every answer stayed as "
+                    "it was."
+                )
+    return said
 
 
 def _are_same(one: Answers, other: Answers) -> bool:
     pairs = ((one.predicted, other.predicted), (one.correct, other.correct))
     return all(a is b or (a is not None and b is not None and a.equals(b)) for a, b in pairs)
+
+
+def _say_no_labels(
+    first: Answers, names: Sequence[str], codes: NDArray[np.int8], parts: Sequence[Part]
+) -> list[str]:
+    """Count gold labels that programs write where there is none, and that nobody answers."""
+    said = []
+    for place, name in enumerate(names):
+        if label_key(name) not in _NO_LABELS:
+            continue
+        n = int((codes == place).sum())
+        answers = {
+            label_key(each)
+            for part in parts
+            if part.log.predicted is not None
+            for each in as_texts(part.log.predicted, path=part.log.path).unique().to_pylist()
+            if each is not None
+        }
+        if n and label_key(name) not in answers:
+            said.append(
+                f"Warning: {first.path}, column '{first.gold_column}': {show_value(name)} is the "
+                f"right answer to {say_count(n, 'item')} and never given, and counts as a label; "
+                "leave the field empty if there is none (--labels names all labels)."
+            )
+    return said
 
 
 def _with_all_gold(parts: list[Part]) -> Answers:

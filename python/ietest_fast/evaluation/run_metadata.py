@@ -153,11 +153,18 @@ def refuse_same_files(paths: Sequence[Path]) -> None:
             raise InputError(f"is the same file as {first}; give each once", path=path)
 
 
+def are_copies(path: Path, other: Path) -> bool:
+    """Whether two paths name different files that are the same, byte for byte."""
+    if path.resolve() == other.resolve() or not (path.is_file() and other.is_file()):
+        return False
+    return filecmp.cmp(path, other, shallow=False)
+
+
 def _say_copies(paths: Sequence[Path]) -> None:
     """Warn of a copy of a file, whose model would count as another one."""
     for place, path in enumerate(paths):
         for other in paths[:place]:
-            if path.is_file() and filecmp.cmp(other, path, shallow=False):
+            if are_copies(other, path):
                 warnings.warn(
                     f"{path} is a copy of {other}, byte for byte, and counts as another model; "
                     "give each file once, unless both models answered alike",

@@ -194,7 +194,8 @@ def test_whatever_names_rows_shows_that_they_are_in_another_order(
     frame = pd.DataFrame({"label": ["x", "y", "x", "y"], "prediction": ["x", "y", "x", "x"]})
     names = ["d", "a", "c", "b"] if name == "caption" else [7, 3, 9, 5]
     for order, is_right in (([0, 1, 2, 3], True), ([2, 1, 0, 3], False)):
-        named = frame.assign(**{name: names}), frame.assign(**{name: [names[i] for i in order]})
+        second = frame.assign(by="b")  # else it might be a copy
+        named = frame.assign(**{name: names}), second.assign(**{name: [names[i] for i in order]})
         paths = [write(each, tmp_path / f"{i}.{ending}") for i, each in enumerate(named)]
         if is_right:
             assert read_logs(paths).notes == ()
@@ -597,6 +598,48 @@ def test_labels_in_another_case_are_the_same_beside_marks_of_any_type(
     assert not [note for note in found.notes if "the right answer" in note or "free texts" in note]
     counted = found.predictions.pairs("p").sample.counts
     assert [counted.n11, counted.n10, counted.n01, counted.n00] == [8, 2, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({}, "b.csv is a copy of"),
+        ({"note": "x"}, None),
+        ({"label": ["N/A"] + ["x", "y"] * 5 + ["y"]}, "'N/A' is the right answer to 1 item and"),
+        (
+            {"label": ["none"] * 2 + ["x", "y"] * 5, "prediction": ["none"] * 6 + ["x", "y"] * 3},
+            None,
+        ),
+    ],
+)
+def test_copies_of_a_file_and_labels_that_are_none_are_told(
+    tmp_path: Path, change: dict[str, Any], said: str | None
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y", "y"] * 4})
+    paths = [
+        write(frame.assign(**{k: v for k, v in change.items() if k != "note"}), tmp_path / "a.csv"),
+        write(frame.assign(**change), tmp_path / "b.csv"),
+    ]
+    if change and said:
+        write(frame.assign(**change, note="y"), paths[1])
+    notes = read_logs(paths).notes
+    told = [each for each in notes if "is a copy" in each or "never given" in each]
+    if said is None:
+        assert not [each for each in told if change.get("note") or "never given" in each]
+        return
+    assert len(told) == 1
+    assert said in told[0]
+
+
+@pytest.mark.parametrize("name", ["model", "model_name"])
+def test_tables_of_two_models_in_two_wordings_are_no_versions(tmp_path: Path, name: str) -> None:
+    paths = []
+    for model, word in (("gpt", "film"), ("llama", "movie")):
+        frame = pd.DataFrame({"label": ["x", "y"] * 6, "prediction": ["x", "y", "y"] * 4})
+        frame["text"] = [f"The {word} number {i}." for i in range(12)]
+        paths.append(write(frame.assign(**{name: model}), tmp_path / f"{model}.csv"))
+    with pytest.raises(InputError, match=r"two models \(gpt and llama\), and their texts differ"):
+        read_logs(paths)
 
 
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -1255,7 +1298,9 @@ def test_outcomes_beside_other_labels_are_told(
     """A version may have labels of its own, so its outcomes may still be compared."""
     labels = _LABELS if step > 0 else [*_LABELS[:-1], "neutral"]
     paths = [
-        write(pd.DataFrame({name: values, "right": [1, 0] * 6}), tmp_path / f"{file}.csv")
+        write(
+            pd.DataFrame({name: values, "right": [1, 0] * 6, "by": file}), tmp_path / f"{file}.csv"
+        )
         for name, values, file in zip(names, (_LABELS, labels), "ab", strict=True)
     ]
     notes = read_logs(paths, correct_columns=["right"]).notes

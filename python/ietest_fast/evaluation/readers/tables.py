@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 _LONG = ("item", "version")
 _PREDICTION = "prediction"
 _OUTCOMES = ("original_correct", "transformed_correct")
-_ABOUT = ("version", "model")
+_ABOUT = ("version", "model", "model_name")
 
 
 class TableReader:
@@ -175,7 +175,7 @@ class TableReader:
                 marks_column=marks[column][0],
                 version=version if len(columns) > 1 else None,
                 said_version=about.get("version"),
-                model=about.get("model"),
+                model=about.get("model", about.get("model_name")),
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
                 changed=changed,
