@@ -275,12 +275,16 @@ def _warn_of_repeats(file: str, options: Mapping[str, Any]) -> None:
     import warnings
 
     from ietest_fast.errors import IetestWarning
-    from ietest_fast.evaluation.readers.facts_beside import say_ids_again
+    from ietest_fast.evaluation.readers.facts_beside import LIKE_IDS, say_ids_again
     from ietest_fast.evaluation.readers.table_columns import list_columns, read_some
     from ietest_fast.values import is_id_name
 
     names = list_columns(file)
-    ids = [name for name in names if is_id_name(name) and names.count(name) == 1]
+    ids = [
+        name
+        for name in names
+        if names.count(name) == 1 and (is_id_name(name) or LIKE_IDS.search(name))
+    ]
     named = {*options["strata"], options["dose"]}
     for note in say_ids_again(read_some(Path(file), ids), named, Path(file)):
         warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)

@@ -216,19 +216,29 @@ def read_masked_log(
                 f"the columns are {list_names(names)}",
                 path=path,
             )
-    answer = "label" if "label" in names else "answer"
+    answer = "answer" if "answer" in names else "label"
     check_columns(path, names, [answer, *ranks])
+    refuse = _refuse_rows(table, np.arange(table.num_rows), path)
+    if answer == "answer":
+        _check_answers(table, refuse)
     answers = read_group(table, answer, source)
     contradicted = _find_contradicted(table, answers, path)
     again = next((name for place, name in enumerate(ranks) if name in ranks[:place]), None)
     if again is not None:
         raise InputError("is a model's column; name it once (--ranks)", path=path, column=again)
+    read = {name: read_reciprocal(table, name, path) for name in ranks}
+    for name, reciprocal in read.items():
+        twins = [form.format(name) for form in ("predicted_{}", "{}_predicted", "{}_prediction")]
+        for twin in find_named(names, twins):
+            said, given = (label_keys(each, path) for each in (answers, _take_first(table[twin])))
+            is_other = (reciprocal == 1) & (given != "") & (given != said)
+            refuse(is_other, twin, f"is not the answer, whose rank is 1 in {name}; correct one")
     return tuple(
         _from_columns(
             model=name,
             items=_column(table, "item"),
             answers=answers,
-            reciprocal=read_reciprocal(table, name, path),
+            reciprocal=read[name],
             others={},
             groups={each: read_group(table, each, source) for each in chosen},
             contradicted=contradicted,
@@ -370,6 +380,20 @@ def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
         seen.add(item)
 
 
+def _refuse_rows(
+    own: pa.Table, rows: NDArray[np.int64], path: Path
+) -> Callable[[NDArray[np.bool_], str, str], None]:
+    """Make what stops at the first wrong row of a column, and shows its value."""
+
+    def refuse(wrong: NDArray[np.bool_], column: str, complaint: str) -> None:
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            value = own[column][place].as_py()
+            raise row_error(f"{value!r} {complaint}", path, int(rows[place]), column)
+
+    return refuse
+
+
 def _check_ranks(
     own: pa.Table,
     reciprocal: NDArray[np.float64],
@@ -378,13 +402,7 @@ def _check_ranks(
     path: Path,
 ) -> None:
     """Stop where what is said of a rank cannot be true."""
-
-    def refuse(wrong: NDArray[np.bool_], column: str, complaint: str) -> None:
-        if wrong.any():
-            place = int(np.flatnonzero(wrong)[0])
-            value = own[column][place].as_py()
-            raise row_error(f"{value!r} {complaint}", path, int(rows[place]), column)
-
+    refuse = _refuse_rows(own, rows, path)
     is_scored = np.isfinite(reciprocal)
     answers = pc.fill_null(own["answer"], "")
     is_blank = np.asarray(pc.equal(answers, ""))
@@ -437,11 +455,7 @@ def _check_twins(
             said = np.asarray(read(known[name]))
             is_other = np.isfinite(numbers) & np.isfinite(said) & (np.abs(numbers - said) > _NEAR)
             refuse(is_other, twin, f"is not that of {name} beside it; correct one of them")
-    answers = label_keys(own["answer"], Path())
-    for twin in find_named(own.column_names, _ANSWERS_AGAIN):
-        again = label_keys(_take_first(own[twin]), Path())
-        is_other = np.isin(again, answers[answers != ""]) & (again != answers) & (answers != "")
-        refuse(is_other, twin, "is not the answer beside it; correct one of them")
+    _check_answers(own, refuse)
     if "predicted" not in others:
         return
     lists = [name for name in own.column_names if _FIRST_ONES.match(name)]
@@ -452,6 +466,15 @@ def _check_twins(
         first, again = (label_keys(each, Path()) for each in (others["predicted"], column))
         is_other = (first != again) & (first != "") & (again != "")
         refuse(is_other, twin, "is not the word predicted beside it; correct one of them")
+
+
+def _check_answers(own: pa.Table, refuse: Callable[[NDArray[np.bool_], str, str], None]) -> None:
+    """Stop where a column has another of the answers; other words are about something else."""
+    answers = label_keys(own["answer"], Path())
+    for twin in find_named(own.column_names, _ANSWERS_AGAIN):
+        again = label_keys(_take_first(own[twin]), Path())
+        is_other = np.isin(again, answers[answers != ""]) & (again != answers) & (answers != "")
+        refuse(is_other, twin, "is not the answer beside it; correct one of them")
 
 
 def _take_first(column: pa.ChunkedArray) -> pa.ChunkedArray:

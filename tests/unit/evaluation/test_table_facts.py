@@ -19,7 +19,7 @@ from ietest_fast.evaluation.comparison import compare_versions
 from ietest_fast.evaluation.confidences import read_confidence
 from ietest_fast.evaluation.consistency_reading import need_wordings
 from ietest_fast.evaluation.predictions import Predictions
-from ietest_fast.evaluation.readers.facts_beside import check_outcomes
+from ietest_fast.evaluation.readers.facts_beside import check_outcomes, say_ids_again
 from ietest_fast.evaluation.reading import ReadLogs, read_logs
 from ietest_fast.evaluation.run_metadata import name_models
 from ietest_fast.models.measurements import read_measurements
@@ -640,6 +640,27 @@ def test_tables_of_two_models_in_two_wordings_are_no_versions(tmp_path: Path, na
         paths.append(write(frame.assign(**{name: model}), tmp_path / f"{model}.csv"))
     with pytest.raises(InputError, match=r"two models \(gpt and llama\), and their texts differ"):
         read_logs(paths)
+
+
+@pytest.mark.parametrize(
+    ("names", "shift", "is_told"),
+    [
+        (("id_A", "id_B"), 1, True),
+        (("id", "pairID"), 2, True),
+        (("id_A", "id_B"), 0, False),
+        (("A_count", "B_count"), 1, False),
+    ],
+)
+def test_ids_side_by_side_that_name_other_rows_are_told(
+    tmp_path: Path, names: tuple[str, str], shift: int, *, is_told: bool
+) -> None:
+    columns = {
+        name: pa.array([f"q{(i + shift * place) % 12}" for i in range(12)])
+        for place, name in enumerate(names)
+    }
+    said = say_ids_again(columns, set(), tmp_path / "t.csv")
+    assert len(said) == is_told
+    assert all("name the rows otherwise" in note for note in said)
 
 
 def versions(n_same: int, n: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:

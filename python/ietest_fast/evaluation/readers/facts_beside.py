@@ -7,6 +7,7 @@ stand there more than once, under several names.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import shlex
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,7 @@ from ietest_fast.values import (
     are_ids,
     as_numbers,
     as_texts,
+    find_displaced,
     find_missing,
     find_outcomes,
     is_id_name,
@@ -77,6 +79,8 @@ _SCORES = (
     *("logit", "logits", "logprob", "logprobs", "softmax"),
 )
 _PAIR = 2
+LIKE_IDS = re.compile(r"(?i)(^|_)(id|index|row|item)s?(_|$)|[a-z]ID$")
+"""In names of columns that may tell rows apart."""
 _OF_ONE = frozenset(
     {f"{word}_" for word in ("prob", "probs", "proba", "probability", "p")}
     | {f"_{word}" for word in ("prob", "probs", "proba", "probability")}
@@ -127,10 +131,16 @@ def say_copies(
 def say_ids_again(
     ids: Mapping[str, pa.Array], taken: set[str | None], path: Path
 ) -> tuple[str, ...]:
-    """Count ids that stand in several rows, which a merge of repeated keys makes of one text."""
+    """Count ids that stand in several rows, which a merge of repeated keys makes of one text.
+
+    Two columns of the same ids in another order are told, too: of a join that slipped.
+    """
     import pyarrow as pa
 
     named = {name: values for name, values in ids.items() if is_id_name(name)}
+    slipped = _say_slipped({name: ids[name] for name in ids if LIKE_IDS.search(name)}, path)
+    if slipped:
+        return slipped
     if any(are_ids(values) for values in named.values()) or not taken.isdisjoint(named):
         return ()
     notes = []
@@ -145,6 +155,25 @@ def say_ids_again(
                 f"{shlex.quote(name)})."
             )
     return tuple(notes)
+
+
+def _say_slipped(named: Mapping[str, pa.Array], path: Path) -> tuple[str, ...]:
+    """Say which two columns of ids name the rows otherwise."""
+    texts = {}
+    for name, values in named.items():
+        with contextlib.suppress(InputError):  # lists, which are no ids
+            texts[name] = as_texts(values, path=path)
+    for one, other in itertools.combinations(texts, 2):
+        row = find_displaced(texts[one], texts[other])
+        if row is not None:
+            mine, theirs = (show_value(texts[name][row].as_py()) for name in (one, other))
+            note = (
+                f"Warning: {path}: the columns {one} and {other} name the rows otherwise ({mine} "
+                f"and {theirs} in row {row}, and {other} has {mine} elsewhere); put the rows of "
+                "both tables in one order."
+            )
+            return (note,)
+    return ()
 
 
 def read_changed(
