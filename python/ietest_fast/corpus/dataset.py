@@ -384,9 +384,9 @@ def _warn_of_nan(column: pa.ChunkedArray, name: str, source: str) -> None:
     n = pc.sum(pc.is_in(column, value_set=pa.array(_MISSING, column.type))).as_py() or 0
     if n:
         warnings.warn(
-            f"{source}, column '{name}': {say_count(n, 'text is', 'texts are')} no more than "
-            f"{' or '.join(_MISSING)}, as pandas writes a missing text, and counts as a text; "
-            "remove such rows if nothing else was meant",
+            f"{source}, column '{name}': {say_count(n, 'text is', 'texts are')} only "
+            f"{', '.join(_MISSING[:-1])} or {_MISSING[-1]}, as pandas writes a missing text; "
+            "remove the rows whose text is missing",
             IetestWarning,
             stacklevel=2,
         )

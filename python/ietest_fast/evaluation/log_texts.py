@@ -140,9 +140,9 @@ def _say_same_words(first: Answers, part: Part) -> list[str]:
     pairs = zip(mine.filter(other).to_pylist(), theirs.filter(other).to_pylist(), strict=True)
     n = sum(None not in pair and _read_words(pair[0]) == _read_words(pair[1]) for pair in pairs)
     said = (
-        f"Warning: {part.log.path}: {say_count(n, 'text')} of {part.version} differ from the "
-        f"original's only in blanks, or in signs that nobody sees (such as how accents are "
-        "composed), and count as reworded; if nothing was meant to change there, write them alike."
+        f"Warning: {part.log.path}: {part.version} has {say_count(n, 'text')} that only blanks, or "
+        "signs that nobody sees (such as how accents are composed), tell from the original's; they "
+        "count as reworded. If nothing was meant to change there, write them alike."
     )
     return [said] if n else []
 

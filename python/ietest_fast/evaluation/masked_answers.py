@@ -461,7 +461,8 @@ def _check_twins(
     lists = [name for name in own.column_names if _FIRST_ONES.match(name)]
     for twin in (*find_named(own.column_names, _FIRST_AGAIN), *lists):
         column = _take_first(own[twin])
-        if np.isfinite(as_numbers(column)).any():  # marks
+        _, bad = find_outcomes(column)
+        if np.isfinite(as_numbers(column)).any() or find_missing(column)[bad].all():  # marks
             continue
         first, again = (label_keys(each, Path()) for each in (others["predicted"], column))
         is_other = (first != again) & (first != "") & (again != "")

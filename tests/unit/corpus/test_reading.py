@@ -623,4 +623,4 @@ def test_texts_that_are_what_is_written_of_missing_ones_are_told(
         assert len(read_corpus(tmp_path / "t.csv")) == 3
     told = [str(each.message) for each in caught if "a missing text" in str(each.message)]
     assert len(told) == (n > 0)
-    assert all(f"column 'text': {n} texts are no more than" in each for each in told)
+    assert all(f"column 'text': {n} texts are only nan, NaN" in each for each in told)

@@ -412,6 +412,8 @@ def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
         ("logprob", ("-0.5", "-2.5"), False),
         ("top1", ("And", "but"), True),
         ("top1", ("1", "0"), True),  # marks
+        ("top1", ("True", "False"), True),
+        ("top_1", ("yes", ""), True),
         ("pred", ("and", ""), True),
         ("predicted_token", ("but", "but"), False),
         ("score", ("3", "4"), True),

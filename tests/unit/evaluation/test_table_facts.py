@@ -426,7 +426,7 @@ def test_texts_that_differ_in_nothing_that_is_seen_are_told(
         paths.append(write(frame, tmp_path / f"{place}.{ending}"))
     notes = [note for note in read_logs(paths).notes if "signs that nobody sees" in note]
     assert len(notes) == (n > 0)
-    assert all(f"{n} texts of" in note for note in notes)
+    assert all(f"has {n} texts that only" in note for note in notes)
 
 
 def test_blanks_around_a_model_make_no_other_model(tmp_path: Path) -> None:
