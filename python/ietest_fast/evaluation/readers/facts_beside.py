@@ -100,10 +100,7 @@ _TEXTS = (
 )
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
 _OWN_MARKS = (*MARKS, "right")
-_GOLD = (
-    *(*LABEL_COLUMNS, *LABELS_BESIDE, "target", "label_id"),
-    *OTHER_TRUTHS,
-)
+_GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, *OTHER_TRUTHS)
 """Names of columns that say what is right, if they have values in common."""
 
 
@@ -629,7 +626,7 @@ def say_unread(
         if name not in taken and names.count(name) == 1 and not is_id_name(name)
     ]
     columns = read_kinds(path, unread, MOST_KINDS)
-    return say_near_copies(columns, key_counted(gold, answers, path), path)
+    return say_near_copies(columns, key_counted(gold, answers, path), path) if columns else ()
 
 
 def read_own_gold(
