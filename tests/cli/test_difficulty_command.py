@@ -586,6 +586,8 @@ def test_vectors_in_another_order_by_the_index_of_pandas_are_refused(
     [
         ("label", lambda values: values[::-1], 1),
         ("gold_label", lambda values: [*values[:-1], values[0]], 1),
+        ("gold", lambda values: [*values[:-1], values[0]], 1),
+        ("y_true", lambda values: values[::-1], 1),
         ("label", lambda values: [each.upper() for each in values], 0),
         ("gold_label", lambda values: [None, "-", *values[2:]], 0),
         ("label", lambda values: [f"topic {i}" for i in range(len(values))], 0),

@@ -173,6 +173,32 @@ def test_versions_of_two_spellings_are_refused(tmp_path: Path) -> None:
         assert "a.csv, column 'version': 'original' and 'Original' name the same version" in err
 
 
+@pytest.mark.parametrize("n_there", [12, 9])
+def test_tables_of_two_models_may_have_tests_with_labels_of_their_own(
+    tmp_path: Path, n_there: int
+) -> None:
+    own = {"original": NLI * 4, "antonym": ("contradiction",) * n_there}
+    for name, flip in (("s", 0), ("t", 1)):
+        rows = [
+            f"{item},{version},{gold},{'neutral' if (item + flip) % 4 == 0 else gold}\n"
+            for version, labels in own.items()
+            for item, gold in enumerate(labels)
+        ]
+        (tmp_path / f"{name}.csv").write_text("item,version,gold,predicted\n" + "".join(rows))
+    alone, both = (
+        run_here("stress", *files, "--json", folder=tmp_path)
+        for files in (["t.csv"], ["s.csv", "t.csv"])
+    )
+    assert (alone[0], both[0]) == (0, 0), both[2]
+    one, two = (json.loads(said[1])["profiles"][-1]["tests"] for said in (alone, both))
+    assert one == two
+    path = tmp_path / "t.csv"
+    path.write_text(path.read_text().replace("0,antonym,contradiction", "0,antonym,neutral"))
+    status, _, err = run_here("stress", "s.csv", "t.csv", folder=tmp_path)
+    assert status == 1
+    assert "the gold label is 'neutral', and 'contradiction' in s.csv" in err
+
+
 def test_long_values_are_cut_in_every_message(tmp_path: Path) -> None:
     long = "x" * 5000
     (tmp_path / "label.csv").write_text(f"text,label\na,{long}\n" + f"b,pos\nc,{long}y\n" * 2)

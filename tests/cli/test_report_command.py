@@ -236,3 +236,15 @@ def test_a_stored_corpus_without_end_is_not_made(tmp_path, capsys, folder):
     results["settings"]["data"]["demo"]["n_train"] = 10**12
     (own / "results.json").write_text(json.dumps(results))
     assert run(capsys, "report", own)[0] == 0
+
+
+def test_a_copy_of_a_file_of_predictions_is_told(tmp_path, capsys):
+    first, second = tmp_path / "k.csv", tmp_path / "l.csv"
+    rows = [
+        f"{i},{v},{'ab'[i % 2]},{'ab'[i % 3 % 2]}\n" for v in ("original", "b") for i in range(9)
+    ]
+    first.write_text("item,version,gold,predicted\n" + "".join(rows))
+    second.write_text(first.read_text())
+    status, _, err = run(capsys, "report", first, second, "--out", tmp_path / "r.html")
+    assert status == 0
+    assert "l.csv is a copy of" in err

@@ -13,7 +13,6 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation import compare_versions
 from ietest_fast.evaluation import evaluate as answer_versions
 from ietest_fast.evaluation.readers.table_columns import list_columns
-from ietest_fast.evaluation.running import say_unparsed
 from ietest_fast.evaluation.versions import find_shared_ids, read_version
 from ietest_fast.models import as_classifier
 from ietest_fast.models.finished import is_function
@@ -202,7 +201,7 @@ class EvaluationResult(Result):
         said = [f"{each}." for each in list_dropped(found.predictions.dropped, "left out")]
         if found.warning is not None:
             said.append(found.warning)
-        said += say_unparsed(found.predictions)
+        said += found.remarks
         if any(test.collapsed and test.invariance is None for test in self.comparison.tests):
             said.append(
                 "Warning: the classifier gives one class only, or is not shown to be above chance."

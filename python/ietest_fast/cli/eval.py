@@ -277,4 +277,4 @@ def _say(given: Evaluation) -> list[str]:
         f"{scores.n_inputs:,} different inputs of {scores.n_rows:,} were run by {given.backend} "
         f"in {scores.seconds:.1f} s ({scores.n_rows / scores.seconds:,.0f} texts/s{tokens})."
     )
-    return lines if given.warning is None else [*lines, given.warning]
+    return [*lines, *([] if given.warning is None else [given.warning]), *given.remarks]

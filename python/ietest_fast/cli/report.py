@@ -242,7 +242,7 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
 
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
-    from ietest_fast.evaluation.run_metadata import refuse_same_files
+    from ietest_fast.evaluation.run_metadata import refuse_same_files, say_copies
     from ietest_fast.report.consistency_runs import find_consistency
     from ietest_fast.report.evaluations import find_predictions
     from ietest_fast.report.logic_runs import find_logic
@@ -256,6 +256,7 @@ def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     measured = [path for path in files if find_consistency(path)]
     left = [path for path in paths if path not in (*stressed, *logical, *measured)]
     predictions = [path for path in left if path.is_file() and find_predictions(path)]
+    say_copies(predictions)
     return (
         stressed,
         logical,

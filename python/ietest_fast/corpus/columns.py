@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
-from ietest_fast.values import show_value
+from ietest_fast.values import as_seen, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,8 +37,9 @@ def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str
     InputError
         Saying which columns there are and which one may have been meant.
     """
+    counts, seen = Counter(names), Counter(map(as_seen, names))
     for name in wanted:
-        found = list(names).count(name)
+        found = counts[name]
         if found == 0:
             close = difflib.get_close_matches(name.lower(), [n.lower() for n in names], n=1)
             meant = next((n for n in names if close and n.lower() == close[0]), None)
@@ -51,6 +53,12 @@ def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str
         if found > 1:
             raise InputError(
                 f"there are {found} columns of this name; one expected", path=source, column=name
+            )
+        if seen[as_seen(name)] > 1:
+            raise InputError(
+                "another column has this name but for blanks and what is not seen; rename one",
+                path=source,
+                column=name,
             )
 
 

@@ -224,10 +224,14 @@ def _check_unpacked(path: Path, compression: str, n_packed: int, _changed: int) 
 
 # What a file begins with that only has the name of a table, and what to do.
 _NO_TABLES = {
-    "PK\x03\x04": "is a zip file, as Excel's workbooks are; export the table as CSV",
-    "<!DOCTYPE": "is a web page; get the file itself",
-    "<html": "is a web page; get the file itself",
-    "version https://git-lfs": "is a pointer of Git LFS; get the file itself (git lfs pull)",
+    b"PAR1": "is Parquet; end its name in .parquet",
+    b"PK\x03\x04": "is a zip file, as Excel's workbooks are; export the table as CSV",
+    b"\x1f\x8b": "is packed by gzip; end its name in .gz",
+    b"BZh": "is packed by bzip2; end its name in .bz2",
+    b"\x28\xb5\x2f\xfd": "is packed by zstd; end its name in .zst",
+    b"<!DOCTYPE": "is a web page; get the file itself",
+    b"<html": "is a web page; get the file itself",
+    b"version https://git-lfs": "is a pointer of Git LFS; get the file itself (git lfs pull)",
 }
 _SPLIT = {"columns", "index", "data"}
 
@@ -255,9 +259,6 @@ def column_names(path: Path, form: Format) -> list[str]:
                 )
             return list(names)
         for _, fields in field_records(path, form):
-            for start, what in _NO_TABLES.items():
-                if fields[0].startswith(start):
-                    raise InputError(what, path=path)
             return fields
     except (OSError, EOFError) as error:
         raise InputError(f"cannot be read: {_first_line(error)}", path=path) from error
@@ -706,6 +707,8 @@ def _text_lines(path: Path, form: Format) -> Iterator[tuple[int, str]]:
     offset = 0
     with io.BufferedReader(open_bytes(path, form)) as stream:
         for number, line in enumerate(stream, start=1):
+            if number == 1:
+                _refuse_other(path, line)
             try:
                 text = line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
@@ -717,6 +720,13 @@ def _text_lines(path: Path, form: Format) -> Iterator[tuple[int, str]]:
                 ) from error
             offset += len(line)
             yield number, text
+
+
+def _refuse_other(path: Path, line: bytes) -> None:
+    """Stop at what has the name of a table, and is something else by its first line."""
+    for start, what in _NO_TABLES.items():
+        if line.startswith(start):
+            raise InputError(what, path=path)
 
 
 def _first_line(error: Exception) -> str:

@@ -130,6 +130,7 @@ def answer_buckets(
     predictions = Predictions(
         table=answers, label_names=mapping.names, dropped=dropped, source=buckets.source
     )
+    remarks = tuple(say_unparsed(predictions))
     return Evaluation(
         predictions=predictions,
         n_changed=counts,
@@ -142,7 +143,8 @@ def answer_buckets(
             "be": model.backend.split()[0],
         },
         warning=check_against_data(mapping, gold, predicted),
-        warnings=tuple(say_unparsed(predictions)),
+        warnings=remarks,
+        remarks=remarks,
     )
 
 

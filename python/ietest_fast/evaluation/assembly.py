@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +40,12 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.readers import Answers
 
 # What programs write where there is no value; a label may be called so, too.
-_NO_LABELS = frozenset({"n/a", "na", "none", "null", "<na>", "unknown", "missing", "?"})
+_NO_LABELS = frozenset(
+    {"n/a", "na", "none", "null", "ref", "value", "unknown", "missing", "?", "todo", "tbd", ""}
+)
+_CLOSE = 0.65
+_OFTENER = 3  # A mistake is rarer than what is meant.
+_DIGITS = re.compile(r"\d+")
 
 
 def assemble(
@@ -76,7 +83,16 @@ def assemble(
         check_own_gold(part.log, names)
     if not is_named:
         copies += _say_no_labels(first, names, gold.codes, parts)
-    kept = {id(part): _gold_codes(part.log, first, gold.codes, names) for part in parts}
+    bases = {
+        part.version: (part.log, encode_gold(part.log, names).codes)
+        for part in parts[::-1]
+        if part.log.path == first.path and part.log.gold is not None
+    }
+    bases = {**bases, parts[0].version: (first, gold.codes)}
+    kept = {
+        id(part): _gold_codes(part.log, *bases.get(part.version, (first, gold.codes)), names)
+        for part in parts
+    }
     codes = {
         id(part): encode_predictions(
             part.log, names, unparsed=unparsed, may_be_numbers=may_be_numbers
@@ -134,28 +150,47 @@ def _are_same(one: Answers, other: Answers) -> bool:
 
 
 def _say_no_labels(
-    first: Answers, names: Sequence[str], codes: NDArray[np.int8], parts: Sequence[Part]
+    first: Answers, names: tuple[str, ...], codes: NDArray[np.int8], parts: Sequence[Part]
 ) -> list[str]:
-    """Count gold labels that programs write where there is none, and that nobody answers."""
+    """Count gold labels that nobody answers, and that are none or another one misspelt."""
+    answers = {
+        label_key(each)
+        for part in parts
+        if part.log.predicted is not None
+        for each in as_texts(part.log.predicted, path=part.log.path).unique().to_pylist()
+        if each is not None
+    }
     said = []
     for place, name in enumerate(names):
-        if label_key(name) not in _NO_LABELS:
-            continue
         n = int((codes == place).sum())
-        answers = {
-            label_key(each)
-            for part in parts
-            if part.log.predicted is not None
-            for each in as_texts(part.log.predicted, path=part.log.path).unique().to_pylist()
-            if each is not None
-        }
-        if n and label_key(name) not in answers:
-            said.append(
-                f"Warning: {first.path}, column '{first.gold_column}': {show_value(name)} is the "
-                f"right answer to {say_count(n, 'item')} and never given, and counts as a label; "
-                "leave the field empty if there is none (--labels names all labels)."
-            )
+        if not n or label_key(name) in answers:
+            continue
+        close = [other for other in names if _may_be(name, other) and label_key(other) in answers]
+        if _bare(name) in _NO_LABELS:
+            remedy = "leave the field empty if there is none"
+        elif close and _OFTENER * n <= int((codes == names.index(close[0])).sum()):
+            remedy = f"write it as the others if it is {show_value(close[0])}"
+        else:
+            continue
+        said.append(
+            f"Warning: {first.path}, column '{first.gold_column}': {show_value(name)} is the right "
+            f"answer to {say_count(n, 'item')} and never given, and counts as a label; {remedy} "
+            "(--labels names all labels)."
+        )
     return said
+
+
+def _may_be(label: str, other: str) -> bool:
+    """Whether a label may be another one misspelt: it goes on, or most of its letters are there."""
+    one, two = _bare(label), _bare(other)
+    if not two or _DIGITS.sub("", one) == _DIGITS.sub("", two) != one:
+        return False
+    return one.startswith(two) or difflib.SequenceMatcher(None, one, two).ratio() >= _CLOSE
+
+
+def _bare(label: str) -> str:
+    """Return a label without the marks around it that programs and people add."""
+    return label_key(label).strip("#!.:<>()[]")
 
 
 def _with_all_gold(parts: list[Part]) -> Answers:
@@ -211,10 +246,12 @@ def _gold_codes(
 ) -> NDArray[np.int8]:
     """Return the right answers of a log's rows as indices.
 
+    They are those of the version in the first file, whose versions may have labels of their own.
+
     Raises
     ------
     InputError
-        If a log has others than the first for the same items, or another number of rows.
+        If a log has others for the same items, or another number of rows.
     """
     if log is first or log.gold is None or log.gold is first.gold:
         return codes

@@ -15,6 +15,8 @@ import pyarrow.compute as pc
 from ietest_fast.corpus import Corpus, corpus_from_table, open_batches, read_corpus
 from ietest_fast.corpus.columns import (
     LABEL_COLUMNS,
+    LABELS_BESIDE,
+    OTHER_TRUTHS,
     check_columns,
     find_label_column,
     find_text_columns,
@@ -477,7 +479,8 @@ def _check_labels(table: pa.Table, own: str, texts: Path, vectors: Path) -> None
     known = {label_key(each): each for each in pc.unique(before).drop_null().to_pylist()}
     wanted = list(known.values())
     first = np.asarray(pc.fill_null(index_labels(before, wanted), -1))
-    for name in dict.fromkeys(each for each in (own, *LABEL_COLUMNS) if each in there):
+    others = (*LABEL_COLUMNS, *LABELS_BESIDE, *OTHER_TRUTHS)
+    for name in dict.fromkeys(each for each in (own, *others) if each in there):
         here = as_texts(read_columns(vectors, [name])[name], path=vectors, name=name)
         second = np.asarray(pc.fill_null(index_labels(here, wanted), -1))
         differs = (first != second) & (first >= 0) & (second >= 0)

@@ -119,7 +119,7 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
     if len(parts) == 1:
         return [*parts]
     refuse_same_files(paths)
-    _say_copies(paths)
+    say_copies(paths)
     names = number_names(map(plain_name, paths))
     named: list[Predictions] = []
     for part, name, path in zip(parts, names, paths, strict=True):
@@ -160,7 +160,7 @@ def are_copies(path: Path, other: Path) -> bool:
     return filecmp.cmp(path, other, shallow=False)
 
 
-def _say_copies(paths: Sequence[Path]) -> None:
+def say_copies(paths: Sequence[Path]) -> None:
     """Warn of a copy of a file, whose model would count as another one."""
     for place, path in enumerate(paths):
         for other in paths[:place]:

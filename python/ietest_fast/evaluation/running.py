@@ -142,6 +142,8 @@ class Evaluation:
     warnings
         Sentences of the transformations about what is seldom wanted; each was also an
         :class:`~ietest_fast.errors.IetestWarning`.
+    remarks
+        Those about rows: answers that are no labels, and texts that are there twice.
     """
 
     predictions: Predictions
@@ -151,6 +153,7 @@ class Evaluation:
     identity: dict[str, str]
     warning: str | None
     warnings: tuple[str, ...]
+    remarks: tuple[str, ...]
 
 
 def evaluate(
@@ -292,6 +295,7 @@ def evaluate(
     predicted = mapping.classes_of(scores.versions[ORIGINAL].predicted)
     predictions = _join(parts, mapping, dropped, corpus)
     said = [each for version in versions for each in version.warnings]
+    notes_of_rows = (*say_unparsed(predictions), *([] if id_column else _say_repeated(corpus)))
     return Evaluation(
         predictions=predictions,
         n_changed={name: int(mask.sum()) for name, mask in changed.items()},
@@ -304,7 +308,8 @@ def evaluate(
             "be": model.backend.split()[0],
         },
         warning=check_against_data(mapping, gold, predicted),
-        warnings=tuple(dict.fromkeys([*said, *say_unparsed(predictions)])),
+        warnings=tuple(dict.fromkeys([*said, *notes_of_rows])),
+        remarks=notes_of_rows,
     )
 
 
@@ -314,6 +319,18 @@ def _count_edits(version: Version, columns: Sequence[str]) -> NDArray[np.int64] 
         return None
     edits: NDArray[np.int64] = np.sum([version.edits[name] for name in columns], axis=0)
     return edits
+
+
+def _say_repeated(corpus: Corpus) -> list[str]:
+    """Count the rows that say the same of the same texts again: they are no new evidence."""
+    texts = [corpus.texts(name).to_pylist() for name in corpus.text_columns]
+    n = len(corpus) - len(set(zip(*texts, corpus.labels.tolist(), strict=True)))
+    verb = "has" if n == 1 else "have"
+    note = (
+        f"{say_count(n, 'row')} of {len(corpus):,} {verb} the texts and the label of another row, "
+        "and each counts; clusters draw equal texts together."
+    )
+    return [note] if n else []
 
 
 def _items(corpus: Corpus, id_column: str | None) -> pa.Array:

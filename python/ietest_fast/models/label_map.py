@@ -106,7 +106,11 @@ def match_labels(
         given = [label_key(name) for name in model_labels]
     data = [label_key(name) for name in data_labels]
     if len(set(given)) < len(given) and label_map is None:
-        raise InputError(f"two of the model's labels mean the same: {', '.join(model_labels)}")
+        raise InputError(
+            f"two of the model's labels mean the same: {', '.join(model_labels)}; give each output "
+            "a label of its own in its id2label, or say which is which with --label-map "
+            "(label_map={...} in Python)"
+        )
     are_numbers = all(name.isdecimal() for name in data)
     # A file that happens to lack a class has fewer numbers than the model knows.
     names = [

@@ -260,7 +260,11 @@ def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) ->
     except ValueError as error:
         raise InputError(f"id2label's keys are not numbers: {error}", path=where) from error
     if sorted(by_number) != list(range(len(id2label))):
-        raise InputError(f"id2label numbers the labels {sorted(by_number)}", path=where)
+        raise InputError(
+            f"id2label numbers the labels {', '.join(map(str, sorted(by_number)))}; the numbers "
+            f"are those of the model's outputs, 0 to {len(id2label) - 1}",
+            path=where,
+        )
     if n_labels is not None and n_labels != len(by_number):
         raise InputError(
             f"id2label names {say_count(len(by_number), 'label')}, but the model has "

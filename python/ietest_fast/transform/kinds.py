@@ -13,7 +13,7 @@ from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.files import check_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
@@ -128,11 +128,13 @@ def _nothing() -> None:
     pass
 
 
-def _check_language(name: str, language: str, material: Material) -> None:
-    """Stop where the texts to learn from are clearly in another language; warn of some that are."""
+def check_language(
+    name: str, language: str, parts: Iterable[pa.Array], on_warning: Callable[[str], object]
+) -> None:
+    """Stop where texts are clearly in another language; warn of some that are."""
     from ietest_fast.lexicon.languages import FEWEST_FOREIGN, MOST_TEXTS, count_languages
 
-    texts = (text for part in material.texts() for text in part.slice(0, MOST_TEXTS).to_pylist())
+    texts = (text for part in parts for text in part.slice(0, MOST_TEXTS).to_pylist())
     found = count_languages(texts)
     others = ", ".join(other for other, _ in found.foreign.most_common(3))
     said = f"of {found.n_texts:,} texts looked at, {found.n_foreign:,} are clearly {others}"
@@ -143,7 +145,7 @@ def _check_language(name: str, language: str, material: Material) -> None:
             "transform --list`)"
         )
     if found.n_foreign >= max(FEWEST_FOREIGN, found.n_texts / 100):
-        material.on_warning(
+        on_warning(
             f"{said}, and {name} is for {language}: it finds nothing to do in them, or the wrong "
             "things; take them out, or read what it has made of them"
         )
@@ -245,7 +247,7 @@ class PlannedTransformation:
         """
         material = Material() if material is None else material
         if self.language is not None:
-            _check_language(self.name, self.language, material)
+            check_language(self.name, self.language, material.texts(), material.on_warning)
         for message in self.warnings:
             material.on_warning(message)
         return self.builder(material)

@@ -425,3 +425,16 @@ def test_the_verdict_is_on_the_reworded_texts() -> None:
     result = ie.evaluate(classify, data, transformed=rephrased, margin=0.05)
     assert result.verdict == "differs"
     assert next(iter(result.verdicts)) == next(iter(result.tests))
+
+
+def test_rows_that_are_there_twice_are_told() -> None:
+    twice = pd.concat([FRAME, FRAME.head(5)]).assign(row=range(65))
+    said = "5 rows of 65 have the texts and the label of another row"
+    assert said in str(ie.evaluate(guess, twice, phi=SOFA))
+    assert said in " ".join(ie.evaluate(guess, twice, phi=SOFA).to_dict()["warnings"])
+    assert said not in str(ie.evaluate(guess, FRAME, phi=SOFA))
+    assert said not in str(ie.evaluate(guess, twice, phi=SOFA, id_column="row"))
+    other = twice.assign(
+        label=[*FRAME["label"], *("pos" if i % 2 == 0 else "neg" for i in range(5))]
+    )
+    assert said not in str(ie.evaluate(guess, other, phi=SOFA))

@@ -135,3 +135,12 @@ def test_the_example_of_the_page_gets_numbers(
     assert profile["and-intro"].measured.rate.value > 0
     assert profile["and-intro"].measured.value is not None
     assert profile.informed_score.value is not None
+
+
+def test_texts_in_another_language_are_refused_before_the_model_is_asked() -> None:
+    frame = FRAME.assign(
+        premise=[f"O homem caminha na rua com {n} cães e a mulher não está." for n in range(24)],
+        hypothesis=[f"A mulher não está na rua com o homem {n}." for n in range(24)],
+    )
+    with pytest.raises(InputError, match=r"logic is for English, and the texts are Portuguese"):
+        stress(lambda pairs: pytest.fail("the model is asked"), frame)

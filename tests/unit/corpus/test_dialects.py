@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import io
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -273,3 +277,31 @@ def test_what_is_no_table_is_told_by_what_it_is(
     (tmp_path / name).write_text(content)
     with pytest.raises(InputError, match=re.escape(said)):
         read_corpus(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl"])
+def test_what_is_packed_or_binary_is_told_by_its_content(tmp_path: Path, name: str) -> None:
+    table = pa.table({"text": ["ä", "b"], "label": ["x", "y"]})
+    data = b"text\tlabel\n\xc3\xa4\tx\nb\ty\n"
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("sheet.xml", data * 100)
+    parquet = io.BytesIO()
+    pq.write_table(table, parquet)
+    for content, said in (
+        (parquet.getvalue(), "is Parquet; end its name in .parquet"),
+        (archive.getvalue(), "is a zip file"),
+        (gzip.compress(data), "is packed by gzip; end its name in .gz"),
+        (bz2.compress(data), "is packed by bzip2; end its name in .bz2"),
+        (pa.compress(data, "zstd", asbytes=True), "is packed by zstd; end its name in .zst"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError, match=re.escape(said)):
+            read_corpus(tmp_path / name)
+
+
+@pytest.mark.parametrize("other", ["label ", " label", "label\u200b"])
+def test_columns_of_names_that_look_the_same_are_refused(tmp_path: Path, other: str) -> None:
+    (tmp_path / "a.csv").write_text(f"text,label,{other}\na,x,y\nb,y,x\n")
+    with pytest.raises(InputError, match="another column has this name but for blanks"):
+        read_corpus(tmp_path / "a.csv")

@@ -410,6 +410,28 @@ def test_reductions_of_inspect_are_compared_with_its_samples(
     assert all(f"for {n} of 6; the samples count" in note for note in told)
 
 
+@pytest.mark.parametrize(("value", "n"), [("I", 3), ("C", 2), ("own", 0), (None, 0)])
+def test_summaries_of_inspect_are_compared_with_its_samples(
+    value: str | None, n: int, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCIII", "CICICI")
+    log = json.loads(logs[0].read_text())
+    samples = log.pop("samples")
+    with zipfile.ZipFile(tmp_path / "first.eval", "w") as archive:
+        for row, each in enumerate(samples):
+            archive.writestr(f"samples/{row}_epoch_1.json", json.dumps(each))
+        first = [each | {"epoch": 1} for each in samples[:5]]
+        if value != "own":
+            first = [each | {"scores": {"own": {"value": value}}} for each in first]
+        listed = [*first, "x", {"id": 1}, {"id": "else", "scores": {"own": {"value": "C"}}}]
+        archive.writestr("summaries.json", json.dumps(listed))
+        archive.writestr("header.json", json.dumps(log))
+    notes = read_logs([tmp_path / "first.eval", logs[1]]).notes
+    told = [note for note in notes if "in the summaries of" in note]
+    assert len(told) == bool(n)
+    assert all(f"for {n} of 5; the samples count" in note for note in told)
+
+
 @pytest.mark.parametrize(("place", "n"), [(None, 0), (0, 0), (1, 1)])
 def test_scores_of_samples_that_ended_with_an_error_are_told(
     place: int | None, n: int, tmp_path: Path

@@ -631,6 +631,50 @@ def test_copies_of_a_file_and_labels_that_are_none_are_told(
     assert said in told[0]
 
 
+@pytest.mark.parametrize(
+    ("label", "remedy"),
+    [
+        ("#N/A", "leave the field empty"),
+        ("<NA>", "leave the field empty"),
+        ("TODO", "leave the field empty"),
+        ("pos.", "write it as the others if it is 'pos'"),
+        ("postive", "write it as the others if it is 'pos'"),
+        ("p\u043es", "write it as the others if it is 'pos'"),
+        ("mixed", None),
+        ("neg2", None),
+    ],
+)
+def test_gold_labels_that_are_none_or_misspelt_are_told(
+    tmp_path: Path, label: str, remedy: str | None
+) -> None:
+    gold = ["neg", "pos"] * 20
+    frame = pd.DataFrame(
+        {"label": [label, label, *gold[2:]], "original": gold, "transformed": gold}
+    )
+    told = [each for each in read_logs([write(frame, tmp_path / "a.csv")]).notes if "never" in each]
+    assert len(told) == (remedy is not None)
+    assert all(f"{label!r} is the right answer to 2 items" in each for each in told)
+    assert all(str(remedy) in each for each in told)
+
+
+@pytest.mark.parametrize("name", ["model", "model_name", "version"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_rows_of_two_models_in_a_wide_table_are_told(
+    tmp_path: Path, name: str, ending: str
+) -> None:
+    frame = pd.DataFrame({"label": ["x", "y"] * 6, "original": ["x", "y", "y"] * 4})
+    frame = frame.assign(transformed="x", **{name: ["a"] * 6 + ["b "] * 5 + [" b"]})
+    said = [
+        each
+        for each in read_logs([write(frame, tmp_path / f"a.{ending}")]).notes
+        if "all count" in each
+    ]
+    assert len(said) == 1
+    assert f"column '{name}': there are rows of 2 " in said[0]
+    alone = write(frame.assign(**{name: "a"}), tmp_path / f"b.{ending}")
+    assert not [each for each in read_logs([alone]).notes if "all count" in each]
+
+
 @pytest.mark.parametrize("name", ["model", "model_name"])
 def test_tables_of_two_models_in_two_wordings_are_no_versions(tmp_path: Path, name: str) -> None:
     paths = []
@@ -1202,6 +1246,7 @@ def test_the_same_file_is_one_model(tmp_path: Path) -> None:
         ("doc_id", [f"{min(i, 10)}" for i in range(N)], "one id occurs more than once: "),
         ("id", [*range(N)], None),
         ("captionID", [i // 4 for i in range(N)], None),  # several pairs have the caption
+        ("question_id", [i // 4 for i in range(N)], "3 ids occur more than once"),
         ("genre", [i // 4 for i in range(N)], None),
     ],
 )
@@ -1209,6 +1254,9 @@ def test_ids_that_stand_in_several_rows_are_counted(
     name: str, ids: list[Any], said: str | None, ending: str, tmp_path: Path
 ) -> None:
     frame = pd.DataFrame({"label": ["x", "y"] * 6, "original": "x", "transformed": "x", name: ids})
+    if name == "captionID":
+        frame["premise"] = [f"A man number {i}." for i in range(N)]
+        frame["hypothesis"] = "Somebody."
     path = write(frame, tmp_path / f"merged.{ending}")
     notes = read_logs([path]).notes
     assert len(notes) == (said is not None)

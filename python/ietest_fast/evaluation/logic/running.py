@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.errors import IetestWarning
 from ietest_fast.evaluation.logic.asking import Asker
 from ietest_fast.evaluation.logic.candidates import Finder
 from ietest_fast.evaluation.logic.controls import borrow, exchange
@@ -22,6 +24,7 @@ from ietest_fast.evaluation.logic.texts import Texts
 from ietest_fast.evaluation.running import evaluate
 from ietest_fast.evaluation.schema import check_kept
 from ietest_fast.models.label_map import match_labels
+from ietest_fast.transform.kinds import check_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,6 +118,7 @@ def run_logic(
     mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
     classes = find_classes(mapping.names, source=corpus.source)
     check_kept(corpus.text_columns, corpus.source, made=("instance", "part", "expected", "unit"))
+    check_language("the suite logic", "English", [items.sentences], _warn)
     with tagger or Tagger.load() as own:
         texts = Texts(items.sentences, own, n_threads=n_threads)
     first = evaluate(
@@ -216,6 +220,10 @@ def _ask_consequents(
             (one[each.has_control], other[each.has_control]) for one, other in each.controls
         ]
     asker.ask(questions)
+
+
+def _warn(said: str) -> None:
+    warnings.warn(f"{said[:1].upper()}{said[1:]}.", IetestWarning, stacklevel=4)
 
 
 def _add_controls(each: _Asked, items: Items, seed: int) -> None:

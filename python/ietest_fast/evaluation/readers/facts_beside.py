@@ -126,9 +126,11 @@ def say_copies(
 
 
 def say_ids_again(
-    ids: Mapping[str, pa.Array], taken: set[str | None], path: Path
+    ids: Mapping[str, pa.Array], taken: set[str | None], path: Path, *, has_texts: bool = True
 ) -> tuple[str, ...]:
     """Count ids that stand in several rows, which a merge of repeated keys makes of one text.
+
+    Ids that several texts share in published data are left out where there are texts to tell.
 
     Two columns of the same ids in another order are told, too: of a join that slipped.
     """
@@ -142,7 +144,7 @@ def say_ids_again(
         return ()
     notes = []
     for name, column in named.items():
-        if may_be_shared(name) or pa.types.is_nested(column.type):
+        if (has_texts and may_be_shared(name)) or pa.types.is_nested(column.type):
             continue
         said = say_repeated(column.filter(pa.array(~find_missing(pa.chunked_array([column])))))
         if said is not None:

@@ -33,6 +33,7 @@ from ietest_fast.evaluation.readers.inspect_scores import (
     NO_ANSWER,
     compare_means,
     compare_reductions,
+    compare_summaries,
     judge_samples,
 )
 from ietest_fast.evaluation.readers.label_columns import key_counted, say_near_copies
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.readers.inspect_scores import Judged
 
 _JOURNAL = "_journal/start.json"
-_REDUCTIONS = "reductions.json"
+_BESIDE = ("reductions", "summaries")  # members that repeat the samples' scores
 _MEMBERS = ("header.json", _JOURNAL)
 _UNFINISHED = {
     "started": "has not finished",
@@ -244,8 +245,11 @@ def _read_archive(path: Path, *, with_samples: bool = True) -> tuple[dict[str, A
                 and member.filename.endswith(".json")
             ]
             about = values.read(archive, archive.getinfo(header))
-            if _REDUCTIONS in names and with_samples and isinstance(about, dict):
-                about |= {"reductions": values.read(archive, archive.getinfo(_REDUCTIONS))}
+            if with_samples and isinstance(about, dict):
+                there = [each for each in _BESIDE if f"{each}.json" in names]
+                about |= {
+                    each: values.read(archive, archive.getinfo(f"{each}.json")) for each in there
+                }
             if header == _JOURNAL and isinstance(about, dict):
                 about = {"status": "started"} | about  # the header is written at the end
             return about, samples
@@ -335,6 +339,7 @@ def _compare_header(
     said += _compare_ids(header, samples, path, is_short=n is not None)
     said += _compare_epochs(header, samples, path)
     said += compare_reductions(header.get("reductions"), samples, judged, path)
+    said += compare_summaries(header.get("summaries"), samples, judged, path)
     if not isinstance(results, dict):
         return said
     return said + compare_means(results.get("scores"), samples, judged, path)

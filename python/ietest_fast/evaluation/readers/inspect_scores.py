@@ -217,6 +217,34 @@ def compare_reductions(
     return [note] if n else []
 
 
+def compare_summaries(
+    summaries: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
+) -> list[str]:
+    """Say how many samples have another score in the archive's summaries than they have."""
+    rows = [
+        row
+        for row in (summaries if isinstance(summaries, list) else [])
+        if isinstance(row, dict) and isinstance(row.get("scores"), dict)
+    ]
+    listed = _list_scores(rows, path).get(judged.scorer, [])
+    there = dict(zip(map(_name_sample, rows), listed, strict=False))
+    pairs = [
+        (value, there[_name_sample(sample)])
+        for sample, value in zip(samples, judged.values, strict=True)
+        if _name_sample(sample) in there
+    ]
+    n = sum(one != other and not {None} & {one, other} for one, other in pairs)
+    note = (
+        f"Warning: the score of {judged.scorer!r} is another one in the summaries of {path} than "
+        f"in its samples, for {n:,} of {len(pairs):,}; the samples count."
+    )
+    return [note] if n else []
+
+
+def _name_sample(sample: dict[str, Any]) -> tuple[str, str]:
+    return str(sample.get("id")), str(sample.get("epoch", 1))
+
+
 def _mean_by_sample(samples: Sequence[dict[str, Any]], judged: Judged) -> dict[str, float]:
     """Return the mean score of each sample over its epochs."""
     found: dict[str, list[float]] = {}

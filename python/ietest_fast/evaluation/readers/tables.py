@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.corpus.columns import find_named, find_text_columns
+from ietest_fast.corpus.columns import find_named, find_text_columns, list_names
 from ietest_fast.corpus.formats import (
     Format,
     find_format,
@@ -44,12 +44,15 @@ from ietest_fast.evaluation.readers.table_columns import (
     read_with_others,
 )
 from ietest_fast.evaluation.schema import CHANGED, KEY, TYPES, say_no_labels, say_unlikely
+from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_outcomes,
     as_texts,
+    find_missing,
     find_range,
     show_value,
+    trim_texts,
 )
 
 if TYPE_CHECKING:
@@ -122,8 +125,9 @@ class TableReader:
             for column in columns.values()
         }
         ids = read_row_ids(path, names, taken={gold, *columns.values()}, fields=fields)
-        notes += say_ids_again(ids, {*keep, fields.item}, path)
-        about = _read_about(path, names, {gold, *columns.values()}) if len(columns) == 1 else {}
+        notes += say_ids_again(ids, {*keep, fields.item}, path, has_texts=inputs is not None)
+        about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
+        notes += said
         if has_gold:
             answers = {column: table[column] for column in columns.values()}
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
@@ -174,8 +178,8 @@ class TableReader:
                 marks=marks[column][1],
                 marks_column=marks[column][0],
                 version=version if len(columns) > 1 else None,
-                said_version=about.get("version"),
-                model=about.get("model", about.get("model_name")),
+                said_version=about.get("version") if len(columns) == 1 else None,
+                model=about.get("model", about.get("model_name")) if len(columns) == 1 else None,
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
                 changed=changed,
@@ -231,16 +235,35 @@ def _say_other_answers(
     return others, notes
 
 
-def _read_about(path: Path, names: Sequence[str], taken: Collection[str]) -> dict[str, str]:
-    """Return what columns say of all rows of a table alike: its version, and its model."""
+def _read_about(
+    path: Path, names: Sequence[str], taken: Collection[str | None]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return what columns say of all rows of a table alike: its version, and its model.
+
+    Where they say several things, the rows of several classifiers would count as those of one.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     wanted = [name for name in _ABOUT if name not in taken and names.count(name) == 1]
-    found = {}
+    found: dict[str, str] = {}
+    notes: list[str] = []
     for name, values in read_some(path, wanted).items():
         with contextlib.suppress(InputError):
-            kinds = as_texts(values, path=path).unique().to_pylist()
-            if len(kinds) == 1 and kinds[0] is not None:
-                found[name] = kinds[0].strip()
-    return found
+            column = as_texts(values, path=path)
+            missing = find_missing(pa.chunked_array([column]))
+            given = trim_texts(column.filter(pa.array(~missing)))
+            kinds = pc.unique(given).to_pylist()
+            if len(kinds) == 1:
+                found[name] = kinds[0]
+            elif kinds:
+                what = "version" if name == "version" else "model"
+                notes.append(
+                    f"Warning: {path}, column '{name}': there are rows of "
+                    f"{say_count(len(kinds), what)} ({list_names(kinds)}), and all count as those "
+                    "of one; give each a file of its own, or write a row for each item and version."
+                )
+    return found, tuple(notes)
 
 
 def _is_there(name: str, names: Sequence[str]) -> bool:
