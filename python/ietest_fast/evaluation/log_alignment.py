@@ -408,6 +408,7 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
                 "probabilities",
                 "inputs",
                 "documents",
+                "prompts",
                 "changed",
             )
             if (values := getattr(log, name)) is not None

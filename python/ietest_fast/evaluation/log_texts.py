@@ -101,6 +101,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
             said += _say_changed_original(part)
         if part.version != own[0].version:
             said += _say_same_words(first, part)
+            said += _say_same_prompts(first, part)
         if part.log.changed is None or part.version == own[0].version:
             continue
         is_long = CHANGED in part.log.columns
@@ -143,6 +144,27 @@ def _say_same_words(first: Answers, part: Part) -> list[str]:
         f"Warning: {part.log.path}: {part.version} has {say_count(n, 'text')} that only blanks, or "
         "signs that nobody sees (such as how accents are composed), tell from the original's; they "
         "count as reworded. If nothing was meant to change there, write them alike."
+    )
+    return [said] if n else []
+
+
+def _say_same_prompts(first: Answers, part: Part) -> list[str]:
+    """Count the texts that differ from the original's, and were shown to the model as before."""
+    rows = _match(part.log, first)
+    if rows is None or part.log.prompts is None or first.prompts is None:
+        return []
+    same = _compare_texts(part.log, first, *rows)[0]
+    if same is None:
+        return []
+    mine, theirs = part.log.prompts.take(pa.array(rows[0])), first.prompts.take(pa.array(rows[1]))
+    are_same = np.asarray(pc.fill_null(pc.equal(mine, theirs), False))
+    n, n_other = int((are_same & ~same).sum()), int((~same).sum())
+    said = (
+        f"Warning: {part.log.path}: of {say_count(n_other, 'text')} of {part.version} that "
+        f"{'differs' if n_other == 1 else 'differ'} from the original's, {n:,} "
+        f"{'was' if n == 1 else 'were'} asked in the same words, by the messages (Inspect) or the "
+        "prompt (HELM) that the model was shown, so nothing was reworded for it there; make the "
+        "prompts of the texts, and let the model answer again."
     )
     return [said] if n else []
 

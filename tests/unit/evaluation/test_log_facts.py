@@ -877,6 +877,80 @@ def test_requests_of_helm_to_another_model_are_counted(
     assert all(str(said) in note for note in notes)
 
 
+TEXT = "Question {}?"
+
+
+def parts(*own: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"role": "user", "content": [{"type": "text", "text": TEXT}, *own]}]
+
+
+@pytest.mark.parametrize(
+    ("shown", "n"),
+    [
+        ([{"role": "user", "content": TEXT}, {"role": "assistant", "content": "no"}], 4),
+        ([{"role": "system", "content": "Be brief."}, {"role": "user", "content": TEXT}], 4),
+        (parts({"type": "text", "text": "Answer:"}), 4),
+        # As the input, or of a text of its own.
+        ([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "{own}"}], 0),
+        ([{"role": "user", "content": f"{TEXT} {{own}}"}], 0),
+        # What all have in common: a task for tools, or the end of a talk.
+        ([{"role": "user", "content": "Read q.txt."}], 0),
+        ([{"role": "user", "content": TEXT}, {"role": "tool", "content": "{own}"}], 0),
+        # Of a picture there may be a sign only.
+        (parts({"type": "image", "image": "<removed>"}), 0),
+        ([{"role": "assistant", "content": TEXT}], 0),
+        ([TEXT], 0),
+        ([], 0),
+        (None, 0),
+    ],
+)
+def test_messages_of_inspect_are_held_against_the_texts(
+    shown: list[Any] | None, n: int, tmp_path: Path
+) -> None:
+    """The model sees them, and a solver may make them of something else than the input."""
+    logs = []
+    for name in ("Words", "Reworded"):
+        samples = []
+        for i in range(5):
+            own = f"{name} {i}" if i else "Left alone"
+            words = json.dumps(shown).replace("{}", str(i)).replace("{own}", own)
+            samples.append(sample(i, "CI"[i % 2], asked=own, messages=json.loads(words)))
+        logs.append(inspect_log(tmp_path / f"{name}.json", samples))
+    notes = [note for note in read_logs(logs).notes if "asked in the same words" in note]
+    assert len(notes) == (n > 0)
+    assert all("of 4 texts of transformed that differ from the ori" in note for note in notes)
+    assert all(f"original's, {n} were asked in" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("asked", "n"),
+    [
+        ({"request": {"prompt": f"Example.\n{TEXT}\nAnswer:"}}, 3),
+        ({"request": {"prompt": "", "messages": [{"role": "user", "content": TEXT}]}}, 3),
+        ({"request": {"prompt": TEXT}, "prompt_truncated": True}, 0),
+        ({"request": {"prompt": TEXT, "multimodal_prompt": {"media_objects": []}}}, 0),
+        ({"request": {"prompt": "Example.\n{own}\nAnswer:"}}, 0),
+        ({"request": {"prompt": "Answer:"}}, 0),
+        ({"request": {"prompt": ""}}, 0),
+        ({"request": None}, 0),
+    ],
+)
+def test_prompts_of_helm_are_held_against_the_texts(
+    asked: dict[str, Any], n: int, tmp_path: Path
+) -> None:
+    requests = []
+    for more in ({}, {"name": "typos"}):
+        for i in range(3):
+            plain = perturbed(i, "A", **more)
+            own = plain["instance"]["input"]["text"]
+            words = json.dumps(asked).replace("{}", str(i)).replace("{own}", own.replace('"', ""))
+            requests.append(plain | json.loads(words))
+    notes = read_logs([helm_log(tmp_path / "s.json", *requests)]).notes
+    told = [note for note in notes if "asked in the same words" in note]
+    assert len(told) == (n > 0)
+    assert all(f"of 3 texts of typos that differ from the original's, {n} w" in x for x in told)
+
+
 def test_seeds_of_instances_make_no_versions(tmp_path: Path) -> None:
     requests = [perturbed(i, "A") for i in range(3)]
     requests += [perturbed(i, "B", name="typos", seed=i) for i in range(3)]

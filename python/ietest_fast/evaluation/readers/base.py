@@ -6,6 +6,7 @@ import codecs
 import contextlib
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ietest_fast import files
@@ -140,6 +141,9 @@ class Answers:
         Names of the columns that ``inputs`` are, in a table: others have nothing to do with them.
     documents
         Shape (n,): hashes of what the inputs were made of, in formats that know both.
+    prompts
+        Shape (n,): hashes of what the model was really shown, in formats that keep it beside the
+        inputs; null where that is not known.
     changed
         Shape (n,), bool: which texts a table says are reworded.
     repeats
@@ -199,6 +203,7 @@ class Answers:
     inputs: pa.Array | None = None
     input_columns: tuple[str, ...] = ()
     documents: pa.Array | None = None
+    prompts: pa.Array | None = None
     changed: pa.Array | None = None
     repeats: Repeats | None = None
     repeated: str | None = None
@@ -457,6 +462,27 @@ def _list_calls(calls: Any) -> list[Any]:
         for each in (calls if isinstance(calls, list) else [])
         if isinstance(each, dict)
     ]
+
+
+def hash_prompts(prompts: Sequence[str | None], inputs: Sequence[str]) -> pa.Array:
+    """Return hashes of prompts; null for those that several inputs share, which hold none of them.
+
+    Such are a task that is read with a tool, and the last question of a longer talk.
+    """
+    import pyarrow as pa
+
+    asked: dict[str | None, set[str]] = {}
+    for prompt, text in zip(prompts, inputs, strict=True):
+        asked.setdefault(prompt, set()).add(text)
+    return pa.array(
+        [
+            None
+            if prompt is None or len(asked[prompt]) > 1
+            else blake2b(prompt.encode(), digest_size=16).hexdigest()
+            for prompt in prompts
+        ],
+        pa.string(),
+    )
 
 
 def repeat_numbers(values: Iterable[Any], *, first: int = 1) -> pa.Array:

@@ -13,6 +13,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import (
     Answers,
     Repeats,
+    hash_prompts,
     lookup,
     name_right,
     plain_array,
@@ -103,6 +104,7 @@ class HelmReader:
             columns = {
                 name: plain_array([_kept(row, name) for row in rows]) for name in fields.keep
             }
+            inputs = [_read_question(row["instance"]) for row in rows]
             found.append(
                 Answers(
                     path=path,
@@ -112,7 +114,8 @@ class HelmReader:
                     predicted=text_array(answer for _, answer, _ in read),
                     right=pa.array([name_right(_list_right(row, path)) for row in rows]),
                     correct=pa.array([right for _, _, right in read], pa.bool_()),
-                    inputs=pa.array([_read_question(row["instance"]) for row in rows]),
+                    inputs=pa.array(inputs),
+                    prompts=hash_prompts(list(map(_read_prompt, rows)), inputs),
                     repeats=Repeats(
                         numbers=repeat_numbers(
                             (row.get("train_trial_index") for row in rows), first=0
@@ -144,6 +147,16 @@ def _read_question(instance: dict[str, Any]) -> str:
         return json.dumps(plain_question(asked))
     messages = asked.get("messages") or asked.get("text")
     return json.dumps([plain_question(messages), asked.get("multimedia_content")], sort_keys=True)
+
+
+def _read_prompt(request: dict[str, Any]) -> str | None:
+    """Return what the model was shown; None where it was cut, or is not of words alone."""
+    asked = request["instance"].get("input")
+    has_media = isinstance(asked, dict) and asked.get("multimedia_content")
+    if request.get("prompt_truncated") or has_media or lookup(request, "request.multimodal_prompt"):
+        return None
+    shown = lookup(request, "request.messages") or lookup(request, "request.prompt")
+    return json.dumps(plain_question(shown)) if shown else None
 
 
 def _split_versions(requests: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:

@@ -20,6 +20,7 @@ from ietest_fast.evaluation.readers.base import (
     MODEL_OF_ANSWERS,
     Answers,
     Repeats,
+    hash_prompts,
     lookup,
     naming_fields,
     plain_array,
@@ -61,6 +62,7 @@ _UNFINISHED = {
 _LEAST_VALUES = 3 << 29
 _MOST_RATIO = 150
 _SAMPLE_ID = "sample_id"
+_ASSISTANT = "assistant"
 _MOST_MODELS = 3
 # How requests are sent, which changes no answer.
 _OF_REQUESTS = frozenset(
@@ -157,6 +159,7 @@ class InspectReader:
             gold, predicted, names = _name_choices(samples, gold, predicted)
         if names is not None and not _are_labels(names, gold, predicted, judged.outcomes):
             names = None
+        inputs = [json.dumps([plain_question(s.get("input")), s.get("choices")]) for s in samples]
         return [
             Answers(
                 path=path,
@@ -167,12 +170,8 @@ class InspectReader:
                 correct=pa.array(judged.outcomes, pa.bool_()),
                 label_names=names,
                 is_other=pa.array(is_other, pa.bool_()),
-                inputs=pa.array(
-                    [
-                        json.dumps([plain_question(s.get("input")), s.get("choices")])
-                        for s in samples
-                    ]
-                ),
+                inputs=pa.array(inputs),
+                prompts=hash_prompts(list(map(_read_prompt, samples)), inputs),
                 repeats=Repeats(
                     numbers=repeat_numbers(sample.get("epoch") for sample in samples),
                     scores=pa.array(judged.numbers, pa.float64()),
@@ -196,6 +195,34 @@ class InspectReader:
                 notes=tuple(notes),
             )
         ]
+
+
+def _read_prompt(sample: dict[str, Any]) -> str | None:
+    """Return what the model was shown: the messages but its own; None where these are no words.
+
+    A solver may make them of something else than the input. Of pictures a log may keep a sign only.
+    """
+    messages, asked = sample.get("messages"), plain_question(sample.get("input"))
+    if not isinstance(messages, list) or not isinstance(asked, list):
+        return None
+    if not all(isinstance(each, dict) and "role" in each for each in messages):
+        return None
+    shown = [
+        (message, plain)
+        for message, plain in zip(messages, plain_question(messages), strict=True)
+        if message["role"] != _ASSISTANT or plain in asked
+    ]
+    if not shown or not all(_are_words(message.get("content")) for message, _ in shown):
+        return None
+    return json.dumps([plain for _, plain in shown])
+
+
+def _are_words(content: Any) -> bool:
+    """Whether a message is a text, or has parts of text only."""
+    parts = content if isinstance(content, list) else [content]
+    return all(
+        _is_text(part) or (isinstance(part, dict) and _is_text(part.get("text"))) for part in parts
+    )
 
 
 def _say_unread(
