@@ -489,6 +489,16 @@ def test_the_data_set_of_inspect_is_compared_with_the_samples(
         ({"config": {"max_connections": 1}}, {"config": {"max_connections": 9}}, None),
         ({"config": {"temperature": None}}, {"config": {}}, None),
         ({"output": "m-1"}, {"output": "m-2"}, "output.model ('m-1' and 'm-2')"),
+        ({}, {"model_generate_config": {"temperature": 1}}, "model_generate_config (null and {"),
+        ({"model_roles": {"grader": {"model": "a"}}}, {"model_roles": {}}, "eval.model_roles ({"),
+        ({"model_args": {"revision": "a"}}, {"model_args": {"revision": "b"}}, "eval.model_args ("),
+        ({"model_args": {"device": "cpu", "top": None}}, {"model_args": {}}, None),
+        ({"model_generate_config": {"max_connections": 9}}, {}, None),
+        (
+            {"model_roles": {"grader": {"model": "a", "base_url": "x", "config": {}}}},
+            {"model_roles": {"grader": {"model": "a", "base_url": "y", "args": {}}}},
+            None,
+        ),
         ({"output": "m-1"}, {}, None),
         ({}, {}, None),
     ],
@@ -509,9 +519,10 @@ def test_settings_in_which_logs_of_inspect_differ_are_told(
         samples = [sample(i, "C", asked=f"{words} {i}?", **more) for i in range(6)]
         log = json.loads(inspect_log(tmp_path / f"{place}.json", samples, model=model).read_text())
         logs.append(tmp_path / f"{place}.json")
+        log["eval"] |= {name: value for name, value in plan.items() if name.startswith("model_")}
         logs[-1].write_text(json.dumps(log | {"plan": plan}))
     notes = [note for note in read_logs(logs).notes if "the logs differ in" in note]
-    is_own = models[0] != models[1] and "output" in second
+    is_own = models[0] != models[1] and bool({"output", "model_args"} & set(second))
     assert len(notes) == (said is not None and not is_own)
     assert all(str(said) in note for note in notes)
 

@@ -35,7 +35,8 @@ _MOST_REPEATS = 1 << 31
 
 CHAT_TEMPLATE = "chat_template"
 MODEL_OF_ANSWERS = "output.model"
-OF_MODELS = frozenset({CHAT_TEMPLATE, MODEL_OF_ANSWERS})
+MODEL_ARGS = "eval.model_args"
+OF_MODELS = frozenset({CHAT_TEMPLATE, MODEL_OF_ANSWERS, MODEL_ARGS})
 """Settings that each model may have its own of."""
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from ietest_fast.corpus.labels import answer_key, label_key
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.evaluation.readers.base import (
+    MODEL_ARGS,
     MODEL_OF_ANSWERS,
     Answers,
     Repeats,
@@ -64,10 +65,13 @@ _MOST_RATIO = 150
 _SAMPLE_ID = "sample_id"
 _ASSISTANT = "assistant"
 _MOST_MODELS = 3
-# How requests are sent, which changes no answer.
+# How and where requests are sent, which changes no answer.
 _OF_REQUESTS = frozenset(
     {"max_connections", "max_retries", "timeout", "attempt_timeout", "batch", "cache"}
+    | {"base_url", "api_key", "port", "device", "batch_size"}
 )
+# Settings of a run, and of other models in it, such as one that grades.
+_OF_RUNS = ("eval.model_generate_config", "eval.model_roles", "plan.config")
 # Older versions give no eval_id; the status of a run comes before what it is of.
 _OLD_HEADER = re.compile(
     rb'\s*\{\s*(?:"version"\s*:\s*\d+\s*,\s*)?'
@@ -398,20 +402,23 @@ def _find_settings(header: dict[str, Any], samples: list[dict[str, Any]]) -> dic
     """Return how the model was asked, and which version of it answered, if a single one did."""
     plan = header.get("plan")
     steps = lookup(plan, "steps")
-    config = lookup(plan, "config")
     models = sorted(_count_models(samples))
-    asked = {
-        name: value
-        for name, value in (config.items() if isinstance(config, dict) else ())
-        if name not in _OF_REQUESTS and value is not None
-    }
     return {
         MODEL_OF_ANSWERS: (models[0] if len(models) == 1 else models) if models else None,
-        "plan.config": asked or None,
+        MODEL_ARGS: _drop_requests(lookup(header, MODEL_ARGS)),
+        **{name: _drop_requests(lookup(header, name)) for name in _OF_RUNS},
         "plan.steps": [[lookup(step, "solver"), lookup(step, "params")] for step in steps]
         if isinstance(steps, list)
         else None,
     }
+
+
+def _drop_requests(given: Any) -> Any:
+    """Return what options say of the model, those of other models in them included."""
+    if not isinstance(given, dict):
+        return given
+    kept = {name: _drop_requests(own) for name, own in given.items() if name not in _OF_REQUESTS}
+    return {name: own for name, own in kept.items() if own is not None} or None
 
 
 def _count_models(samples: list[dict[str, Any]]) -> Counter[str]:
