@@ -962,6 +962,35 @@ def test_prompts_of_helm_are_held_against_the_texts(
     assert all(f"of 3 texts of typos that differ from the original's, {n} w" in x for x in told)
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_other"),
+    [
+        ("A. no\nB. yes\nAnswer:", True),
+        ("(A) no\n(B)  yes", True),
+        ("A. yes\nB. no\nAnswer: A\n\nA. no\nB. yes\nAnswer:", True),
+        ("A. yes\nB. no\nAnswer:", False),
+        ("A. no\nB. yes\nAnswer: B\n\nA. yes\nB. no\nAnswer:", False),
+        ("A. yes, indeed\nB. no\nAnswer:", False),
+        ("A. no\nAnswer:", False),
+        ("yes or no?", False),
+    ],
+)
+@pytest.mark.parametrize("place", ["prompt", "messages", "cut"])
+def test_letters_of_choices_in_prompts_of_helm_are_compared(
+    place: str, lines: str, *, is_other: bool, tmp_path: Path
+) -> None:
+    requests = [perturbed(i, "A", **more) for more in ({}, {"name": "typos"}) for i in range(3)]
+    for request in requests[4:]:
+        words = f"{request['instance']['input']['text']}\n{lines}"
+        chat = [{"role": "user", "content": words}]
+        request["request"] = {"messages": chat} if place == "messages" else {"prompt": words}
+        request["prompt_truncated"] = place == "cut"
+    notes = read_logs([helm_log(tmp_path / "s.json", *requests)]).notes
+    told = [note for note in notes if "gives the choices other letters" in note]
+    assert len(told) == (is_other and place != "cut")
+    assert all("in 2 of 6 requests the prompt" in note for note in told)
+
+
 def test_seeds_of_instances_make_no_versions(tmp_path: Path) -> None:
     requests = [perturbed(i, "A") for i in range(3)]
     requests += [perturbed(i, "B", name="typos", seed=i) for i in range(3)]

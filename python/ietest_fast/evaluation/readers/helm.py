@@ -23,7 +23,7 @@ from ietest_fast.evaluation.readers.base import (
     text_array,
 )
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_finite, as_text, show_value
+from ietest_fast.values import as_finite, as_seen, as_text, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _LETTER = re.compile("[A-Za-z]")
+_CHOICE = re.compile(r"^[ \t]*\(?([A-Za-z])[.):][ \t]+(.+)$", re.MULTILINE)  # A. text
 _ORIGINAL = "original"
 _NAME = "scenario_state.json"
 _RESULTS = "stats.json"
@@ -95,6 +96,7 @@ class HelmReader:
         if is_choice:
             _check_letters(valid, path)
             notes += _say_unmapped(valid, path)
+            notes += _say_other_letters(valid, path)
         notes += _say_other_means(valid, path, is_choice=is_choice)
         notes += _say_other_marks(valid, path, is_choice=is_choice)
         found: list[Answers] = []
@@ -150,13 +152,18 @@ def _read_question(instance: dict[str, Any]) -> str:
 
 
 def _read_prompt(request: dict[str, Any]) -> str | None:
+    shown = _list_shown(request)
+    return json.dumps(shown) if shown else None
+
+
+def _list_shown(request: dict[str, Any]) -> Any:
     """Return what the model was shown; None where it was cut, or is not of words alone."""
     asked = request["instance"].get("input")
     has_media = isinstance(asked, dict) and asked.get("multimedia_content")
     if request.get("prompt_truncated") or has_media or lookup(request, "request.multimodal_prompt"):
         return None
     shown = lookup(request, "request.messages") or lookup(request, "request.prompt")
-    return json.dumps(plain_question(shown)) if shown else None
+    return plain_question(shown) if shown else None
 
 
 def _split_versions(requests: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -319,6 +326,32 @@ def _say_unmapped(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, 
         "stands for a right reference, so that every answer is wrong."
     )
     return (note,) if n else ()
+
+
+def _say_other_letters(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
+    """Count the requests whose prompt gives the choices other letters than ``output_mapping``."""
+    n = sum(map(_has_other_letters, requests))
+    note = (
+        f"Warning: {path}: in {n:,} of {len(requests):,} requests the prompt gives the choices "
+        "other letters than output_mapping does; output_mapping counts (take the file as HELM has "
+        "written it)."
+    )
+    return (note,) if n else ()
+
+
+def _has_other_letters(request: dict[str, Any]) -> bool:
+    """Whether a prompt ends with the choices of a mapping, and these in other places.
+
+    Examples before the question may have choices of their own.
+    """
+    mapping, shown = request.get("output_mapping"), _list_shown(request)
+    if not isinstance(mapping, dict) or not isinstance(shown, list):
+        return False
+    words = "\n".join(str(part) for message in shown for part in _as_list(message))
+    lines = {letter: as_seen(text) for letter, text in _CHOICE.findall(words)}
+    own = {str(letter).strip(): as_seen(str(text)) for letter, text in mapping.items()}
+    said = {letter: lines[letter] for letter in own if letter in lines}
+    return said != own and sorted(said.values()) == sorted(own.values())
 
 
 def _list_references(request: dict[str, Any]) -> list[Any]:
