@@ -888,6 +888,44 @@ def test_requests_of_helm_to_another_model_are_counted(
     assert all(str(said) in note for note in notes)
 
 
+@pytest.mark.parametrize("form", ["{}", "ANSWER: {}", "{}, I think."])
+@pytest.mark.parametrize(
+    ("last", "n"),
+    [
+        ({"content": "{other}"}, 1),
+        ({"content": " {OTHER}\n"}, 1),
+        ({"content": [{"type": "text", "text": "{other}"}]}, 1),
+        ({"content": "{own}"}, 0),
+        ({"content": "Well, {own} it is."}, 0),
+        ({"content": "{other}", "tool_calls": [{"function": "submit", "arguments": {}}]}, 0),
+        ({"content": "{other}", "role": "user"}, 0),
+        ({"content": ""}, 0),
+        ({"content": None}, 0),
+        (None, 0),
+    ],
+)
+def test_the_last_message_of_inspect_is_held_against_the_completion(
+    last: dict[str, Any] | None, n: int, form: str, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCICI", "CICCI")
+    log = json.loads(logs[0].read_text())
+    for i, each in enumerate(log["samples"]):
+        own, other = (form.format(word) for word in (("yes", "no") if i < 2 else ("no", "yes")))
+        each["output"] = {"completion": own}
+        each["scores"]["own"]["answer"] = "yes" if i < 2 else "no"
+        said = {"role": "assistant", "content": own}
+        if i == 3 and last is not None:
+            words = json.dumps(said | last).replace("{own}", own)
+            said = json.loads(words.replace("{other}", other).replace("{OTHER}", other.upper()))
+        each["messages"] = [{"role": "user", "content": each["input"]}, said]
+        if i == 3 and last is None:
+            del each["messages"]
+    logs[0].write_text(json.dumps(log))
+    notes = [note for note in read_logs(logs).notes if "the last message, by the model" in note]
+    assert len(notes) == n
+    assert all("in 1 of 5 samples of" in note for note in notes)
+
+
 TEXT = "Question {}?"
 
 

@@ -153,6 +153,7 @@ class InspectReader:
         gold = [as_text(lookup(sample, fields.gold or "target")) for sample in samples]
         if not (fields.gold or fields.predicted or fields.correct):
             notes += _say_unread(samples, gold, predicted, judged.outcomes, path)
+            notes += _say_other_words(samples, predicted, path)
         is_other = [
             _is_other(target, answer, sample.get("choices"))
             for target, answer, sample in zip(gold, predicted, samples, strict=True)
@@ -246,6 +247,43 @@ def _say_unread(
     if None not in outcomes:
         counted["whether the answer is right"] = np.array(outcomes, np.bool_)
     return [*say_near_copies(columns, counted, path)]
+
+
+def _say_other_words(
+    samples: list[dict[str, Any]], predicted: list[str | None], path: Path
+) -> list[str]:
+    """Count the last messages that are another answer, as completions of other samples show.
+
+    Other words may give the same answer, and an agent may hand in its answer by a tool.
+    """
+    answers = ["" if answer is None else label_key(answer) for answer in predicted]
+    completions = [_key_words(_read_words(sample)[0]) for sample in samples]
+    given: dict[str, set[str]] = {}
+    for words, answer in zip(completions, answers, strict=True):
+        given.setdefault(words, set()).add(answer)
+    n = 0
+    for sample, words, answer in zip(samples, completions, answers, strict=True):
+        other = given.get(_key_words(_read_last(sample)), set()) if words and answer else set()
+        n += given[words] == {answer} and len(other) == 1 and not other & {"", answer}
+    note = (
+        f"Warning: in {n:,} of {len(samples):,} samples of {path} the last message, by the model, "
+        "is another answer than output.completion and the scored one, which count (take the log as "
+        "Inspect has written it)."
+    )
+    return [note] if n else []
+
+
+def _read_last(sample: dict[str, Any]) -> Any:
+    """Return the last message if the model wrote it, and called no tool with it."""
+    messages = plain_question(sample.get("messages") or None)
+    last = messages[-1] if isinstance(messages, list) else None
+    if not isinstance(last, list) or last[:1] != [_ASSISTANT] or len(last) != 2:
+        return None
+    return last[1]
+
+
+def _key_words(words: Any) -> str:
+    return label_key(words) if _is_text(words) else ""
 
 
 def _read_words(sample: dict[str, Any]) -> tuple[Any, Any]:
