@@ -735,6 +735,8 @@ def test_new_labels_go_to_the_columns_beside_that_say_them(
         ({"label": NAMES, "gold": (*NAMES[1:], NAMES[0])}, "gold"),
         ({"label": NAMES, "gold": (0.5, 1.5, 2.5)}, "gold"),
         ({"gold": NAMES}, "gold"),
+        ({"label": ("neutral",) * 3, "gold": ("entailment",) * 3}, "gold"),
+        ({"label": ("neutral",) * 3, "label_text": ("contradict",) * 3}, "label_text"),
     ],
 )
 def test_a_column_that_would_contradict_new_labels_is_refused(tmp_path, capsys, columns, name):

@@ -558,7 +558,10 @@ def _is_translation(pairs: set[tuple[str, str]]) -> bool:
     """Whether each label has one name, and the same names are the same labels."""
     is_one_to_one = all(len({pair[side] for pair in pairs}) == len(pairs) for side in (0, 1))
     keys = [[label_key(pair[side]) for pair in pairs] for side in (0, 1)]
-    return is_one_to_one and (set(keys[0]).isdisjoint(keys[1]) or keys[0] == keys[1])
+    if keys[0] == keys[1]:
+        return is_one_to_one
+    are_nli = all(set(NLI_LABELS).issuperset(side) for side in keys)  # none is another's name
+    return is_one_to_one and not are_nli and set(keys[0]).isdisjoint(keys[1])
 
 
 def _encode_beside(

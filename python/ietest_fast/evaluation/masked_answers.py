@@ -81,7 +81,7 @@ _OR_CANDIDATES = (
 
 # Columns that say whether the answer is ranked first, or among the first k.
 _SAYS_FIRST = re.compile(
-    rf"(?i)^({'|'.join(MARKS)}|accuracy|(p|precision)[@_-]?(at_)?1"
+    rf"(?i)^({'|'.join(MARKS)}|accuracy|hits?|(is_|in_)?top|(is_|in_)first|(p|precision)[@_-]?(at_)?1"
     r"|(hits?|(in_)?top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*)(_correct)?)$"
 )
 

@@ -14,7 +14,7 @@ from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, check_colum
 from ietest_fast.corpus.labels import put_labels_beside
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
-from ietest_fast.evaluation.schema import CHANGED, check_kept
+from ietest_fast.evaluation.schema import CHANGED, check_kept, check_likeliest
 from ietest_fast.evaluation.versions import as_versions
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.models.pooling import pool_texts
@@ -294,6 +294,7 @@ def evaluate(
         parts[0] = parts[0].drop_columns([EDITS])
     predicted = mapping.classes_of(scores.versions[ORIGINAL].predicted)
     predictions = _join(parts, mapping, dropped, corpus)
+    check_likeliest(predictions.table, predictions.label_names, "the classifier's answers")
     said = [each for version in versions for each in version.warnings]
     notes_of_rows = (*say_unparsed(predictions), *([] if id_column else _say_repeated(corpus)))
     return Evaluation(

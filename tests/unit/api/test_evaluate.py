@@ -15,7 +15,7 @@ import pytest
 
 import ietest_fast as ie
 from ietest_fast.corpus import corpus_from_table
-from ietest_fast.errors import IetestWarning
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.transform import WordSubstitution
 from toys import Swap
 
@@ -438,3 +438,25 @@ def test_rows_that_are_there_twice_are_told() -> None:
         label=[*FRAME["label"], *("pos" if i % 2 == 0 else "neg" for i in range(5))]
     )
     assert said not in str(ie.evaluate(guess, other, phi=SOFA))
+
+
+class Probable(Numbers):
+    """Its probabilities have the labels in an order of their own."""
+
+    def __init__(self, order: slice, threshold: float = 0.5) -> None:
+        self.order, self.threshold = order, threshold
+
+    def predict_proba(self, texts: Sequence[str]) -> Any:
+        sure = np.where(self.predict(texts) == 1, 0.9, 0.2)
+        return np.column_stack([1 - sure, sure])[:, self.order]
+
+    def predict(self, texts: Sequence[str]) -> Any:
+        return np.where(np.array([len(text) % 2 for text in texts]) > self.threshold, 1, 0)
+
+
+def test_probabilities_of_other_labels_than_the_answers_are_refused() -> None:
+    frame = FRAME.assign(label=[i % 2 for i in range(60)])
+    ie.evaluate(Probable(slice(None)), frame, phi=SOFA)
+    with pytest.raises(InputError, match="in none of 120 rows does the answer have the largest"):
+        ie.evaluate(Probable(slice(None, None, -1)), frame, phi=SOFA)
+    ie.evaluate(Probable(slice(None, None, -1), threshold=1), frame, phi=SOFA)  # one answer only

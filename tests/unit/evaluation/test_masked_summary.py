@@ -383,7 +383,21 @@ def test_items_that_are_not_known_have_no_other_texts(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["correct", "acc", "exact_match", "accuracy", "Accuracy", "hit@1", "hits_at_1", "top1", "P@1"],
+    [
+        "correct",
+        "acc",
+        "exact_match",
+        "accuracy",
+        "Accuracy",
+        "hit@1",
+        "hits_at_1",
+        "top1",
+        "P@1",
+        "hit",
+        "Hits",
+        "is_top",
+        "in_first",
+    ],
 )
 def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
     for marks, is_read in (
