@@ -32,13 +32,6 @@ def name_files(names: Iterable[str], *, otherwise: str) -> list[str]:
 
     They have letters, digits, ``_``, ``.`` and ``-``, do not begin or end with a dot or ``-``, are
     no devices' names, and differ in more than capitals.
-
-    Parameters
-    ----------
-    names
-        Of tests, columns, models: whatever a file says.
-    otherwise
-        Of a name in which nothing is left.
     """
     stems = []
     for name in names:
@@ -77,31 +70,13 @@ def create(path: Path) -> BinaryIO:
     """Create an empty file and open it for writing.
 
     Its mode is that of any new file: what the process's umask leaves of 0666.
-
-    Raises
-    ------
-    OSError
-        If the system does not let it be created, or it is there already.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, 0o666), "wb")
 
 
 def publish(temporary: Path, path: Path) -> None:
-    """Force a finished temporary file to the disk and give it its name.
-
-    Parameters
-    ----------
-    temporary
-        A file beside ``path`` that its writer has closed.
-    path
-        The name it gets; a file that has it is replaced.
-
-    Raises
-    ------
-    OSError
-        If the system fails; ``temporary`` is then left to the caller.
-    """
+    """Force a finished temporary file to the disk and give it its name."""
     # A descriptor of its own: compressors and other writers close the one they were given.
     sync_file(temporary)
     give_name(temporary, path)
@@ -119,11 +94,6 @@ def put_back_on_error(path: Path) -> Iterator[None]:
 
     The block may replace or remove the file, but not write into it: meanwhile the file has a second
     name (a hard link), and is copied only where the file system has no links.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be kept; the block is then not entered.
     """
     kept = name_temporary(path) if path.exists() else None
     try:
@@ -146,21 +116,7 @@ def put_back_on_error(path: Path) -> Iterator[None]:
 
 
 def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Let ``write`` fill a temporary file, force it to the disk and give it its name.
-
-    Parameters
-    ----------
-    path
-        The file to make or to replace, in a folder that is there.
-    write
-        Called with the open temporary file; may close it.
-
-    Raises
-    ------
-    OSError
-        If the system cannot write it (the disk is full, say); after this and after any error of
-        ``write`` nothing is left and ``path`` is as it was.
-    """
+    """Let ``write`` fill a temporary file, force it to the disk and give it its name."""
     temporary = name_temporary(path)
     try:
         with create(temporary) as file:

@@ -60,18 +60,6 @@ def check_file(path: str | Path, *, expected: str = "a file") -> Path:
 
     Files are read more than once (their start tells the format), which a pipe does not allow; one
     that nobody writes to would be waited for without end.
-
-    Parameters
-    ----------
-    path
-        The path.
-    expected
-        What it should lead to, for messages.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, its links go in a circle, or it is a folder, a pipe or a device.
     """
     try:
         mode = os.stat(path).st_mode  # noqa: PTH116 - also of names that pathlib refuses
@@ -97,11 +85,6 @@ def check_folder(path: str | Path) -> Path:
     """Return a folder in which there is nothing but files and folders, or stop.
 
     For libraries that read a folder by themselves.
-
-    Raises
-    ------
-    InputError
-        As for :func:`check_file`, of anything in it.
     """
     for place, folders, names in os.walk(path):
         for name in (*folders, *names):
@@ -112,20 +95,7 @@ def check_folder(path: str | Path) -> Path:
 
 
 def open_file(path: str | Path, *, most_bytes: int | None = None) -> io.BufferedReader:
-    """Open a regular file for reading.
-
-    Parameters
-    ----------
-    path
-        The file.
-    most_bytes
-        How large it may be; None for any size.
-
-    Raises
-    ------
-    InputError
-        As for :func:`check_file`, and if the file is larger or may not be read.
-    """
+    """Open a regular file for reading."""
     try:
         file = check_file(path).open("rb")
         size = os.fstat(file.fileno()).st_size
@@ -147,13 +117,7 @@ def read_bytes(path: str | Path, *, most_bytes: int | None = MOST_SETTINGS) -> b
 
 
 def read_text(path: str | Path, *, most_bytes: int = MOST_SETTINGS) -> str:
-    """Return a whole file of UTF-8, without the mark that may begin it.
-
-    Raises
-    ------
-    InputError
-        As for :func:`open_file`, and if it is not UTF-8; names the line.
-    """
+    """Return a whole file of UTF-8, without the mark that may begin it."""
     data = read_bytes(path, most_bytes=most_bytes)
     try:
         return data.decode("utf-8-sig")
@@ -197,22 +161,7 @@ def parse_json(
     *,
     of: str = "",
 ) -> Any:
-    """Return the value of a JSON text.
-
-    Parameters
-    ----------
-    text
-        The text; bytes are UTF-8.
-    path
-        The file that it stands in.
-    of
-        The place in it, for messages.
-
-    Raises
-    ------
-    InputError
-        If it is not JSON, is nested too deep, or would take more memory than there is.
-    """
+    """Return the value of a JSON text."""
     from ietest_fast.runtime import available_memory
 
     needed = estimate_json(text)
@@ -237,13 +186,7 @@ def parse_json(
 
 
 def refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a JSON object, unless a key stands in it twice: Python would drop the former value.
-
-    Raises
-    ------
-    ValueError
-        Naming the key.
-    """
+    """Make a JSON object, unless a key stands in it twice: Python would drop the former value."""
     made = dict(pairs)
     if len(made) < len(pairs):
         names = [name for name, _ in pairs]
@@ -276,17 +219,7 @@ def most_unpacked(n_packed: int) -> int:
 
 
 def refuse_unpacked(path: str | Path, n_bytes: int, n_packed: int) -> None:
-    """Stop if a file unpacks to more than it may.
-
-    Parameters
-    ----------
-    path
-        The file, for the message.
-    n_bytes
-        What it unpacks to, as far as is known.
-    n_packed
-        What it has.
-    """
+    """Stop if a file unpacks to more than it may."""
     most = most_unpacked(n_packed)
     if n_bytes > most:
         raise InputError(
@@ -297,14 +230,7 @@ def refuse_unpacked(path: str | Path, n_bytes: int, n_packed: int) -> None:
 
 
 def open_archive(path: str | Path) -> zipfile.ZipFile:
-    """Open a zip archive whose members, by its directory, are of a size that can be read.
-
-    Raises
-    ------
-    InputError
-        As for :func:`open_file`; if it is no archive; if its members overlap, or are larger, all
-        together, than such a file can hold.
-    """
+    """Open a zip archive whose members, by its directory, are of a size that can be read."""
     n_bytes = check_file(path).stat().st_size
     archive: zipfile.ZipFile | None = None
     try:
@@ -323,22 +249,7 @@ def open_archive(path: str | Path) -> zipfile.ZipFile:
 
 
 def check_array(file: Any, n_bytes: int, path: str | Path) -> None:
-    """Stop unless what begins here is an array of NumPy's that is as long as it says.
-
-    Parameters
-    ----------
-    file
-        Open for reading at its beginning; it is read to the end of the header.
-    n_bytes
-        How long it is.
-    path
-        The file, for messages.
-
-    Raises
-    ------
-    InputError
-        If it is none, or holds Python's objects, which are code and never loaded.
-    """
+    """Stop unless what begins here is an array of NumPy's that is as long as it says."""
     import numpy as np
 
     form = np.lib.format
@@ -368,13 +279,7 @@ def check_array(file: Any, n_bytes: int, path: str | Path) -> None:
 
 
 def read_array(path: str | Path, *, mapped: bool = False) -> NDArray[Any]:
-    """Return the array of a ``.npy`` file, read or mapped.
-
-    Raises
-    ------
-    InputError
-        As for :func:`open_file` and :func:`check_array`.
-    """
+    """Return the array of a ``.npy`` file, read or mapped."""
     import numpy as np
 
     with open_file(path) as file:
@@ -387,13 +292,7 @@ def read_array(path: str | Path, *, mapped: bool = False) -> NDArray[Any]:
 
 
 def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a ``.npz`` file by name.
-
-    Raises
-    ------
-    InputError
-        As for :func:`open_archive` and :func:`check_array`, and if a member is damaged.
-    """
+    """Return the arrays of a ``.npz`` file by name."""
     import numpy as np
 
     found: dict[str, NDArray[Any]] = {}
@@ -415,13 +314,7 @@ def read_arrays(path: str | Path) -> dict[str, NDArray[Any]]:
 
 
 def read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """Return the bytes of a member of an archive: never more than its directory says.
-
-    Raises
-    ------
-    zipfile.BadZipFile, struct.error, zlib.error, OSError, EOFError, RuntimeError
-        If it is damaged, encrypted, or compressed in a way that is seldom used.
-    """
+    """Return the bytes of a member of an archive: never more than its directory says."""
     name = member.filename
     if member.compress_type == _ZSTD:  # which Python's zipfile cannot read before 3.14
         return _read_zstd(archive, member)

@@ -30,33 +30,7 @@ _DEFAULT_COLUMNS = {1: ("text",), 2: ("premise", "hypothesis")}
 def to_arrow(
     data: Any, *, columns: Sequence[str] | None = None, source: str = "<memory>"
 ) -> pa.Table:
-    """Return a table of any kind as an Arrow table.
-
-    Parameters
-    ----------
-    data
-        A pandas or polars frame or series, an Arrow table, record batch or reader (which is read
-        to its end), a ``datasets.Dataset``, any other object with Arrow's PyCapsule interface, a
-        mapping from names to columns, a sequence of strings, or a sequence of rows: tuples of
-        strings, or mappings. The index of a pandas frame is left out.
-    columns
-        For data without column names: one name for strings, as many as a row has fields for rows.
-        None for ``text``, and ``premise`` and ``hypothesis``. For tables: the columns to take,
-        in this order; None for all.
-    source
-        For messages.
-
-    Returns
-    -------
-    pyarrow.Table
-        Strings are ``string`` or ``large_string``, never views.
-
-    Raises
-    ------
-    InputError
-        If ``data`` is none of these, its columns are of unequal lengths, or one of ``columns`` is
-        missing.
-    """
+    """Return a table of any kind as an Arrow table."""
     if isinstance(columns, str):
         columns = (columns,)
     try:
@@ -83,25 +57,7 @@ def to_arrow(
 def give_back(  # noqa: PLR0911 - one line for each kind
     table: pa.Table, *, like: Any, rows: NDArray[np.int64] | None = None
 ) -> Any:
-    """Return an Arrow table as the kind of table that the caller came with.
-
-    Parameters
-    ----------
-    table
-        What to return.
-    like
-        What :func:`to_arrow` was given.
-    rows
-        int64, shape (n,): the row of ``like`` that each row of ``table`` comes from. Where it is
-        given, a pandas frame gets the index of these rows; otherwise a new one.
-
-    Returns
-    -------
-    object
-        A pandas frame for a pandas frame, a polars frame for a polars frame, and so on: a mapping
-        gives a dict of lists, strings and rows give lists. For a kind that nothing here can make,
-        the Arrow table itself.
-    """
+    """Return an Arrow table as the kind of table that the caller came with."""
     library = _library(like)
     if isinstance(like, pa.RecordBatchReader):
         return table.to_reader()
@@ -141,19 +97,6 @@ def check_order(columns: Mapping[str, Any], *, source: str | None = None) -> Non
     Rows are matched by their order. The same labels in different orders contradict it, and so do
     two indexes that share some of their labels, as of two columns that were filtered differently.
     An index that only counts rows says nothing: answers to filtered texts may have one.
-
-    Parameters
-    ----------
-    columns
-        Objects of any kind whose rows belong together, by the name that messages call them, and
-        mappings and lists of these.
-    source
-        For messages.
-
-    Raises
-    ------
-    InputError
-        Naming both, and the first row at which they differ.
     """
     seen: list[tuple[str, Any]] = []
     for name, index in _find_indexes(columns):

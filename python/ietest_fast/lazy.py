@@ -13,23 +13,7 @@ if TYPE_CHECKING:
 def lazy_names(
     package: str, modules: Mapping[str, str], *, subpackages: Collection[str] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Make a package's ``__getattr__`` and ``__dir__``.
-
-    Parameters
-    ----------
-    package
-        The package's ``__name__``.
-    modules
-        For each name the module below the package that has it.
-    subpackages
-        Packages below it that are imported when they are first used.
-
-    Returns
-    -------
-    tuple of callables
-        ``__dir__`` lists these names and those with two underscores: what else a package's
-        ``__init__`` has imported for itself is not for its users.
-    """
+    """Make a package's ``__getattr__`` and ``__dir__``."""
 
     def load(name: str) -> Any:
         if name in subpackages:

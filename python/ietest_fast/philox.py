@@ -20,22 +20,7 @@ if TYPE_CHECKING:
 
 
 def philox_key(seed: int | Sequence[int]) -> NDArray[np.uint64]:
-    """Derive a Philox key from a seed, as ``numpy.random.Philox(seed)`` does.
-
-    Parameters
-    ----------
-    seed
-        A non-negative integer or several; 0 is a seed like any other.
-
-    Returns
-    -------
-    ndarray of uint64, shape (2,)
-
-    Raises
-    ------
-    ValueError
-        If an integer is negative.
-    """
+    """Derive a Philox key from a seed, as ``numpy.random.Philox(seed)`` does."""
     key: NDArray[np.uint64] = np.random.SeedSequence(seed).generate_state(2, np.uint64)  # type: ignore[assignment]
     return key
 
@@ -48,23 +33,7 @@ def philox_words(
     stream: int = 0,
     n_threads: int | None = None,
 ) -> NDArray[np.uint64]:
-    """Give the first words of one address.
-
-    Parameters
-    ----------
-    key
-        From :func:`philox_key`, shape (2,).
-    size
-        Number of words.
-    replicate, stream
-        The address; integers below 2**64.
-    n_threads
-        Threads to use; None for all. The words do not depend on it.
-
-    Returns
-    -------
-    ndarray of uint64, shape (size,)
-    """
+    """Give the first words of one address."""
     counter = np.array([0, replicate, stream, 0], dtype=np.uint64)
     words: NDArray[np.uint64] = core.random.philox_words(key, counter, size, n_threads=n_threads)
     return words
@@ -82,10 +51,6 @@ def philox_uniforms(
 
     They equal ``numpy.random.Generator(numpy.random.Philox(key=key, counter=[0, replicate,
     stream, 0])).random(size)``. Parameters as for :func:`philox_words`.
-
-    Returns
-    -------
-    ndarray of float64, shape (size,)
     """
     counter = np.array([0, replicate, stream, 0], dtype=np.uint64)
     values: NDArray[np.float64] = core.random.uniforms(key, counter, size, n_threads=n_threads)

@@ -11,15 +11,6 @@ if TYPE_CHECKING:
 def say_count(n: int, one: str, many: str | None = None) -> str:
     """Write a number of things with the words behind it.
 
-    Parameters
-    ----------
-    n
-        How many.
-    one
-        What stands behind 1, such as ``"item"``.
-    many
-        What stands behind every other number. None: `one` with an s.
-
     Examples
     --------
     >>> say_count(1, "test"), say_count(2000, "test")

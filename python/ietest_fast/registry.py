@@ -41,18 +41,13 @@ _OWN_CODE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(?![\w.]*\s*=)")
 
 @dataclass(frozen=True, kw_only=True)
 class FileNames:
-    """Names that stand in a file: none of them leads to code of one's own, or to a download.
-
-    Attributes
-    ----------
-    path
-        The file, for messages.
-    typed
-        What a person has typed beside it, and the names of code in that: the file may say the same.
-    """
+    """Names that stand in a file: none of them leads to code of one's own, or to a download."""
 
     path: str
+    """The file, for messages."""
     typed: frozenset[str] = frozenset()
+    """What a person has typed beside it, and the names of code in that: the file may say the
+    same."""
 
     @classmethod
     def of(cls, path: object, typed: object = None) -> FileNames:
@@ -99,26 +94,18 @@ def _strings(value: object) -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Registry(Generic[T]):
-    """Names, and what they stand for.
-
-    Parameters
-    ----------
-    group
-        Entry-point group by which other packages add names, such as ``"ietest_fast.models"``.
-    builtin
-        Name -> ``"package.module:attribute"``.
-    noun
-        What is registered, in one word, for messages: ``"model"``.
-    check
-        Is given what a name leads to and returns what is wrong with it, to follow "'NAME' is ", or
-        None if it is of the right kind. It must not call what it is given.
-        :func:`lacks_methods` makes such a function for classes.
-    """
+    """Names, and what they stand for."""
 
     group: str
+    """Entry-point group by which other packages add names, such as ``"ietest_fast.models"``."""
     builtin: Mapping[str, str]
+    """Name -> ``"package.module:attribute"``."""
     noun: str
+    """What is registered, in one word, for messages: ``"model"``."""
     check: Callable[[object], str | None]
+    """Is given what a name leads to and returns what is wrong with it, to follow "'NAME' is ", or
+    None if it is of the right kind. It must not call what it is given. :func:`lacks_methods` makes
+    such a function for classes."""
 
     def names(self) -> tuple[str, ...]:
         """Return the built-in names, followed by those of other packages in alphabetical order."""
@@ -132,21 +119,7 @@ class Registry(Generic[T]):
         return _package(points[0]) if points else None
 
     def find(self, name: str) -> T:
-        """Import what a name stands for.
-
-        Parameters
-        ----------
-        name
-            One of :meth:`names`, or ``"package.module:attribute"``.
-
-        Raises
-        ------
-        InputError
-            If there is no such name, two packages claim it, it cannot be imported, it leads to
-            something of another kind, or a file names code of its own.
-        ResourceError
-            If a package that it needs is not installed.
-        """
+        """Import what a name stands for."""
         found = self._import(name, self._locate(name))
         problem = self.check(found)
         if problem is not None:
@@ -223,22 +196,7 @@ class Registry(Generic[T]):
 
 
 def lacks_methods(what: str, *methods: str, see: str) -> Callable[[object], str | None]:
-    """Make the check that something is a class with certain methods.
-
-    Parameters
-    ----------
-    what
-        What instances are, in the plural: ``"models"``.
-    methods
-        Names of methods.
-    see
-        The protocol, for the message: ``"ietest_fast.models.Model"``.
-
-    Returns
-    -------
-    callable
-        For :class:`Registry`.
-    """
+    """Make the check that something is a class with certain methods."""
 
     def check(found: object) -> str | None:
         if not inspect.isclass(found):
@@ -254,22 +212,7 @@ def lacks_methods(what: str, *methods: str, see: str) -> Callable[[object], str 
 def check_options(
     called: str, factory: Callable[..., object], options: Mapping[str, object]
 ) -> None:
-    """Compare options with the parameters of what is called with them.
-
-    Parameters
-    ----------
-    called
-        What has the options, for messages: ``"the model 'bow-xgb'"``.
-    factory
-        Function or class; it is not called.
-    options
-        Keywords.
-
-    Raises
-    ------
-    InputError
-        If an option is unknown; the message lists those that there are.
-    """
+    """Compare options with the parameters of what is called with them."""
     try:
         parameters = inspect.signature(factory).parameters.values()
     except (TypeError, ValueError):
@@ -291,11 +234,6 @@ def list_problems(error: ValidationError) -> list[str]:
 
     A validator's own message that begins with a dot or a colon goes on with the key; each of its
     lines is a mistake by itself.
-
-    Returns
-    -------
-    list of str
-        Such as ``"data.demo: must be true, false or a table of sizes, not 5"``.
     """
     found = error.errors()
     # A list is too short for what is wrong in it, which is said already.

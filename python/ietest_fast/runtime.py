@@ -30,15 +30,7 @@ if TYPE_CHECKING:
 
 
 def load_core() -> ModuleType:
-    """Import the compiled extension, or say how to build it.
-
-    Raises
-    ------
-    MissingExtensionError
-        If the extension was not built for this interpreter. There is no slow fallback.
-    InputError
-        If the environment variable ``IETEST_CPU`` names no instruction set that this machine has.
-    """
+    """Import the compiled extension, or say how to build it."""
     from ietest_fast.errors import InputError, MissingExtensionError
 
     try:
@@ -90,11 +82,6 @@ def helper_command(*arguments: str) -> list[str]:
 
     ``-P`` keeps the current folder, and that of a script, out of the helper's module search path:
     a file there that is called like a module of the standard library would be executed.
-
-    Parameters
-    ----------
-    *arguments
-        What follows the interpreter's options: a script's absolute path, or ``-c`` and a program.
     """
     return [sys.executable, "-P", *arguments]
 

@@ -19,16 +19,6 @@ _SHORT = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 def escape(text: object) -> str:
     r"""Show signs that a terminal obeys, or that nobody sees, as Python writes them.
 
-    Parameters
-    ----------
-    text
-        A text, or what is turned into one.
-
-    Returns
-    -------
-    str
-        One line.
-
     Examples
     --------
     >>> print(escape("a name\x1b[2J"))

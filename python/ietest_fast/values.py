@@ -155,18 +155,6 @@ def as_texts(
     """Return ids, versions or labels of any type as texts, in one piece; what is missing stays so.
 
     Numbers that are whole are written as integers, as 1 for 1.0.
-
-    Parameters
-    ----------
-    column
-        Texts, numbers, booleans, dates, or categories of these.
-    path, name
-        The source and its column, for messages.
-
-    Raises
-    ------
-    InputError
-        If values are something else: lists, objects, bytes.
     """
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -250,20 +238,7 @@ def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
 def name_versions(
     column: pa.Array | pa.ChunkedArray, *, path: str | Path, name: str = "version"
 ) -> pa.Array:
-    """Return names of versions as texts without blanks around them.
-
-    Parameters
-    ----------
-    column
-        As for :func:`as_texts`.
-    path, name
-        The source and its column, for messages.
-
-    Raises
-    ------
-    InputError
-        If two names differ in case, or in the blanks around them, only.
-    """
+    """Return names of versions as texts without blanks around them."""
     encoded = as_texts(column, path=path, name=name).dictionary_encode()
     found: dict[str, str] = {}
     names: list[str | None] = []
@@ -291,22 +266,7 @@ def read_ids(
     name: str | None = None,
     rows: NDArray[np.int64] | None = None,
 ) -> pa.Array:
-    """Return ids as texts, by which 1 and "1" name the same row.
-
-    Parameters
-    ----------
-    column
-        Texts or numbers.
-    path, name
-        The source and its column, for messages.
-    rows
-        The number of each row in the source, for messages. None: they are not known.
-
-    Raises
-    ------
-    InputError
-        If an id is missing or there twice, or ids are neither texts nor numbers.
-    """
+    """Return ids as texts, by which 1 and "1" name the same row."""
     texts = trim_texts(as_texts(column, path=path, name=name))
     if are_ids(texts):
         return texts
@@ -370,22 +330,7 @@ def match_ids(
     sources: tuple[str, str],
     rows: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> pa.Array:
-    """Return the row of `given` that each row of `wanted` is; both have the same ids.
-
-    Parameters
-    ----------
-    wanted, given
-        Columns of ids.
-    name
-        Of the columns, for messages.
-    sources, rows
-        Where the one and the other come from, and the number of each row there, for messages.
-
-    Raises
-    ------
-    InputError
-        If the ids are not the same.
-    """
+    """Return the row of `given` that each row of `wanted` is; both have the same ids."""
     mine, theirs = (
         read_ids(column, path=path, name=name, rows=own)
         for column, path, own in zip((wanted, given), sources, rows, strict=True)
@@ -529,21 +474,6 @@ def as_outcomes(
     """Return outcomes, or scores of which a threshold makes some, as booleans.
 
     A missing one stays missing.
-
-    Parameters
-    ----------
-    column
-        As for :func:`find_outcomes`.
-    path, name
-        The source and its column, for messages.
-    threshold
-        The least score that is right, rounded as the column's type rounds; None: the values are
-        outcomes.
-
-    Raises
-    ------
-    InputError
-        If a value is no outcome, or no score.
     """
     if threshold is None:
         right, bad = find_outcomes(column)

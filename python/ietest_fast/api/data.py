@@ -32,25 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelledTable:
-    """A corpus, and the table that it was made of.
-
-    Attributes
-    ----------
-    corpus
-        The rows that have a label.
-    table
-        All rows and columns; None if they came from a file.
-    text_columns, label_column
-        Names in the table; None if they came from a file.
-    given
-        The table as it came, whose index pandas may have; None if it was a file.
-    """
+    """A corpus, and the table that it was made of."""
 
     corpus: Corpus
+    """The rows that have a label."""
     table: pa.Table | None = None
+    """All rows and columns; None if they came from a file."""
     text_columns: tuple[str, ...] = ()
     label_column: str | None = None
+    """Names in the table; None if they came from a file."""
     given: Any = None
+    """The table as it came, whose index pandas may have; None if it was a file."""
 
     @property
     def are_numbers(self) -> bool:
@@ -70,23 +62,7 @@ def as_labelled(
     like: Corpus | None = None,
     source: str = "<memory>",
 ) -> LabelledTable:
-    """Make a corpus of a table of any kind, or of a file.
-
-    Parameters
-    ----------
-    data
-        What :func:`ietest_fast.frames.to_arrow` takes, a path, or a corpus, which is taken as it
-        is.
-    text_columns, label_column, label_names, keep_columns, like
-        As for :func:`ietest_fast.corpus.read_corpus`.
-    source
-        What messages call a table.
-
-    Raises
-    ------
-    InputError
-        Naming the row and the column.
-    """
+    """Make a corpus of a table of any kind, or of a file."""
     options: dict[str, Any] = {
         "label_names": label_names,
         "keep_columns": tuple(keep_columns),
@@ -145,26 +121,7 @@ def find_id_column(one: pa.Table, other: pa.Table) -> str | None:
 def version_from_table(
     data: LabelledTable, transformed: Any, *, id_column: str | None, name: str = "transformed"
 ) -> Version:
-    """Take a table for the same rows of a corpus in other words.
-
-    Parameters
-    ----------
-    data
-        The originals.
-    transformed
-        A table of any kind with the same text columns. If it has the column of labels, it has to
-        agree.
-    id_column
-        A column of both by which rows are matched; None to find one
-        (:func:`find_id_column`), and to match rows by their order if there is none.
-    name
-        Of the version.
-
-    Raises
-    ------
-    InputError
-        If the rows are not the same.
-    """
+    """Take a table for the same rows of a corpus in other words."""
     from ietest_fast.evaluation.schema import CHANGED
     from ietest_fast.evaluation.versions import check_labels, check_length, given_version
 

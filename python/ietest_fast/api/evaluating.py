@@ -45,17 +45,12 @@ class EvaluationResult(Result):
 
     It prints itself. With one version it has the attributes of its test; with several,
     ``result["syn.careful"]`` is the test of one.
-
-    Attributes
-    ----------
-    evaluation
-        The answers, and what they took.
-    comparison
-        The tests, with Holm's correction for the versions.
     """
 
     evaluation: Evaluation
+    """The answers, and what they took."""
     comparison: Comparison
+    """The tests, with Holm's correction for the versions."""
 
     @property
     def predictions(self) -> Predictions:
@@ -438,22 +433,7 @@ def make_classifier(
     labels: Sequence[str] | None,
     **options: Any,
 ) -> TextClassifier:
-    """Make a classifier whose labels are named as those of the data, where they are numbers.
-
-    Parameters
-    ----------
-    classifier
-        Of any kind.
-    data
-        What it will answer.
-    labels, **options
-        Those of :func:`ietest_fast.models.as_classifier`.
-
-    Raises
-    ------
-    InputError
-        As that function; and if nobody says what else a function may answer than one label.
-    """
+    """Make a classifier whose labels are named as those of the data, where they are numbers."""
     names = data.corpus.label_names
     if labels is None and data.are_numbers:
         # Numbers on both sides, and names for those of the data: the numbers are the same.

@@ -60,52 +60,6 @@ def stress_logic(
     The classifier is asked what follows from what among the sentences of labelled pairs (thesis of
     Salvatore 2020, sections 1.2.3 and 5.1); each distinct input once. ``ie.stress`` with
     ``suite="logic"`` is the same.
-
-    Parameters
-    ----------
-    classifier, data
-        As for ``ie.stress``; rows have a premise and a hypothesis, and NLI's labels.
-    draws
-        Sentences of other items that are drawn for each item.
-    nearest
-        Sentences with the same words that are looked for, for each item.
-    instances
-        Most candidates of a rule; of more, so many are drawn.
-    weights
-        Of the structural inference score: a mapping, a string such as ``"acc=0.5,and-intro=0.5"``,
-        or a TOML file with a table ``weights``. None: the accuracy and all rules alike.
-    renormalise
-        Whether to leave parts of the score out that are not defined.
-    clusters
-        A column whose equal values are one source; None: rows with one premise are.
-    text_columns, label_column, label_names, id_column, labels, label_map, inputs, input_columns
-        As for ``ie.stress``.
-    batch_size, cache, threshold
-        As for ``ie.stress``.
-    out
-        Write all answers to this Parquet file.
-    n_resamples
-        Of the bootstrap; 10,000 where None.
-    rng
-        Of what is drawn, and of the bootstrap.
-    n_threads
-        Processes that tag, and threads of the bootstrap; None for all cores. Makes no difference
-        to the result.
-
-    Returns
-    -------
-    LogicProfile
-        Prints itself; ``profile["transitivity"]`` is one rule.
-
-    Raises
-    ------
-    InputError
-        If something does not fit: columns, labels, numbers of candidates; and if `out` is a file
-        that is read.
-    ConfigError
-        If weights are wrong; all mistakes are listed.
-    ResourceError
-        If `out` cannot be written.
     """
     chosen = None if weights is None else read_weights(weights)
     seed = seed_of(rng)

@@ -20,20 +20,7 @@ if TYPE_CHECKING:
 
 
 def take_answers(given: Any, name: str) -> ConsistencyAnswers:
-    """Take the answers of one classifier, or read them.
-
-    Parameters
-    ----------
-    given
-        Predictions, a file of them, or a table of any kind with the same columns.
-    name
-        Of the argument.
-
-    Raises
-    ------
-    InputError
-        If they are none, or of several classifiers.
-    """
+    """Take the answers of one classifier, or read them."""
     if isinstance(given, Predictions):
         found = as_answers(given)
     elif isinstance(given, str | Path):

@@ -53,20 +53,7 @@ _OF_DATA = (
 
 
 def check_arguments(data: Any, given: Mapping[str, Any]) -> None:
-    """Refuse arguments of ``ie.consistency`` that would be ignored.
-
-    Parameters
-    ----------
-    data
-        What the classifier answers; None if there are answers.
-    given
-        Arguments and their values; None, False and an empty sequence are not given.
-
-    Raises
-    ------
-    InputError
-        Naming the argument and what it needs.
-    """
+    """Refuse arguments of ``ie.consistency`` that would be ignored."""
 
     def refuse(names: Sequence[str], because: str) -> None:
         for name in names:
@@ -94,13 +81,7 @@ def check_arguments(data: Any, given: Mapping[str, Any]) -> None:
 
 
 def check_sources(sources: Mapping[str, Any], classifier: Any, data: Any, phi: Any) -> None:
-    """Refuse sources beside other data or answers, too few of them, and names that are none.
-
-    Raises
-    ------
-    InputError
-        Naming the argument.
-    """
+    """Refuse sources beside other data or answers, too few of them, and names that are none."""
     if data is not None:
         raise InputError("sources takes the place of data; give one of them")
     if phi is not None:
@@ -119,13 +100,7 @@ def check_sources(sources: Mapping[str, Any], classifier: Any, data: Any, phi: A
 
 
 def check_parts(by_diversity: Sequence[str], diversity_groups: int | None) -> None:
-    """Refuse measures of diversity, and groups, that are none.
-
-    Raises
-    ------
-    InputError
-        Naming the argument.
-    """
+    """Refuse measures of diversity, and groups, that are none."""
     try:
         check_measures(measures_of(by_diversity))
     except InputError as error:

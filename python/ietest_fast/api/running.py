@@ -36,18 +36,12 @@ _MODEL_METHODS = ("check_params", "encode", "load_store", "fit")
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class InvarianceResult(Result):
-    """What :func:`run` has found. It prints itself.
-
-    Attributes
-    ----------
-    results
-        All numbers: what stands in ``results.json``.
-    folder
-        The run's folder; a temporary one is deleted with the result.
-    """
+    """What :func:`run` has found. It prints itself."""
 
     results: RunResult
+    """All numbers: what stands in ``results.json``."""
     folder: Path
+    """The run's folder; a temporary one is deleted with the result."""
 
     @property
     def reject(self) -> bool:

@@ -15,15 +15,7 @@ if TYPE_CHECKING:
 def print_closer(
     strata: Sequence[StratifiedResult], dose: DoseResponseResult | None, *, name: str | None = None
 ) -> None:
-    """Print a table for each column of strata, and the rows of the dose.
-
-    Parameters
-    ----------
-    strata, dose
-        What was found; nothing is printed of what was not asked for.
-    name
-        Of the version, where there are several.
-    """
+    """Print a table for each column of strata, and the rows of the dose."""
     from ietest_fast.report.strata import strata_table
 
     for each in strata:

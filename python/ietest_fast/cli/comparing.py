@@ -34,27 +34,7 @@ def compare_logs(
     told: Mapping[str, Any] | None = None,
     below: Sequence[str] = (),
 ) -> int:
-    """Test what logs hold, print it, and return the exit status.
-
-    Parameters
-    ----------
-    read
-        The predictions, and what there is to say about them.
-    options
-        Of the test: ``method``, ``n_resamples``, ``seed``, ``alternative``, ``n_threads``,
-        ``clusters``, ``reworded``, ``all_reworded``, ``flip_margin``, ``fail_unless_alike``,
-        ``strata``, ``strata_correction``, ``dose``.
-    margin
-        Of the equivalence test; None for its default.
-    alpha, as_json, fail_on_reject
-        As on the command line.
-    fields
-        More fields of the signature.
-    told
-        More for the JSON object.
-    below
-        Lines to print at the end.
-    """
+    """Test what logs hold, print it, and return the exit status."""
     from ietest_fast.evaluation.comparison import compare_versions
 
     clusters = options["clusters"] or read.predictions.repeats

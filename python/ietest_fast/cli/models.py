@@ -123,15 +123,7 @@ def need_one(
     *,
     file: str = "a file of labelled texts: --test FILE",
 ) -> Path:
-    """Return the file to run a model on; refuse what does not go with one.
-
-    Parameters
-    ----------
-    logs, onnx, model, test
-        What the user has given.
-    file
-        What a model needs, for the message where there is none.
-    """
+    """Return the file to run a model on; refuse what does not go with one."""
     if logs:
         raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
     if onnx is not None and model is not None:

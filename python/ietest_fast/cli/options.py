@@ -53,19 +53,7 @@ class SignificanceLevel(OpenShare):
 
 
 class CommaList(click.ParamType[Any]):
-    """Items separated by commas; in double quotes one may hold a comma.
-
-    Parameters
-    ----------
-    name
-        What stands for the value in a command's help.
-    item
-        Makes an item of its text, without blanks at its ends; raises ValueError if it is none.
-    fits
-        Whether the items are what they have to be.
-    complaint
-        What the value is if they are not, such as "is not ...".
-    """
+    """Items separated by commas; in double quotes one may hold a comma."""
 
     def __init__(
         self,
@@ -138,13 +126,7 @@ def add_options(command: F, options: Sequence[Callable[[F], F]]) -> F:
 
 
 def csv_option(*, expose: bool = False) -> Callable[[F], F]:
-    """Make the option that says how CSV and TSV files are written.
-
-    Parameters
-    ----------
-    expose
-        Whether the command gets its text; otherwise it holds for all files that the command reads.
-    """
+    """Make the option that says how CSV and TSV files are written."""
 
     def use(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
         if text is None:
@@ -395,15 +377,7 @@ def word_options(command: Any) -> Any:
 
 
 def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiChoice]:
-    """Read ``--phi`` (several, or none) and what :func:`word_options` adds to each.
-
-    Raises
-    ------
-    InputError
-        If there is no such transformation.
-    ConfigError
-        If options are wrong.
-    """
+    """Read ``--phi`` (several, or none) and what :func:`word_options` adds to each."""
     from ietest_fast.transform.phi import DEFAULT_PHI, parse_phi
 
     added = {name: options[name] for name in WORD_OPTION_NAMES if options[name]}

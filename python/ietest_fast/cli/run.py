@@ -312,13 +312,7 @@ def command(
 
 
 def _check_files(options: dict[str, Any]) -> None:
-    """Refuse files that cannot be read before the configuration says it by its keys.
-
-    Raises
-    ------
-    InputError
-        Naming the file as it was given.
-    """
+    """Refuse files that cannot be read before the configuration says it by its keys."""
     from ietest_fast.files import check_file
 
     for name in ("train", "valid", "test", "split_file"):
@@ -332,13 +326,7 @@ def _word_options(options: dict[str, Any]) -> list[str]:
 
 
 def _refuse_word_options(options: dict[str, Any]) -> None:
-    """Refuse options of substitutions beside a configuration, which names its own.
-
-    Raises
-    ------
-    click.UsageError
-        Naming them.
-    """
+    """Refuse options of substitutions beside a configuration, which names its own."""
     given = [] if options["phi"] else _word_options(options)
     if given:
         raise click.UsageError(

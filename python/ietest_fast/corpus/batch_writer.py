@@ -27,20 +27,7 @@ _ROW_GROUP_BYTES = 64 << 20
 
 
 def check_target(path: str | Path) -> None:
-    """Stop if a file cannot be written, as far as that can be told without writing.
-
-    Parameters
-    ----------
-    path
-        The file that :class:`BatchWriter` is to make.
-
-    Raises
-    ------
-    InputError
-        If its name tells no format, or it is a folder.
-    ResourceError
-        If the folder it belongs into is not there, or nothing may be written there.
-    """
+    """Stop if a file cannot be written, as far as that can be told without writing."""
     path = Path(path)
     try:
         os.lstat(path)

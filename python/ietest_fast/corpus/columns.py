@@ -30,13 +30,7 @@ _NUMBERS = re.compile(r"[\d\s.,;|eE+-]*\d[\d\s.,;|eE+-]*")
 
 
 def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Stop unless a file or a table has each wanted column once.
-
-    Raises
-    ------
-    InputError
-        Saying which columns there are and which one may have been meant.
-    """
+    """Stop unless a file or a table has each wanted column once."""
     counts, seen = Counter(names), Counter(map(as_seen, names))
     for name in wanted:
         found = counts[name]
@@ -107,22 +101,7 @@ def usual_label_column(
     *,
     how: str = "label_column, --label-column",
 ) -> str | None:
-    """Return the column that has a usual name of labels; None if there is none.
-
-    Parameters
-    ----------
-    source
-        For messages.
-    names
-        Of the columns there are.
-    how
-        To name a column, for messages.
-
-    Raises
-    ------
-    InputError
-        If there are two, since they may contradict each other.
-    """
+    """Return the column that has a usual name of labels; None if there is none."""
     found = [name for name in LABEL_COLUMNS if name in names]
     if len(found) > 1:
         raise InputError(

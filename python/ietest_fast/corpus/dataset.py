@@ -62,23 +62,6 @@ def are_categories(kind: pa.DataType) -> bool:
 class Corpus:
     """Texts, or pairs of texts, with labels: no text and no label is missing.
 
-    Parameters
-    ----------
-    table
-        The text columns (``string`` or ``large_string``), ``label`` (int8), and the columns that
-        were kept besides.
-    text_columns
-        Names of the one or two text columns, in order.
-    label_names
-        Name of every label; label ``i`` is ``label_names[i]``.
-    dropped
-        Rows of the source that are not in the table, by reason.
-    source
-        Where the texts come from, for messages.
-    rows
-        int64, shape (n,): the 0-based row of the source that each row was; None where none is
-        missing and none was moved.
-
     Raises
     ------
     InputError
@@ -86,11 +69,19 @@ class Corpus:
     """
 
     table: pa.Table
+    """The text columns (``string`` or ``large_string``), ``label`` (int8), and the columns that
+    were kept besides."""
     text_columns: tuple[str, ...]
+    """Names of the one or two text columns, in order."""
     label_names: tuple[str, ...]
+    """Name of every label; label ``i`` is ``label_names[i]``."""
     dropped: dict[str, int] = field(default_factory=dict)
+    """Rows of the source that are not in the table, by reason."""
     source: str = "<memory>"
+    """Where the texts come from, for messages."""
     rows: NDArray[np.int64] | None = None
+    """int64, shape (n,): the 0-based row of the source that each row was; None where none is
+    missing and none was moved."""
 
     def __post_init__(self) -> None:
         names = self.table.column_names
@@ -395,17 +386,7 @@ def _warn_of_nan(column: pa.ChunkedArray, name: str, source: str) -> None:
 def rename_texts(
     table: pa.Table, found: Sequence[str], names: Sequence[str], keep: Sequence[str]
 ) -> pa.Table:
-    """Return a table whose text columns have a corpus's names.
-
-    Parameters
-    ----------
-    table
-        With the columns ``found``.
-    found, names
-        What the columns of texts are called, and what a corpus calls them.
-    keep
-        Columns to keep under their own names: of a text among them there are then two.
-    """
+    """Return a table whose text columns have a corpus's names."""
     renamed = dict(zip(found, names, strict=True))
     kept = [(name, table.column(name)) for name in keep if renamed.get(name, name) != name]
     notes = table.schema.metadata  # which Arrow forgets where it renames

@@ -60,70 +60,47 @@ class Readability:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnDescription:
-    """One text column.
-
-    Parameters
-    ----------
-    name
-        Of the column.
-    words
-        Lengths in words, which are separated by white space.
-    characters
-        Lengths in Unicode characters.
-    n_blank
-        Texts with nothing but white space in them.
-    n_distinct
-        Different texts.
-    repeated_share
-        Share of the rows whose text stands in another row as well, 0 to 1.
-    reading_ease
-        Of the rows' texts, as if they were English.
-    """
+    """One text column."""
 
     name: str
+    """Of the column."""
     words: Lengths
+    """Lengths in words, which are separated by white space."""
     characters: Lengths
+    """Lengths in Unicode characters."""
     n_blank: int
+    """Texts with nothing but white space in them."""
     n_distinct: int
+    """Different texts."""
     repeated_share: float
+    """Share of the rows whose text stands in another row as well, 0 to 1."""
     reading_ease: Readability
+    """Of the rows' texts, as if they were English."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """What is in a corpus.
-
-    Parameters
-    ----------
-    source, n_rows, fingerprint
-        Of the corpus.
-    labels
-        Rows with each label, by name, in the labels' order.
-    columns
-        One for each text column.
-    n_duplicates
-        Rows whose texts (all of them) stand in an earlier row already.
-    n_same_words
-        The same with case, white space and a final period left out of account; at least
-        ``n_duplicates``.
-    n_conflicts
-        Rows that have the same words as an earlier row and another label.
-    vocabulary_size
-        Different words, lower-cased, punctuation around them left out, over all columns.
-    dropped
-        Rows of the source that are not in the corpus, by reason.
-    """
+    """What is in a corpus."""
 
     source: str
     n_rows: int
     fingerprint: str
+    """Of the corpus."""
     labels: dict[str, int]
+    """Rows with each label, by name, in the labels' order."""
     columns: tuple[ColumnDescription, ...]
+    """One for each text column."""
     n_duplicates: int
+    """Rows whose texts (all of them) stand in an earlier row already."""
     n_same_words: int
+    """The same with case, white space and a final period left out of account; at least
+    ``n_duplicates``."""
     n_conflicts: int
+    """Rows that have the same words as an earlier row and another label."""
     vocabulary_size: int
+    """Different words, lower-cased, punctuation around them left out, over all columns."""
     dropped: dict[str, int]
+    """Rows of the source that are not in the corpus, by reason."""
 
     @property
     def is_one_class(self) -> bool:
@@ -152,26 +129,18 @@ class Description:
 
 @dataclass(frozen=True, kw_only=True)
 class Overlap:
-    """What two corpora have in common.
-
-    Parameters
-    ----------
-    first, second
-        Their sources.
-    n_same_words
-        Rows of the second whose texts stand in the first, case and final period aside.
-    n_conflicts
-        Those of them whose label none of these rows of the first has.
-    n_shared_texts
-        Rows of the second whose first text stands in the first corpus, case and final period
-        aside: the same premise with other hypotheses, for example.
-    """
+    """What two corpora have in common."""
 
     first: str
     second: str
+    """Their sources."""
     n_same_words: int
+    """Rows of the second whose texts stand in the first, case and final period aside."""
     n_conflicts: int
+    """Those of them whose label none of these rows of the first has."""
     n_shared_texts: int
+    """Rows of the second whose first text stands in the first corpus, case and final period aside:
+    the same premise with other hypotheses, for example."""
 
 
 def describe(corpus: Corpus) -> Description:
@@ -204,20 +173,7 @@ def describe(corpus: Corpus) -> Description:
 
 
 def count_other_annotators(corpus: Corpus, annotators: pa.Table) -> int:
-    """Count rows whose label is none of the most frequent ones that annotators gave them.
-
-    Parameters
-    ----------
-    corpus
-        As it was read.
-    annotators
-        Of all rows of its source: a column of labels for each annotator, or of lists of them. What
-        is no label of the corpus, such as ``-``, is left out.
-
-    Returns
-    -------
-    int
-    """
+    """Count rows whose label is none of the most frequent ones that annotators gave them."""
     votes = np.zeros((annotators.num_rows, len(corpus.label_names)), np.int64)
     for column in annotators.itercolumns():
         own, rows = column.combine_chunks(), np.arange(len(column))

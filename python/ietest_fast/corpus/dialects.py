@@ -37,24 +37,16 @@ _QUOTE = ord('"')
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    r"""Habits of CSV and TSV files that a user has named.
-
-    Attributes
-    ----------
-    quoted
-        Whether double quotes enclose fields; None: in CSV yes, in TSV no.
-    delimiter
-        What separates fields; None: what the file's ``sep=`` says, or its header.
-    escape
-        What stands before a quote inside quotes, such as a backslash; None: another quote.
-    skips_bad_rows
-        Whether rows with another number of fields than the header are left out, and counted.
-    """
+    r"""Habits of CSV and TSV files that a user has named."""
 
     quoted: bool | None = None
+    """Whether double quotes enclose fields; None: in CSV yes, in TSV no."""
     delimiter: str | None = None
+    """What separates fields; None: what the file's ``sep=`` says, or its header."""
     escape: str | None = None
+    """What stands before a quote inside quotes, such as a backslash; None: another quote."""
     skips_bad_rows: bool = False
+    """Whether rows with another number of fields than the header are left out, and counted."""
 
     def __post_init__(self) -> None:
         for name, sign in (("delimiter", self.delimiter), ("escape", self.escape)):
@@ -78,19 +70,7 @@ class Dialect:
 
 
 def parse_dialect(text: str) -> Dialect:
-    r"""Read habits from a line such as ``delimiter=;,escape=\``.
-
-    Parameters
-    ----------
-    text
-        Some of ``quoted``, ``not-quoted``, ``escape=X``, ``delimiter=X`` and ``skip-bad-rows``,
-        separated by commas. X is a character, or ``tab``, ``comma``, ``semicolon`` or ``pipe``.
-
-    Raises
-    ------
-    InputError
-        If it says something else.
-    """
+    r"""Read habits from a line such as ``delimiter=;,escape=\``."""
     found: dict[str, str | bool] = {}
     place = 0
     while place < len(text) or not found:
@@ -153,23 +133,7 @@ def reading_csv(habits: str | Dialect | None) -> Iterator[None]:
 
 
 def find_delimiter(first_line: str, usual: str) -> tuple[str, int]:
-    """Find out from the first line of a file what separates its fields.
-
-    Parameters
-    ----------
-    first_line
-        ``sep=;``, which spreadsheets write and understand, or the header.
-    usual
-        The format's delimiter. In a header of CSV without it, the most frequent of ``;``, ``|``
-        and tab takes its place.
-
-    Returns
-    -------
-    delimiter : str
-        One character.
-    n_before : int
-        Lines before the header: 1 if this one is no header.
-    """
+    """Find out from the first line of a file what separates its fields."""
     said = _FIRST_LINE.match(first_line)
     if said is not None:
         return said[1], 1
@@ -190,11 +154,6 @@ class QuoteCheck:
     field or before a quote, the file follows the rules, and the quotes mean what they are read as.
     Quotes inside fields that no quote opens (``5" tall``) follow them, too, but not this pattern:
     :attr:`is_regular` then is False, and a slower reader has to decide.
-
-    Parameters
-    ----------
-    delimiter
-        What separates fields.
     """
 
     def __init__(self, delimiter: str) -> None:
@@ -234,17 +193,7 @@ class QuoteCheck:
 def explain_quotes(
     record: str, delimiter: str, escape: str | None, header: Sequence[str]
 ) -> tuple[str, str | None]:
-    """Say what is wrong with the quotes of a record, and in which column.
-
-    Parameters
-    ----------
-    record
-        Its lines.
-    delimiter, escape
-        Of the file.
-    header
-        Names of its columns.
-    """
+    """Say what is wrong with the quotes of a record, and in which column."""
     number, place, n = 0, 0, len(record)
     while place < n:
         if record[place] != '"':

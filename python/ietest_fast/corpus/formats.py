@@ -84,54 +84,29 @@ _MARKS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """How a file is to be read or written.
-
-    Parameters
-    ----------
-    kind
-        ``parquet``, ``csv``, ``tsv`` or ``jsonl``.
-    compression
-        Arrow's name of the compression around a text format; None for none.
-    quoted
-        Whether a field in double quotes is what stands inside them. In the original SNLI and MNLI
-        files, and so in every TSV file unless said otherwise, a quote is an ordinary character.
-    delimiter
-        What separates the fields of a CSV or TSV file.
-    escape
-        What stands before a quote inside quotes; None: another quote.
-    skips_bad_rows
-        Whether rows with another number of fields than the header are left out, and counted.
-    n_before
-        Lines before the header.
-    array
-        Of JSON that is one array, or one object with an array in it; None for JSON lines.
-    """
+    """How a file is to be read or written."""
 
     kind: Kind
+    """``parquet``, ``csv``, ``tsv`` or ``jsonl``."""
     compression: str | None = None
+    """Arrow's name of the compression around a text format; None for none."""
     quoted: bool = False
+    """Whether a field in double quotes is what stands inside them. In the original SNLI and MNLI
+    files, and so in every TSV file unless said otherwise, a quote is an ordinary character."""
     delimiter: str = ","
+    """What separates the fields of a CSV or TSV file."""
     escape: str | None = None
+    """What stands before a quote inside quotes; None: another quote."""
     skips_bad_rows: bool = False
+    """Whether rows with another number of fields than the header are left out, and counted."""
     n_before: int = 0
+    """Lines before the header."""
     array: JsonArray | None = None
+    """Of JSON that is one array, or one object with an array in it; None for JSON lines."""
 
 
 def find_format(path: Path, *, quoted: bool | None = None) -> Format:
-    """Tell the format of a file to read, from its name and its start.
-
-    Parameters
-    ----------
-    path
-        As for :func:`format_of`; the file is there.
-    quoted
-        As for :func:`format_of`, and as the user says otherwise (:func:`reading_csv`).
-
-    Raises
-    ------
-    InputError
-        If the name does not tell the format, or JSON begins as nothing that can be read.
-    """
+    """Tell the format of a file to read, from its name and its start."""
     said = current_dialect()
     form = format_of(path, quoted=said.quoted if quoted is None else quoted)
     if form.kind == "parquet":
@@ -158,16 +133,7 @@ def find_format(path: Path, *, quoted: bool | None = None) -> Format:
 
 
 def format_of(path: Path, *, quoted: bool | None = None) -> Format:
-    """Tell the format that a file has, or shall get, from its name.
-
-    Parameters
-    ----------
-    path
-        Ends in ``.parquet``, ``.csv``, ``.tsv``, ``.txt`` or ``.jsonl``; the text formats may
-        have ``.gz``, ``.bz2`` or ``.zst`` behind that.
-    quoted
-        None for the format's habit: yes for CSV, no for TSV.
-    """
+    """Tell the format that a file has, or shall get, from its name."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = _COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     if compression is not None:
@@ -237,13 +203,7 @@ _SPLIT = {"columns", "index", "data"}
 
 
 def column_names(path: Path, form: Format) -> list[str]:
-    """List the columns of a text file: its header, or the keys of its first hundred objects.
-
-    Raises
-    ------
-    InputError
-        If the file is empty, cannot be decompressed, or a line is not what it should be.
-    """
+    """List the columns of a text file: its header, or the keys of its first hundred objects."""
     try:
         if form.kind == "jsonl":
             names: dict[str, None] = {}
@@ -328,13 +288,7 @@ def has_no_rows(error: pa.ArrowException) -> bool:
 
 
 def field_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
-    """First line (from 1) and fields of every record of a CSV or TSV file, header included.
-
-    Raises
-    ------
-    InputError
-        Where quotes break the rules, with the line and the column.
-    """
+    """First line (from 1) and fields of every record of a CSV or TSV file, header included."""
     width: int | None = None
     for number, fields in _all_records(path, form):
         width = len(fields) if width is None else width
@@ -389,12 +343,8 @@ def _all_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
 
 
 class QuoteWatch:
-    """Goes through a quoted CSV or TSV file beside Arrow, and stops where quotes break the rules.
-
-    Parameters
-    ----------
-    path, form
-        The file.
+    """Goes through a quoted CSV or TSV file beside Arrow, and stops where quotes break the
+    rules.
     """
 
     def __init__(self, path: Path, form: Format) -> None:
@@ -405,13 +355,7 @@ class QuoteWatch:
         self._stream = open_bytes(path, form) if form.quoted else None
 
     def advance(self, n_bytes: int | None = None) -> None:
-        """Look at so many more bytes; None for the rest of the file.
-
-        Raises
-        ------
-        InputError
-            Where quotes break the rules, with the line and the column.
-        """
+        """Look at so many more bytes; None for the rest of the file."""
         while self._stream is not None and (n_bytes is None or n_bytes > 0):
             block = self._stream.read(_WATCHED_BYTES) if self._check.is_regular else b""
             self._check.feed(block, is_last=not block)
@@ -426,13 +370,7 @@ class QuoteWatch:
 
 
 def warn_of_bad_rows(path: Path, form: Format) -> None:
-    """Say how many rows of a file are left out because of their number of fields.
-
-    Raises
-    ------
-    InputError
-        As for :func:`field_records`.
-    """
+    """Say how many rows of a file are left out because of their number of fields."""
     if not form.skips_bad_rows:
         return
     width, n = None, 0
@@ -539,38 +477,19 @@ def _check_surrogates(path: Path, where: str, record: dict[str, Any]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class JsonColumns:
-    """What stands in the columns of a whole JSONL file.
-
-    Attributes
-    ----------
-    types
-        Arrow's type for each column. Values of several types, lists, objects and integers beyond
-        64 bits become strings: their JSON.
-    change
-        Where a column's values first change their type; None if none does.
-    """
+    """What stands in the columns of a whole JSONL file."""
 
     types: dict[str, pa.DataType]
+    """Arrow's type for each column. Values of several types, lists, objects and integers beyond 64
+    bits become strings: their JSON."""
     change: InputError | None
+    """Where a column's values first change their type; None if none does."""
 
 
 def scan_json(
     path: Path, form: Format, columns: Sequence[str] | None, texts: Collection[str]
 ) -> JsonColumns:
-    """Go through a JSONL file, slowly, to learn the types of its columns.
-
-    Parameters
-    ----------
-    columns
-        The columns to look at; None for all.
-    texts
-        Those among them that hold texts and nothing else.
-
-    Raises
-    ------
-    InputError
-        At the first line that is not what it has to be.
-    """
+    """Go through a JSONL file, slowly, to learn the types of its columns."""
     kinds: dict[str, dict[str, int]] = {name: {} for name in columns or ()}
     change: InputError | None = None
     for number, record in json_records(path, form):
@@ -641,13 +560,7 @@ def locate_row(path: Path, form: Format, row: int) -> str:
 
 
 def diagnose(path: Path, form: Format, error: Exception) -> InputError:
-    """Find what made Arrow give up on a file.
-
-    Returns
-    -------
-    InputError
-        Naming the line where that is possible, with Arrow's own message otherwise.
-    """
+    """Find what made Arrow give up on a file."""
     if form.kind == "parquet":
         if "UTF8" in str(error):
             # Arrow checks categories while it reads them, unless 32 bits number them.
@@ -734,18 +647,7 @@ def _first_line(error: Exception) -> str:
 
 
 def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> None:
-    """Raise InputError at the first text of an Arrow column that is not UTF-8.
-
-    Parameters
-    ----------
-    column
-        Array or chunked array of strings or of categories with names; Parquet files may hold
-        bytes that are none. A category that no row has does not count.
-    name
-        Of the column.
-    first_row
-        Number of the column's first row in the file.
-    """
+    """Raise InputError at the first text of an Arrow column that is not UTF-8."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):

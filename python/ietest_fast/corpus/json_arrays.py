@@ -32,29 +32,16 @@ _MORE = re.compile(r"\[\s*\{")
 
 @dataclass(frozen=True, kw_only=True)
 class JsonArray:
-    """Where the objects of a file stand.
-
-    Attributes
-    ----------
-    name
-        The key of the array in the one object of the file; None if the file is the array.
-    start
-        Bytes before its first element.
-    """
+    """Where the objects of a file stand."""
 
     name: str | None
+    """The key of the array in the one object of the file; None if the file is the array."""
     start: int
+    """Bytes before its first element."""
 
 
 def find_array(path: Path, head: bytes) -> JsonArray | None:
-    """Tell by its start whether a file of JSON is one array of objects; None if it is lines.
-
-    Raises
-    ------
-    InputError
-        If it is one object with an object for each column, as pandas writes unless told, or has a
-        schema before the array.
-    """
+    """Tell by its start whether a file of JSON is one array of objects; None if it is lines."""
     text = head.decode("utf-8", "replace")
     bare = text.removeprefix("\ufeff").lstrip()
     if bare.startswith("["):
@@ -98,13 +85,7 @@ def _is_first_of_lines(text: str) -> bool:
 def array_elements(  # noqa: PLR0912 - one scanner
     path: Path, stream: BinaryIO, array: JsonArray
 ) -> Iterator[tuple[int, str]]:
-    """Line (from 1) and text of every element of an array, in bounded memory.
-
-    Raises
-    ------
-    InputError
-        If the array does not end, is followed by more, or an element is longer than 16 MiB.
-    """
+    """Line (from 1) and text of every element of an array, in bounded memory."""
     before = stream.read(array.start)
     line = before.count(b"\n") + 1
     decoder = codecs.getincrementaldecoder("utf-8")()

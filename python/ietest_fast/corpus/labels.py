@@ -91,21 +91,14 @@ class UnknownLabelError(Exception):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EncodedLabels:
-    """Labels of a column as integers.
-
-    Parameters
-    ----------
-    codes
-        int8 array (n,): index into ``names``, or -1 where the row has no label.
-    names
-        The labels' names.
-    dropped
-        How many rows have no label, by reason; reasons that did not occur are left out.
-    """
+    """Labels of a column as integers."""
 
     codes: NDArray[np.int8]
+    """int8 array (n,): index into ``names``, or -1 where the row has no label."""
     names: tuple[str, ...]
+    """The labels' names."""
     dropped: dict[str, int]
+    """How many rows have no label, by reason; reasons that did not occur are left out."""
 
 
 def label_key(name: str) -> str:
@@ -120,13 +113,7 @@ def label_key(name: str) -> str:
 
 
 def check_label_names(names: Sequence[str]) -> None:
-    """Stop unless each label has a name of its own; case and white space around it aside.
-
-    Raises
-    ------
-    InputError
-        If a name is empty, or is there twice.
-    """
+    """Stop unless each label has a name of its own; case and white space around it aside."""
     folded = [label_key(name) for name in names]
     for name, key in zip(names, folded, strict=True):
         if not key:
@@ -148,23 +135,6 @@ def encode_labels(
     integers.
     -1 and ``-`` mean that annotators did not agree on a label; a null, a NaN, an empty field and
     ``nan`` that there is none.
-
-    Parameters
-    ----------
-    column
-        Integers, integral floats, booleans or strings.
-    label_names
-        The names in order; None to use NLI's for pairs that are labelled by these names or by 0, 1
-        and 2, all of which occur, and otherwise the distinct values in sorted order.
-    is_pair
-        Whether rows have two texts.
-
-    Raises
-    ------
-    UnknownLabelError
-        If a label is none of the names, or there are more than 127 of them.
-    InputError
-        If ``label_names`` are not different, or one is empty.
     """
     # In one piece: Arrow cannot unify the dictionaries of several if a null is in them.
     encoded = _as_strings(column).combine_chunks().dictionary_encode(null_encoding="encode")
@@ -220,15 +190,7 @@ def encode_labels(
 
 
 def index_labels(column: pa.Array | pa.ChunkedArray, names: Sequence[str]) -> pa.Array:
-    """Return the place of each label among names, int32; null where it is none, or missing.
-
-    Parameters
-    ----------
-    column
-        Texts.
-    names
-        Of the labels.
-    """
+    """Return the place of each label among names, int32; null where it is none, or missing."""
     texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = texts.dictionary_encode()
     place_of = {answer_key(name): place for place, name in enumerate(names)}
@@ -257,21 +219,8 @@ def names_in_metadata(schema: pa.Schema, label_column: str) -> tuple[str, ...] |
 def name_numbers(
     table: pa.Table, schema: pa.Schema, *, path: str | Path, n_before: int = 0
 ) -> pa.Table:
-    """Return a table with the names of labels where the ``datasets`` library notes their numbers.
-
-    Parameters
-    ----------
-    table
-        Columns of a file.
-    schema
-        Of the whole file. -1 is no label and stays as it is.
-    path, n_before
-        The file, and how many of its rows come before, for messages.
-
-    Raises
-    ------
-    InputError
-        If another number has no name; beside names it would be one itself.
+    """Return a table with the names of labels where the ``datasets`` library notes their
+    numbers.
     """
     for place, column in enumerate(table.column_names):
         names = names_in_metadata(schema, column)
@@ -292,26 +241,6 @@ def name_as_noted(
     """Return the labels of one table of several by name, where it notes names of its own.
 
     Two tables of one dataset may number the same names differently: the names count.
-
-    Parameters
-    ----------
-    table, column
-        Labels of any type.
-    wanted
-        The names of the dataset; None: those that are noted, if any. If these, or those that are
-        noted, are no more than numbers, such as ``LABEL_0``, the numbers count.
-    is_told
-        Whether the user gives the names, who may know more of them than are noted.
-
-    Returns
-    -------
-    tuple
-        The labels, and the names among which :func:`encode_labels` is to look them up.
-
-    Raises
-    ------
-    UnknownLabelError
-        If a number has no name in the table, and is not -1.
     """
     labels, noted = table.column(column), names_in_metadata(table.schema, column)
     if noted is None or wanted is None:
@@ -325,24 +254,7 @@ def name_as_noted(
 def name_by_column(
     table: pa.Table, labels: EncodedLabels, label_column: str, *, is_pair: bool
 ) -> tuple[str, ...]:
-    """Return the names that a column beside the labels 0, 1, ... gives them; else their own.
-
-    Parameters
-    ----------
-    table
-        n rows, with a column of :data:`ietest_fast.corpus.columns.NAMES_BESIDE`, or without.
-    labels
-        Of these rows.
-    label_column
-        Where they stand.
-    is_pair
-        Whether rows have two texts: then the first of NLI's names stand for all of them.
-
-    Raises
-    ------
-    UnknownLabelError
-        If a number has two names.
-    """
+    """Return the names that a column beside the labels 0, 1, ... gives them; else their own."""
     names = labels.names
     are_numbers = bool(names) and all(map(_is_integer, names))
     for column in NAMES_BESIDE if are_numbers else ():
@@ -381,17 +293,6 @@ def compare_labels(table: pa.Table, labels: EncodedLabels, label_column: str) ->
     """Refuse labels to which another column gives other names; other kinds of labels say nothing.
 
     Numbers may be named in another order than that of natural language inference.
-
-    Parameters
-    ----------
-    table, labels, label_column
-        As for :func:`name_by_column`.
-
-    Raises
-    ------
-    UnknownLabelError
-        If a label is another one by a column of
-        :data:`ietest_fast.corpus.columns.LABELS_BESIDE`.
     """
     codes, names = labels.codes, labels.names
     for name in LABELS_BESIDE:
@@ -412,16 +313,7 @@ def compare_labels(table: pa.Table, labels: EncodedLabels, label_column: str) ->
 def warn_of_other_labels(
     table: pa.Table, labels: EncodedLabels, label_column: str, *, source: str
 ) -> None:
-    """Count the rows to which another column of right answers gives another label.
-
-    Parameters
-    ----------
-    table, labels, label_column
-        As for :func:`name_by_column`; the other column is one of
-        :data:`ietest_fast.corpus.columns.OTHER_TRUTHS`, which may also be about something else.
-    source
-        For the warning.
-    """
+    """Count the rows to which another column of right answers gives another label."""
     for name in OTHER_TRUTHS:
         own = _encode_beside(table, name, label_column, None)
         found = _encode_beside(table, name, label_column, labels.names)
@@ -489,28 +381,7 @@ def list_old_labels(names: Sequence[str], label_column: str) -> list[str]:
 
 
 def put_labels_beside(table: pa.Table, label_column: str, labels: pa.Array) -> pa.Table:
-    """Put new labels in the columns beside that say the same as the old ones.
-
-    Parameters
-    ----------
-    table
-        With the old labels: n rows, or none, which tell the types.
-    label_column
-        Where they stand; it stays as it is.
-    labels
-        The names of the new ones, of n rows; null where there is none.
-
-    Returns
-    -------
-    pyarrow.Table
-        Numbers stay numbers, names become names.
-
-    Raises
-    ------
-    InputError
-        If another column of labels says something else than the old labels, or has numbers, and
-        none for a new label.
-    """
+    """Put new labels in the columns beside that say the same as the old ones."""
     for name in (*LABEL_COLUMNS, *LABELS_BESIDE):
         if name == label_column or table.column_names.count(name) != 1:
             continue

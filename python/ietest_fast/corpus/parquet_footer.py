@@ -115,13 +115,7 @@ class _Footer:
 
 
 def count_values(path: Path) -> int:
-    """Return the number of values of all columns that the footer of a Parquet file tells.
-
-    Raises
-    ------
-    InputError
-        If there is no such footer.
-    """
+    """Return the number of values of all columns that the footer of a Parquet file tells."""
     with open_file(path) as file:
         end = file.seek(0, 2)
         file.seek(max(end - 8, 0))

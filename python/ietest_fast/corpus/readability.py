@@ -19,13 +19,7 @@ _BREAK = r"[.!?]+[\"'”’)\]]*\s+[^\s.!?]"
 
 
 def count_syllables(words: pa.Array) -> NDArray[np.int64]:
-    """Estimate the syllables of English words, one at least, by where they may be hyphenated.
-
-    Parameters
-    ----------
-    words
-        Strings without white space.
-    """
+    """Estimate the syllables of English words, one at least, by where they may be hyphenated."""
     import pyphen
 
     places = pyphen.Pyphen(lang="en_US", left=1, right=1)
@@ -44,16 +38,6 @@ def reading_ease(texts: pa.Array) -> NDArray[np.float64]:
     easy, below 30 very hard; single sentences reach far beyond 0 and 100. Words are what white
     space separates and holds a letter or a digit; sentences end in ``.``, ``!`` or ``?`` before
     white space, so abbreviations count as ends; syllables are estimated from hyphenation.
-
-    Parameters
-    ----------
-    texts
-        Strings without nulls, shape (n,).
-
-    Returns
-    -------
-    ndarray of float64, shape (n,)
-        NaN for texts without words.
     """
     plain = texts.cast(pa.large_string())
     lists = pc.utf8_split_whitespace(plain)

@@ -213,28 +213,14 @@ def read_delta_nli(path: str | Path, *, id_key: str | None = None) -> Corpus:
 
 
 def tell_stories(table: pa.Table) -> pa.Table:
-    """Return a table of α-NLI with its two stories, made of observations and hypotheses.
-
-    Parameters
-    ----------
-    table
-        With the columns ``obs1``, ``obs2``, ``hyp1`` and ``hyp2``; stories that it has already are
-        replaced.
-    """
+    """Return a table of α-NLI with its two stories, made of observations and hypotheses."""
     for name, hypothesis in zip(STORIES, ("hyp1", "hyp2"), strict=True):
         table = _put(table, name, _join(table["obs1"], table[hypothesis], table["obs2"]))
     return table
 
 
 def join_contexts(table: pa.Table) -> pa.Table:
-    """Return a table of δ-NLI with its contexts, made of premises and hypotheses.
-
-    Parameters
-    ----------
-    table
-        With the columns ``premise``, empty where there is none, and ``hypothesis``; contexts that
-        it has already are replaced.
-    """
+    """Return a table of δ-NLI with its contexts, made of premises and hypotheses."""
     joined = _join(table["premise"], table["hypothesis"])
     without = pc.equal(pc.binary_length(table["premise"]), 0)
     return _put(table, CONTEXT[0], pc.if_else(without, table["hypothesis"], joined))

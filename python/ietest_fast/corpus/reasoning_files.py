@@ -29,27 +29,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReasoningTask:
-    """A task whose two text columns are made of more texts.
-
-    Attributes
-    ----------
-    name
-        For messages.
-    keys
-        Keys of the published file, in small letters, by which it is told.
-    made_of
-        The two text columns, and which single texts each is made of.
-    reworded
-        The single texts that Srikanth et al. (2024) have paraphrased.
-    compose
-        Makes the text columns anew of the single texts.
-    """
+    """A task whose two text columns are made of more texts."""
 
     name: str
+    """For messages."""
     keys: frozenset[str]
+    """Keys of the published file, in small letters, by which it is told."""
     made_of: Mapping[str, tuple[str, ...]]
+    """The two text columns, and which single texts each is made of."""
     reworded: tuple[str, ...]
+    """The single texts that Srikanth et al. (2024) have paraphrased."""
     compose: Callable[[pa.Table], pa.Table]
+    """Makes the text columns anew of the single texts."""
 
     @property
     def text_columns(self) -> tuple[str, ...]:
@@ -88,13 +79,7 @@ def find_task(names: Sequence[str]) -> ReasoningTask | None:
 
 
 def task_of_file(path: str | Path) -> ReasoningTask | None:
-    """Tell which task a file is of; None if it is no JSON lines, or of neither.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read.
-    """
+    """Tell which task a file is of; None if it is no JSON lines, or of neither."""
     path = Path(path)
     check_readable(path)
     form = find_format(path)
@@ -123,30 +108,7 @@ def read_task(
     label_names: Sequence[str] | None = None,
     keep_columns: Sequence[str] = (),
 ) -> Corpus:
-    """Read a file of a task with the columns that were asked for.
-
-    Parameters
-    ----------
-    path
-        JSON lines.
-    task
-        As :func:`find_task` tells it.
-    names
-        Columns of the file.
-    labels_file
-        Of α-NLI; None: the key ``label``, or the file beside `path`.
-    label_names
-        What the labels are called in the other splits; None if there are none.
-    keep_columns
-        Keys of the file, single texts, or what the readers add: ``item``, ``story``, ``pair``.
-
-    Raises
-    ------
-    InputError
-        As for :func:`~ietest_fast.corpus.read_alpha_nli` and
-        :func:`~ietest_fast.corpus.read_delta_nli`; or if a column is missing, the other splits have
-        other labels, or labels are given in a file that should not be.
-    """
+    """Read a file of a task with the columns that were asked for."""
     if task is ALPHA_NLI:
         corpus = read_alpha_nli(path, labels_file)
     elif labels_file is not None:

@@ -24,19 +24,13 @@ IS_SPACE[list(b"\t\n\f\r ")] = True
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WordIncidence:
-    """Which words stand in which texts, each counted once a text.
-
-    Attributes
-    ----------
-    words
-        Different words, large_string.
-    row, word
-        Text and word (a position in `words`) of each incidence, int64, sorted by text.
-    """
+    """Which words stand in which texts, each counted once a text."""
 
     words: pa.Array
+    """Different words, large_string."""
     row: NDArray[np.int64]
     word: NDArray[np.int64]
+    """Text and word (a position in `words`) of each incidence, int64, sorted by text."""
 
 
 def strip_punctuation(words: pa.Array) -> pa.Array:
@@ -45,13 +39,7 @@ def strip_punctuation(words: pa.Array) -> pa.Array:
 
 
 def find_incidence(*columns: pa.ChunkedArray) -> WordIncidence:
-    """Find the words of texts that may have several columns.
-
-    Parameters
-    ----------
-    columns
-        Texts without nulls, all of the same length; words of all of them belong to the row.
-    """
+    """Find the words of texts that may have several columns."""
     rows: list[NDArray[np.int64]] = []
     pieces: list[pa.Array] = []
     for column in columns:

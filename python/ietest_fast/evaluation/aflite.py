@@ -178,21 +178,7 @@ def draw_training_part(
     number: int,
     classifier: int,
 ) -> NDArray[np.bool_]:
-    """Draw which of `n` items a classifier is trained on, bool (n,).
-
-    Parameters
-    ----------
-    n
-        Items that are left.
-    groups
-        int64 (n,): the group of each; None: each item by itself.
-    n_train
-        Items to train on, at least so many with groups.
-    key
-        Of the random numbers.
-    number, classifier
-        The round and the classifier, from 0: the address of the random numbers.
-    """
+    """Draw which of `n` items a classifier is trained on, bool (n,)."""
     counter = np.array([0, classifier, number, 0], np.uint64)
     rng = np.random.Generator(np.random.Philox(key=key, counter=counter))
     taken = np.zeros(n, np.bool_)

@@ -18,15 +18,7 @@ _MOST_TICKS = 6
 
 
 def scale_amounts(axes: Axes, points: Sequence[CurvePoint]) -> None:
-    """Write amounts below an axis, which is logarithmic if they are far apart.
-
-    Parameters
-    ----------
-    axes
-        With the amounts across.
-    points
-        By amount, ascending.
-    """
+    """Write amounts below an axis, which is logarithmic if they are far apart."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
     amounts = [each.amount for each in points]

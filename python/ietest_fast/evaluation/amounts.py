@@ -22,24 +22,16 @@ _SHOWN = (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3))
 
 @dataclass(frozen=True, kw_only=True)
 class Amounts:
-    """How much data each classifier of a curve has seen.
-
-    Attributes
-    ----------
-    name
-        Of the curve, where there are several; empty otherwise.
-    of
-        What there is an amount of, such as ``pretraining tokens``.
-    by_model
-        By classifier, the amount: all different, and above 0.
-    in_percent
-        Whether the amounts are shares that were written as percentages, and are shown so.
-    """
+    """How much data each classifier of a curve has seen."""
 
     name: str = ""
+    """Of the curve, where there are several; empty otherwise."""
     of: str = AMOUNT
+    """What there is an amount of, such as ``pretraining tokens``."""
     by_model: Mapping[str, float]
+    """By classifier, the amount: all different, and above 0."""
     in_percent: bool = False
+    """Whether the amounts are shares that were written as percentages, and are shown so."""
 
     @classmethod
     def restore(cls, found: Mapping[str, Any]) -> Amounts:
@@ -64,33 +56,16 @@ class Amounts:
 
 
 class ParsedAmounts(NamedTuple):
-    """Amounts as they were written.
-
-    Attributes
-    ----------
-    values
-        One for each text; a share for a percentage.
-    in_percent
-        Whether they were written as percentages.
-    """
+    """Amounts as they were written."""
 
     values: tuple[float, ...]
+    """One for each text; a share for a percentage."""
     in_percent: bool
+    """Whether they were written as percentages."""
 
 
 def parse_amounts(texts: Iterable[str]) -> ParsedAmounts:
-    """Read amounts such as ``10M``, ``100M`` and ``1B``, or ``1%``, ``10%`` and ``100%``.
-
-    Parameters
-    ----------
-    texts
-        Each a number with a unit or none: k, M, B (or G), T, or %.
-
-    Raises
-    ------
-    InputError
-        If one is no number above 0, or more than 100%, or some are percentages and others not.
-    """
+    """Read amounts such as ``10M``, ``100M`` and ``1B``, or ``1%``, ``10%`` and ``100%``."""
     written = [text.strip() for text in texts]
     found = []
     for text in written:
@@ -116,15 +91,7 @@ def parse_amounts(texts: Iterable[str]) -> ParsedAmounts:
 
 
 def format_amount(amount: float, *, in_percent: bool = False) -> str:
-    """Write an amount briefly, such as ``10M``; with all digits if few digits do not do.
-
-    Parameters
-    ----------
-    amount
-        A number above 0.
-    in_percent
-        Whether it is a share to be written as a percentage, such as ``10%``.
-    """
+    """Write an amount briefly, such as ``10M``; with all digits if few digits do not do."""
     if in_percent:
         return f"{100 * amount:.12g}%"
     for unit, size in _SHOWN:

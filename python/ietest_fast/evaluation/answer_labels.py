@@ -47,13 +47,7 @@ _UNKNOWN_HINT = (
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names of labels that are fewer than two, empty, or the same.
-
-    Raises
-    ------
-    InputError
-        If they are.
-    """
+    """Refuse names of labels that are fewer than two, empty, or the same."""
     try:
         check_label_names(names)
     except InputError as error:
@@ -65,13 +59,7 @@ def check_names(names: Sequence[str]) -> None:
 
 
 def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
-    """Return the gold labels of a log as indices; -1 where a row has none.
-
-    Raises
-    ------
-    InputError
-        If a label is none of the names.
-    """
+    """Return the gold labels of a log as indices; -1 where a row has none."""
     assert answers.gold is not None  # noqa: S101 - the caller has seen to it
     try:
         return encode_labels(answers.gold, label_names=names, is_pair=False)
@@ -99,22 +87,6 @@ def find_names(
     Integers are NLI's if NLI's names stand elsewhere, or if 0, 1, 2 are all there are; a task
     with two classes or with five has 0 and 1, too. A number that no gold label reaches is no
     label.
-
-    Parameters
-    ----------
-    gold
-        Has the gold labels.
-    answers
-        Have the predictions.
-    unparsed
-        ``error`` to refuse a single number among names, too, which is no label.
-    remedy
-        What helps if predictions are numbers and gold labels are names.
-
-    Raises
-    ------
-    InputError
-        If predictions are numbers and gold labels are names, without a number among them.
     """
     names = encode_gold(gold, None).names
     unless = "; --unparsed wrong takes them for no answers" if remedy == _NUMBERS_HINT else ""
@@ -179,21 +151,8 @@ def say_numbers(
     *,
     remedy: str = "name all labels (--labels)",
 ) -> list[str]:
-    """Say which numbers are no gold label, and which would be right if they were taken otherwise.
-
-    Parameters
-    ----------
-    numbered
-        Answers of each version and classifier, their gold labels and their predictions as indices.
-    names
-        Of the labels, which nobody has named; NLI's, too, stand for numbers in gold labels.
-    remedy
-        What helps if the numbers are right as they are.
-
-    Returns
-    -------
-    list of str
-        Sentences; none where labels are no numbers.
+    """Say which numbers are no gold label, and which would be right if they were taken
+    otherwise.
     """
     if names == NLI_LABELS:
         are_numbers = all(_are_numbers(_values(answers)) for answers, _, _ in numbered)
@@ -267,22 +226,7 @@ def _find_better(
 
 
 def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str]) -> None:
-    """Refuse labels of which one is written like the sign that a row has none: -1, 0, 1.
-
-    Parameters
-    ----------
-    gold
-        Has the gold labels.
-    answers
-        Have the predictions.
-    names
-        The labels that were found. Beside NLI's, the sign has its own meaning.
-
-    Raises
-    ------
-    InputError
-        If -1 or ``-`` is among gold labels and predictions, or a plus is beside it.
-    """
+    """Refuse labels of which one is written like the sign that a row has none: -1, 0, 1."""
     if tuple(names) == NLI_LABELS:
         return
     wanted, *given = (
@@ -311,25 +255,7 @@ def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str])
 def encode_predictions(
     answers: Answers, names: tuple[str, ...], *, unparsed: Unparsed, may_be_numbers: bool
 ) -> NDArray[np.int8]:
-    """Return the predictions of a log as indices; -1 where an answer is no label.
-
-    Parameters
-    ----------
-    answers
-        Of the log.
-    names
-        Names of the labels.
-    unparsed
-        ``error`` to refuse what is no label; otherwise it is -1.
-    may_be_numbers
-        Whether a number is a label: gold labels are numbers, or somebody has named 0, 1, ... in
-        their order.
-
-    Raises
-    ------
-    InputError
-        If a prediction is missing, or is none of the names.
-    """
+    """Return the predictions of a log as indices; -1 where an answer is no label."""
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
     if unparsed != "error":
@@ -354,22 +280,7 @@ def encode_predictions(
 def encode_answers(
     answers: Answers, names: tuple[str, ...], *, remedy: str = _UNKNOWN_HINT
 ) -> NDArray[np.int8]:
-    """Return the predictions of a log as indices; -1 where one is missing.
-
-    Parameters
-    ----------
-    answers
-        Of the log.
-    names
-        Names of the labels.
-    remedy
-        What helps if an answer is no label.
-
-    Raises
-    ------
-    InputError
-        If a prediction is none of the names.
-    """
+    """Return the predictions of a log as indices; -1 where one is missing."""
     assert answers.predicted is not None  # noqa: S101 - the caller has seen to it
     try:
         return encode_labels(answers.predicted, label_names=names, is_pair=False).codes

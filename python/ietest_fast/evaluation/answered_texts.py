@@ -28,19 +28,8 @@ if TYPE_CHECKING:
 
 
 def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the columns of texts, as the file tells or by their names, so that all read the same.
-
-    Parameters
-    ----------
-    predictions
-        The long table.
-    told
-        What the file says of itself; empty if it says nothing.
-
-    Returns
-    -------
-    tuple of str
-        Empty if the table has no texts under a known name.
+    """Return the columns of texts, as the file tells or by their names, so that all read the
+    same.
     """
     schema = predictions.table.schema
     names = [field.name for field in schema if is_text(plain_type(field.type))]
@@ -55,20 +44,7 @@ def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> t
 
 
 def say_equal_texts(predictions: Predictions, columns: Sequence[str]) -> tuple[str, ...]:
-    """Count paraphrases that reword nothing, because they agree with themselves in P_C.
-
-    Parameters
-    ----------
-    predictions
-        Of one classifier.
-    columns
-        Of texts; nothing is said if there are none, or if items are answered repeatedly.
-
-    Returns
-    -------
-    tuple of str
-        A sentence, or nothing.
-    """
+    """Count paraphrases that reword nothing, because they agree with themselves in P_C."""
     if not columns or predictions.repeats is not None:
         return ()
     is_original = find_originals(predictions)
@@ -139,11 +115,6 @@ def check_same_texts(one: Answered, other: Answered) -> None:
 
     Columns of other names are the same in their order, such as text and sentence; where there are
     more in one, nothing is known.
-
-    Raises
-    ------
-    InputError
-        If texts of the same item and version differ.
     """
     columns = other.text_columns
     if not columns or len(columns) != len(one.text_columns):

@@ -49,37 +49,6 @@ def answer_buckets(
     """Run a finished classifier on all wordings of items.
 
     Every distinct input is run once.
-
-    Parameters
-    ----------
-    model
-        Finished; :func:`ietest_fast.models.as_classifier` makes one of anything that classifies.
-    buckets
-        The wordings, with their labels.
-    label_map
-        See :func:`~ietest_fast.models.label_map.match_labels`.
-    text_columns
-        Columns that the model sees; None for all of the buckets. One of two is partial input.
-    keep_columns
-        Further columns of the buckets that the long table gets, beside the texts.
-    unparsed
-        What becomes of answers that are no label: see
-        :func:`~ietest_fast.evaluation.running.check_parsed`.
-    on_start, on_batch
-        As for :func:`~ietest_fast.evaluation.running.score_versions`.
-
-    Returns
-    -------
-    Evaluation
-        The table has a row for each wording, with its texts. ``changed`` says whether a column that
-        the model sees differs from the original; rows without an original count as changed.
-
-    Raises
-    ------
-    InputError
-        If no item has a paraphrase, there is no such column, the labels cannot be matched, or are
-        matched worse than they could be, a column to keep has the name of one that predictions
-        have, an answer is no label, or the model fails.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

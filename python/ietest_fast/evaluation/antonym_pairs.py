@@ -38,13 +38,7 @@ Pair = tuple[str, str]
 
 
 def check_training(train: Corpus) -> None:
-    """Refuse training data in which antonyms cannot be looked for.
-
-    Raises
-    ------
-    InputError
-        If the texts are no pairs, or no label is called ``contradiction``.
-    """
+    """Refuse training data in which antonyms cannot be looked for."""
     if not train.is_pair or CONTRADICTION not in train.label_names:
         raise InputError(
             "has no contradictions to look for antonyms in: a premise, a hypothesis and the label "
@@ -54,26 +48,7 @@ def check_training(train: Corpus) -> None:
 
 
 def count_in_contradictions(train: Corpus, pairs: Iterable[Pair]) -> dict[Pair, int]:
-    """Count the contradictions in which two words stand opposite each other.
-
-    Parameters
-    ----------
-    train
-        Pairs of texts with the label ``contradiction``.
-    pairs
-        Two words each, in lower case, in either order.
-
-    Returns
-    -------
-    dict
-        For each pair, how many contradictions have one of its words in the premise and the other
-        in the hypothesis. Words are compared as they are written, but for capitals.
-
-    Raises
-    ------
-    InputError
-        If the texts are no pairs, or no label is called ``contradiction``.
-    """
+    """Count the contradictions in which two words stand opposite each other."""
     check_training(train)
     wanted = dict.fromkeys(pairs, 0)
     partners: dict[str, set[tuple[str, Pair]]] = {}
@@ -94,26 +69,7 @@ def count_in_contradictions(train: Corpus, pairs: Iterable[Pair]) -> dict[Pair, 
 
 
 def note_training(predictions: Predictions, train: Corpus) -> Predictions:
-    """Add to predictions how often training contradictions show each row's antonyms.
-
-    Parameters
-    ----------
-    predictions
-        With the column ``word_pair``, which a stress test with antonyms has.
-    train
-        What the classifier was trained on.
-
-    Returns
-    -------
-    Predictions
-        With the column :data:`TIMES_IN_TRAINING`, int64; null where a row has no antonyms.
-
-    Raises
-    ------
-    InputError
-        If no row has antonyms, or what stands there is no pair of words; and as for
-        :func:`count_in_contradictions`.
-    """
+    """Add to predictions how often training contradictions show each row's antonyms."""
     predictions = read_notes(predictions)
     table = predictions.table
     written = table[WORD_PAIR].to_pylist() if WORD_PAIR in table.column_names else []
@@ -133,13 +89,7 @@ def note_training(predictions: Predictions, train: Corpus) -> Predictions:
 
 
 def read_times(predictions: Predictions) -> Predictions:
-    """Return predictions whose column :data:`TIMES_IN_TRAINING`, if there, is one of int64.
-
-    Raises
-    ------
-    InputError
-        If a value is no whole number from 0 on, or a pair has two of them beside one classifier.
-    """
+    """Return predictions whose column :data:`TIMES_IN_TRAINING`, if there, is one of int64."""
     table = predictions.table
     if TIMES_IN_TRAINING not in table.column_names:
         return predictions
@@ -187,13 +137,7 @@ def _check_times_of_pairs(predictions: Predictions, times: pa.Array) -> None:
 def note_training_of_any(
     predictions: Predictions, train: Corpus | None
 ) -> tuple[Predictions, tuple[str, ...]]:
-    """Add what :func:`note_training` adds; without antonyms, return a sentence instead.
-
-    Parameters
-    ----------
-    predictions, train
-        As for :func:`note_training`; without training data nothing is added.
-    """
+    """Add what :func:`note_training` adds; without antonyms, return a sentence instead."""
     if train is None:
         return predictions, ()
     predictions = read_notes(predictions)
@@ -211,22 +155,15 @@ def _split(pair: str) -> Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class PairGroup:
-    """The pairs of antonyms of some rows.
-
-    Attributes
-    ----------
-    n_rows, n_pairs
-        Rows, and different pairs of words in them.
-    in_training
-        How many of the pairs stand in a contradiction of the training data.
-    mean_times
-        In how many contradictions a pair stands on average; None without pairs.
-    """
+    """The pairs of antonyms of some rows."""
 
     n_rows: int
     n_pairs: int
+    """Rows, and different pairs of words in them."""
     in_training: Share
+    """How many of the pairs stand in a contradiction of the training data."""
     mean_times: float | None
+    """In how many contradictions a pair stands on average; None without pairs."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -244,18 +181,13 @@ class AntonymPairs:
 
     A pair is easy if a row with it is answered rightly, and hard if one is answered wrongly; it may
     be both, as in the paper, which counts pairs among the rows of either kind.
-
-    Attributes
-    ----------
-    easy, hard
-        The pairs of rows that are answered rightly, and wrongly.
-    by_times
-        Accuracy by the number of training contradictions with the pair.
     """
 
     easy: PairGroup
     hard: PairGroup
+    """The pairs of rows that are answered rightly, and wrongly."""
     by_times: Mapping[str, Share]
+    """Accuracy by the number of training contradictions with the pair."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -274,25 +206,7 @@ def compare_pairs(
     right: NDArray[np.bool_],
     units: NDArray[np.int64],
 ) -> AntonymPairs | None:
-    """Compare the pairs of rows that are answered rightly with those of the others.
-
-    Parameters
-    ----------
-    pairs
-        n pairs of words; None where a row has none, which is left out.
-    times
-        In how many contradictions of the training data each stands; None if it is not known, and
-        the row is left out.
-    right
-        bool, shape (n,): which rows are answered rightly.
-    units
-        Shape (n,): rows with the same number belong together.
-
-    Returns
-    -------
-    AntonymPairs or None
-        None if no row is left.
-    """
+    """Compare the pairs of rows that are answered rightly with those of the others."""
     known = [i for i, pair in enumerate(pairs) if pair is not None and times[i] is not None]
     if not known:
         return None

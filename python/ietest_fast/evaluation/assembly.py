@@ -247,11 +247,6 @@ def _gold_codes(
     """Return the right answers of a log's rows as indices.
 
     They are those of the version in the first file, whose versions may have labels of their own.
-
-    Raises
-    ------
-    InputError
-        If a log has others for the same items, or another number of rows.
     """
     if log is first or log.gold is None or log.gold is first.gold:
         return codes

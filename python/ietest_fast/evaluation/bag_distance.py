@@ -33,17 +33,6 @@ def measure_bag_distance(
     insertions and deletions of characters that turn one word into the other (a replacement is one
     of each). 0 for the same words in any order, and where both texts have none; 1 where no two
     words share a character. It is ``1 - Levenshtein.setratio`` of the lists of words.
-
-    Parameters
-    ----------
-    first, second
-        n texts each, none missing. Their words are those of
-        :func:`~ietest_fast.evaluation.text_overlap.number_words`.
-
-    Raises
-    ------
-    InputError
-        If there are more texts of the one than of the other, or a text is missing.
     """
     from scipy.optimize import linear_sum_assignment
 

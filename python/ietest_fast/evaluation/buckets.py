@@ -29,29 +29,6 @@ if TYPE_CHECKING:
 class Buckets:
     """Items in several wordings: one row for each item and version.
 
-    Parameters
-    ----------
-    table
-        ``item`` (string or int64), ``version`` (string; ``original`` is the reference), the text
-        columns, ``label`` (int8), and the columns that were kept besides. Rows may stand in any
-        order.
-    text_columns
-        Names of the one or two text columns.
-    label_names
-        Name of every label; label ``i`` is ``label_names[i]``.
-    dropped
-        Rows of the source that are not in the table, by reason.
-    empty
-        Items of the source, as texts, that have no row because all of theirs were dropped.
-    mixed
-        Items of the source, as texts, that were left out because their rows have different labels.
-    made
-        How the wordings were made, one entry for each transformation; empty if they were read.
-    notes
-        Whole sentences about how the wordings came about.
-    source
-        Where the texts come from, for messages.
-
     Raises
     ------
     InputError
@@ -60,14 +37,26 @@ class Buckets:
     """
 
     table: pa.Table
+    """``item`` (string or int64), ``version`` (string; ``original`` is the reference), the text
+    columns, ``label`` (int8), and the columns that were kept besides. Rows may stand in any
+    order."""
     text_columns: tuple[str, ...]
+    """Names of the one or two text columns."""
     label_names: tuple[str, ...]
+    """Name of every label; label ``i`` is ``label_names[i]``."""
     dropped: dict[str, int] = field(default_factory=dict)
+    """Rows of the source that are not in the table, by reason."""
     empty: tuple[str, ...] = ()
+    """Items of the source, as texts, that have no row because all of theirs were dropped."""
     mixed: tuple[str, ...] = ()
+    """Items of the source, as texts, that were left out because their rows have different
+    labels."""
     made: tuple[Making, ...] = ()
+    """How the wordings were made, one entry for each transformation; empty if they were read."""
     notes: tuple[str, ...] = ()
+    """Whole sentences about how the wordings came about."""
     source: str = "<memory>"
+    """Where the texts come from, for messages."""
 
     def __post_init__(self) -> None:
         check_columns(self.source, self.table.column_names, ["item", "version"])

@@ -57,45 +57,31 @@ _MOST_ALPHA = 0.5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VersionTest:
-    """One version, or one classifier, against the reference.
-
-    Attributes
-    ----------
-    group
-        Which classifier: its ``model``, ``m`` and ``rho``, where there are several.
-    pairs
-        The matched answers.
-    clusters
-        Shape (n,), labels, or None.
-    result
-        Of the paired test.
-    p_adjusted
-        Holm's p-value among the versions of the same classifier.
-    reject
-        Whether ``p_adjusted`` lies below alpha.
-    collapsed
-        Whether the classifier gives one class only, or is at chance, on the reference; None where
-        right answers are no classes. Of free texts the log's marks say which are right.
-    invariance
-        Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted`` and
-        by p-values of labels that are adjusted likewise.
-        None where classifiers are compared, and at an alpha of 0.5 or more.
-    strata
-        By column that was asked for, the tests of its strata, on the reworded texts.
-    dose
-        Whether losses and flips grow with a column; None if that was not asked for.
-    """
+    """One version, or one classifier, against the reference."""
 
     group: dict[str, Any]
+    """Which classifier: its ``model``, ``m`` and ``rho``, where there are several."""
     pairs: Pairs
+    """The matched answers."""
     clusters: Any
+    """Shape (n,), labels, or None."""
     result: PairedTestResult | ClusteredTestResult
+    """Of the paired test."""
     p_adjusted: float
+    """Holm's p-value among the versions of the same classifier."""
     reject: bool
+    """Whether ``p_adjusted`` lies below alpha."""
     collapsed: bool | None
+    """Whether the classifier gives one class only, or is at chance, on the reference; None where
+    right answers are no classes. Of free texts the log's marks say which are right."""
     invariance: InvarianceTestResult | None = None
+    """Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted`` and
+    by p-values of labels that are adjusted likewise. None where classifiers are compared, and at an
+    alpha of 0.5 or more."""
     strata: tuple[StratifiedResult, ...] = ()
+    """By column that was asked for, the tests of its strata, on the reworded texts."""
     dose: DoseResponseResult | None = None
+    """Whether losses and flips grow with a column; None if that was not asked for."""
 
     @property
     def verdict(self) -> Verdict:
@@ -153,45 +139,30 @@ class VersionTest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupCochran:
-    """Cochran's Q over all versions of one classifier.
-
-    Attributes
-    ----------
-    group
-        Which classifier.
-    result
-        Of the test.
-    """
+    """Cochran's Q over all versions of one classifier."""
 
     group: dict[str, Any]
+    """Which classifier."""
     result: CochranResult
+    """Of the test."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Comparison(Result):
-    """Paired tests of several versions, or several classifiers.
-
-    Attributes
-    ----------
-    tests
-        One for each version and classifier.
-    cochran
-        For each classifier with more than two versions, on the items that have all of them. None
-        with clusters, with several rows of an item, or where fewer than two items have all
-        versions.
-    compared
-        ``versions`` of the same items, or ``models`` on the same version.
-    alpha
-        Level of the family of tests of one classifier.
-    notes
-        What was decided that nobody has said: which version is the original, if none is called so.
-    """
+    """Paired tests of several versions, or several classifiers."""
 
     tests: tuple[VersionTest, ...]
+    """One for each version and classifier."""
     cochran: tuple[GroupCochran, ...]
+    """For each classifier with more than two versions, on the items that have all of them. None
+    with clusters, with several rows of an item, or where fewer than two items have all versions."""
     compared: Literal["versions", "models"]
+    """``versions`` of the same items, or ``models`` on the same version."""
     alpha: float
+    """Level of the family of tests of one classifier."""
     notes: tuple[str, ...] = ()
+    """What was decided that nobody has said: which version is the original, if none is called
+    so."""
 
     @property
     def reject(self) -> bool:

@@ -31,32 +31,7 @@ _WANTED = "the confidence in the gold label is a number from 0 to 1"
 def read_confidence(
     predictions: Predictions, rows: NDArray[np.int64], gold: NDArray[np.int32]
 ) -> tuple[NDArray[np.float64] | None, str | None]:
-    """Read the confidence in the gold label.
-
-    Parameters
-    ----------
-    predictions
-        If the table has a column ``confidence``, it is that; texts that are numbers are taken for
-        them. Otherwise it comes from ``probabilities``, if the table says the order of the labels.
-    rows
-        Shape (k,): which rows.
-    gold
-        Shape (k,): indices of their gold labels, -1 where it is not known.
-
-    Returns
-    -------
-    confidence : ndarray of float64 or None
-        Shape (k,); None if it is not known.
-    remark : str or None
-        A sentence that says why probabilities are not used, or that they contradict the column
-        ``confidence``; None if there is nothing to say.
-
-    Raises
-    ------
-    InputError
-        If a confidence is missing or no number from 0 to 1, or cannot be that of the gold label
-        beside the answer, or scores are no probabilities.
-    """
+    """Read the confidence in the gold label."""
     names = predictions.table.column_names
     if CONFIDENCE in names:
         values = _own_column(predictions, rows)

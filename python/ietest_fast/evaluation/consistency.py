@@ -47,25 +47,7 @@ def weigh_by_test_sets(
     *,
     n_strata: int | None = None,
 ) -> tuple[ConsistencyAnswers, ...]:
-    """Note how many items of the full test set have which confidence, for corrected estimates.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    test_sets
-        Answers to the version ``original`` of the full test set, with confidences: of classifiers
-        with the same names; or one for each classifier, in their order.
-    n_strata
-        Of equal width; None for ten.
-
-    Raises
-    ------
-    InputError
-        If the test sets are not those of the classifiers, say otherwise of the original of an item
-        that they share with the answers, have other labels, confidences are missing, or the number
-        of strata is out of its range.
-    """
+    """Note how many items of the full test set have which confidence, for corrected estimates."""
     n = DEFAULT_CONFIDENCE_STRATA if n_strata is None else n_strata
     if not 1 <= n <= MOST_CONFIDENCE_STRATA:
         raise InputError(f"the number of strata is from 1 to {MOST_CONFIDENCE_STRATA:,}, not {n}")
@@ -116,34 +98,7 @@ def measure_wordings(
     confidence_level: float = 0.95,
     **options: Any,
 ) -> tuple[ConsistencyProfile, ...]:
-    """Measure the answers of files, each as it says of itself.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    clusters
-        A column whose equal values belong together; whole clusters are drawn. None: as the files
-        say.
-    subset
-        A column by whose values consistency is parted; None: as the files say.
-    confidence_level
-        Of all intervals.
-    **options
-        Further ones of :func:`ietest_fast.stats.measure_consistency`: ``method``, ``n_resamples``,
-        ``rng``, ``n_threads``.
-
-    Returns
-    -------
-    tuple of ConsistencyProfile
-        One for each classifier.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, wordings of an item have different gold labels, a confidence is
-        none, or there is no paraphrase.
-    """
+    """Measure the answers of files, each as it says of itself."""
     profiles = []
     for each in answers:
         for group in each.predictions.groups:
@@ -230,28 +185,7 @@ def _measure_one(
 def compare_models(
     profiles: Sequence[ConsistencyProfile], **options: Any
 ) -> tuple[tuple[ComparedPair, ...], tuple[str, ...]]:
-    """Compare classifiers with each other on the items that both have answered.
-
-    Parameters
-    ----------
-    profiles
-        Of two classifiers or more.
-    **options
-        As for :func:`ietest_fast.stats.compare_consistency`.
-
-    Returns
-    -------
-    pairs : tuple of ComparedPair
-        All pairs with two common items or more; p-values are corrected by Holm over the pairs,
-        measure by measure.
-    remarks : tuple of str
-        Which pairs were not compared, and which answered no paraphrase of the same name.
-
-    Raises
-    ------
-    InputError
-        If two classifiers have answered other texts as the same version of an item.
-    """
+    """Compare classifiers with each other on the items that both have answered."""
     compared, apart, unshared = [], [], []
     for one, two in combinations(profiles, 2):
         n_common = len(set(one.counts.names.tolist()) & set(two.counts.names.tolist()))

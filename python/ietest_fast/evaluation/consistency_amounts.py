@@ -29,24 +29,7 @@ def note_amounts(
     of: str | None = None,
     in_percent: bool = False,
 ) -> tuple[ConsistencyAnswers, ...]:
-    """Note how much data each classifier has seen: all of them are one curve.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    amounts
-        One for each classifier, in their order.
-    of
-        What there is an amount of; None for :data:`AMOUNT`.
-    in_percent
-        Whether the amounts are shares that were written as percentages.
-
-    Raises
-    ------
-    InputError
-        If there are more or fewer amounts than classifiers, fewer than two, or two are equal.
-    """
+    """Note how much data each classifier has seen: all of them are one curve."""
     names = [name_group(group) for each in answers for group in each.predictions.groups]
     if len(amounts) != len(names):
         raise InputError(
@@ -82,23 +65,7 @@ def _say_other_amounts(
 def read_amounts(
     answers: Sequence[ConsistencyAnswers], column: str, *, of: str | None = None
 ) -> tuple[ConsistencyAnswers, ...]:
-    """Note how much data each classifier has seen, as a column of the answers says.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    column
-        Of numbers: the same in all rows of a classifier.
-    of
-        What there is an amount of; None: the name of the column.
-
-    Raises
-    ------
-    InputError
-        If a file has no such column, it does not hold one number above 0 for each classifier, there
-        is one classifier only, or two have the same amount.
-    """
+    """Note how much data each classifier has seen, as a column of the answers says."""
     found: dict[str, float] = {}
     for each in answers:
         found |= read_amounts_of(each, column)
@@ -115,22 +82,7 @@ def read_amounts_of(answers: ConsistencyAnswers, column: str) -> dict[str, float
 
 
 def read_amount(predictions: Predictions, column: str, name: str = "") -> float:
-    """Read how much data a classifier has seen, as a column of its answers says.
-
-    Parameters
-    ----------
-    predictions
-        Of one classifier.
-    column
-        Of numbers, the same in all rows.
-    name
-        Of the classifier, for messages.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, or it does not hold one number above 0.
-    """
+    """Read how much data a classifier has seen, as a column of its answers says."""
     table = predictions.table
     if column not in table.column_names:
         raise InputError(
@@ -165,13 +117,7 @@ def read_amount(predictions: Predictions, column: str, name: str = "") -> float:
 
 
 def check_curve(amounts: Amounts) -> None:
-    """Refuse amounts that make no curve: of one classifier only, or of two with the same amount.
-
-    Raises
-    ------
-    InputError
-        Naming the classifiers.
-    """
+    """Refuse amounts that make no curve: of one classifier only, or of two with the same amount."""
     if len(amounts.by_model) < 2:
         raise InputError("a curve over amounts needs two classifiers or more")
     by_amount: dict[float, str] = {}

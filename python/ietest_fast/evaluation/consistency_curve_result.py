@@ -22,15 +22,10 @@ _SHOWN = {
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ConsistencyCurves(Result):
-    """Accuracy and P_C over the amount of data (Srikanth et al. 2024, section 8).
-
-    Attributes
-    ----------
-    curves
-        One for each model, rho and transformation of a run; of profiles one.
-    """
+    """Accuracy and P_C over the amount of data (Srikanth et al. 2024, section 8)."""
 
     curves: tuple[ConsistencyCurve, ...]
+    """One for each model, rho and transformation of a run; of profiles one."""
 
     title = "Accuracy and P_C over the amount of data"
 
@@ -84,15 +79,6 @@ class ConsistencyCurves(Result):
 
         P_C is the unbiased one, or plug-in where no item has a pair. The accuracy of a curve that
         stands alone is drawn, too.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         from ietest_fast.stats.drawing import axes_or_new
 

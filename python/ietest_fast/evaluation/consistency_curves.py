@@ -24,31 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CurvePoint:
-    """A classifier of a curve, or several that have seen the same amount of data.
-
-    Attributes
-    ----------
-    name
-        Of the classifier.
-    amount
-        Of data that it has seen.
-    result
-        Its measures, with intervals.
-    counts
-        Its answers, counted by bucket.
-    by_classifier
-        By measure, the estimates of several classifiers, whose mean is that of `result`; empty for
-        one classifier.
-    in_percent
-        Whether the amount is a share that is shown as a percentage.
-    """
+    """A classifier of a curve, or several that have seen the same amount of data."""
 
     name: str
+    """Of the classifier."""
     amount: float
+    """Of data that it has seen."""
     result: ConsistencyResult
+    """Its measures, with intervals."""
     counts: BucketCounts
+    """Its answers, counted by bucket."""
     by_classifier: dict[str, tuple[float, ...]]
+    """By measure, the estimates of several classifiers, whose mean is that of `result`; empty for
+    one classifier."""
     in_percent: bool = False
+    """Whether the amount is a share that is shown as a percentage."""
 
     @property
     def written(self) -> str:
@@ -83,26 +73,18 @@ class CurvePoint:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConsistencyCurve:
-    """Classifiers that differ in the amount of data that they have seen.
-
-    Attributes
-    ----------
-    name
-        Of the curve; empty if there is one only.
-    of
-        What there is an amount of.
-    points
-        One for each amount, ascending.
-    steps
-        Each amount compared with the one before, larger minus smaller, on the items that both have
-        answered; without those that have fewer than two items in common. P-values are corrected by
-        Holm over the steps of all curves, measure by measure.
-    """
+    """Classifiers that differ in the amount of data that they have seen."""
 
     name: str
+    """Of the curve; empty if there is one only."""
     of: str
+    """What there is an amount of."""
     points: tuple[CurvePoint, ...]
+    """One for each amount, ascending."""
     steps: tuple[ComparedPair, ...]
+    """Each amount compared with the one before, larger minus smaller, on the items that both have
+    answered; without those that have fewer than two items in common. P-values are corrected by Holm
+    over the steps of all curves, measure by measure."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -117,17 +99,7 @@ class ConsistencyCurve:
 def curves_of_answers(
     answers: Iterable[ConsistencyAnswers], profiles: Sequence[ConsistencyProfile], **options: Any
 ) -> tuple[ConsistencyCurve, ...]:
-    """Return the curves that files speak of.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    profiles
-        Of their classifiers.
-    **options
-        As for :func:`curves_of_profiles`.
-    """
+    """Return the curves that files speak of."""
     amounts = [own for each in answers for own in each.run.curves]
     return curves_of_profiles(amounts, profiles, **options)
 
@@ -135,17 +107,7 @@ def curves_of_answers(
 def curves_of_profiles(
     amounts: Iterable[Amounts], profiles: Sequence[ConsistencyProfile], **options: Any
 ) -> tuple[ConsistencyCurve, ...]:
-    """Order the profiles of classifiers by the amount of data that they have seen.
-
-    Parameters
-    ----------
-    amounts
-        One entry for each curve.
-    profiles
-        Of the classifiers; those in no curve are left out.
-    **options
-        As for :func:`ietest_fast.stats.compare_consistency`.
-    """
+    """Order the profiles of classifiers by the amount of data that they have seen."""
     by_name = {each.name: each for each in profiles}
     found = []
     for own in amounts:
@@ -169,15 +131,7 @@ def curves_of_profiles(
 def make_curves(
     found: Iterable[tuple[str, str, Sequence[CurvePoint]]], **options: Any
 ) -> tuple[ConsistencyCurve, ...]:
-    """Put points in their order, and compare each with the one before.
-
-    Parameters
-    ----------
-    found
-        For each curve its name, what there is an amount of, and its points.
-    **options
-        As for :func:`ietest_fast.stats.compare_consistency`.
-    """
+    """Put points in their order, and compare each with the one before."""
     curves = [
         (name, of, tuple(sorted(points, key=lambda each: each.amount)))
         for name, of, points in found

@@ -30,22 +30,15 @@ ALL = "all"
 
 @dataclass(frozen=True, kw_only=True)
 class MeanDiversity:
-    """Means of some paraphrases (Table 6).
-
-    Attributes
-    ----------
-    name
-        Which paraphrases: all, or those with a value of a column.
-    n_paraphrases, n_items
-        How many are measured, and of how many items.
-    means
-        By measure; None if it is known of no paraphrase.
-    """
+    """Means of some paraphrases (Table 6)."""
 
     name: str
+    """Which paraphrases: all, or those with a value of a column."""
     n_paraphrases: int
     n_items: int
+    """How many are measured, and of how many items."""
     means: Mapping[str, float | None]
+    """By measure; None if it is known of no paraphrase."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -59,24 +52,16 @@ class MeanDiversity:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupedConsistency:
-    """Consistency by groups of items with about equally diverse paraphrases.
-
-    Attributes
-    ----------
-    measure
-        What they are grouped by: its mean over the paraphrases of an item.
-    subsets
-        The groups, from the lowest values to the highest; those without items are left out.
-    means
-        By group, the mean of the items' means.
-    n_unknown
-        Items in no group, because the measure is known of none of their paraphrases.
-    """
+    """Consistency by groups of items with about equally diverse paraphrases."""
 
     measure: str
+    """What they are grouped by: its mean over the paraphrases of an item."""
     subsets: ConsistencySubsets
+    """The groups, from the lowest values to the highest; those without items are left out."""
     means: Mapping[str, float]
+    """By group, the mean of the items' means."""
     n_unknown: int
+    """Items in no group, because the measure is known of none of their paraphrases."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -90,27 +75,18 @@ class GroupedConsistency:
 
 @dataclass(frozen=True, kw_only=True)
 class ConsistencyDiversity:
-    """How diverse paraphrases are, and how consistency goes with it.
-
-    Attributes
-    ----------
-    texts
-        Columns whose texts were compared.
-    column
-        The column by whose values paraphrases are told apart in `means`; None: none.
-    means
-        Of all paraphrases, and of those with each value.
-    groups
-        One for each measure that was asked for.
-    n_without_original
-        Paraphrases that were not measured because their item has no original.
-    """
+    """How diverse paraphrases are, and how consistency goes with it."""
 
     texts: tuple[str, ...]
+    """Columns whose texts were compared."""
     column: str | None
+    """The column by whose values paraphrases are told apart in `means`; None: none."""
     means: tuple[MeanDiversity, ...]
+    """Of all paraphrases, and of those with each value."""
     groups: tuple[GroupedConsistency, ...]
+    """One for each measure that was asked for."""
     n_without_original: int
+    """Paraphrases that were not measured because their item has no original."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -148,30 +124,7 @@ def part_by_diversity(
     confidence_level: float,
     **options: Any,
 ) -> ConsistencyDiversity | None:
-    """Measure consistency by groups of items with about equally diverse paraphrases.
-
-    Parameters
-    ----------
-    answers
-        Of one classifier, as
-        :func:`~ietest_fast.evaluation.noting_diversity.note_diversity` returns them.
-    counts
-        The same, counted by item.
-    subset
-        A column by whose values the means are also computed; None: none.
-    confidence_level, **options
-        As for :func:`ietest_fast.evaluation.consistency_subsets.part_items`.
-
-    Returns
-    -------
-    ConsistencyDiversity or None
-        None if diversity was not measured.
-
-    Raises
-    ------
-    InputError
-        If a measure is known of no paraphrase.
-    """
+    """Measure consistency by groups of items with about equally diverse paraphrases."""
     predictions, run = answers.predictions, answers.run
     if not run.diversity:
         return None

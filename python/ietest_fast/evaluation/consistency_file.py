@@ -40,58 +40,41 @@ DEFAULT_DIVERSITY_GROUPS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class ConsistencyRun:
-    """How answers to the wordings of items came about.
-
-    Attributes
-    ----------
-    clusters
-        The column whose equal values belong together; None: none.
-    subset
-        The column by which consistency is parted; None: none.
-    n_empty, n_mixed
-        By classifier, items of the source without a row that could be used, and items that were
-        left out because their wordings have different gold labels. The first is None where sources
-        were joined that lack items: the same item may be lacking in several of them.
-    n_wanted
-        By classifier, how many paraphrases of each item were asked for; empty where they were not
-        made here.
-    strata
-        By classifier, items of the full test set in each stratum of confidence; empty where no test
-        set was given.
-    text_columns
-        Names of the columns of texts.
-    diversity
-        Measures of the diversity of paraphrases by which items are grouped; empty: not measured.
-    diversity_groups
-        Groups of items for each.
-    diversity_texts
-        Columns of texts whose diversity was measured.
-    partial_input
-        What the classifier is called that saw a part of the input, by whose answers items are
-        parted; None: none.
-    warnings
-        Whole sentences about how the answers came about.
-    curves
-        Classifiers that have seen different amounts of data.
-    backend, identity
-        Of the model that was run; see :class:`~ietest_fast.evaluation.Evaluation`.
-    """
+    """How answers to the wordings of items came about."""
 
     clusters: str | None = None
+    """The column whose equal values belong together; None: none."""
     subset: str | None = None
+    """The column by which consistency is parted; None: none."""
     n_empty: Mapping[str, int | None] = field(default_factory=dict)
     n_mixed: Mapping[str, int] = field(default_factory=dict)
+    """By classifier, items of the source without a row that could be used, and items that were left
+    out because their wordings have different gold labels. The first is None where sources were
+    joined that lack items: the same item may be lacking in several of them."""
     n_wanted: Mapping[str, int] = field(default_factory=dict)
+    """By classifier, how many paraphrases of each item were asked for; empty where they were not
+    made here."""
     strata: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """By classifier, items of the full test set in each stratum of confidence; empty where no test
+    set was given."""
     text_columns: tuple[str, ...] = ()
+    """Names of the columns of texts."""
     diversity: tuple[str, ...] = ()
+    """Measures of the diversity of paraphrases by which items are grouped; empty: not measured."""
     diversity_groups: int = DEFAULT_DIVERSITY_GROUPS
+    """Groups of items for each."""
     diversity_texts: tuple[str, ...] = ()
+    """Columns of texts whose diversity was measured."""
     partial_input: str | None = None
+    """What the classifier is called that saw a part of the input, by whose answers items are
+    parted; None: none."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about how the answers came about."""
     curves: tuple[Amounts, ...] = ()
+    """Classifiers that have seen different amounts of data."""
     backend: str = ""
     identity: dict[str, str] | None = None
+    """Of the model that was run; see :class:`~ietest_fast.evaluation.Evaluation`."""
 
     @classmethod
     def of(
@@ -140,18 +123,12 @@ class ConsistencyRun:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConsistencyAnswers:
-    """Answers to the wordings of items, and how they came about.
-
-    Attributes
-    ----------
-    predictions
-        The long table.
-    run
-        How they came about.
-    """
+    """Answers to the wordings of items, and how they came about."""
 
     predictions: Predictions
+    """The long table."""
     run: ConsistencyRun
+    """How they came about."""
 
     def told(self, clusters: str | None, subset: str | None) -> ConsistencyAnswers:
         """Return these with other columns of clusters and subsets, where they are named."""
@@ -170,13 +147,7 @@ def write_wordings(answers: ConsistencyAnswers, path: Path) -> None:
 
 
 def read_consistency_run(path: Path) -> ConsistencyRun | None:
-    """Return how the answers of a file came about; None if it is no such file.
-
-    Raises
-    ------
-    InputError
-        If what it says of itself is damaged, or of another format.
-    """
+    """Return how the answers of a file came about; None if it is no such file."""
     return read_run_of(path, KEY, _restore)
 
 
@@ -252,13 +223,7 @@ def _object(value: Any, name: str) -> dict[str, Any]:
 
 
 def count_strata(confidence: NDArray[np.float64], n_strata: int) -> tuple[int, ...]:
-    """Count the items of a full test set in strata of equal width by confidence.
-
-    Raises
-    ------
-    InputError
-        If a confidence is no number from 0 to 1, or there is none.
-    """
+    """Count the items of a full test set in strata of equal width by confidence."""
     inside = (confidence >= 0) & (confidence <= 1)
     if not confidence.size or not inside.all():
         raise InputError(

@@ -17,48 +17,32 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedMeans:
-    """A mean over buckets of two sides: first minus second.
-
-    Attributes
-    ----------
-    difference
-        First minus second.
-    interval
-        Of the difference; None where there is none.
-    p_value
-        Of equal means, two-sided.
-    p_adjusted
-        The same by Holm's correction over all pairs that are compared.
-    warning
-        What to know of the test; None if nothing.
-    """
+    """A mean over buckets of two sides: first minus second."""
 
     difference: float | None
+    """First minus second."""
     interval: Interval | None
+    """Of the difference; None where there is none."""
     p_value: float
+    """Of equal means, two-sided."""
     p_adjusted: float
+    """The same by Holm's correction over all pairs that are compared."""
     warning: str | None
+    """What to know of the test; None if nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedPair:
-    """Two classifiers on the same items, or two subsets of the answers of one.
-
-    Attributes
-    ----------
-    first, second
-        What is compared.
-    result
-        The comparison.
-    means
-        By measure, the tests of :data:`~ietest_fast.stats.consistency_comparison.COMPARED_LABELS`
-        that can be made.
-    """
+    """Two classifiers on the same items, or two subsets of the answers of one."""
 
     first: str
     second: str
+    """What is compared."""
     result: ConsistencyComparison | SubsetComparison
+    """The comparison."""
     means: Mapping[str, ComparedMeans]
+    """By measure, the tests of :data:`~ietest_fast.stats.consistency_comparison.COMPARED_LABELS`
+    that can be made."""
 
     @property
     def n_buckets(self) -> int:

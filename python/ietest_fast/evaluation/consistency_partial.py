@@ -32,52 +32,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PartialAccuracy:
-    """How the model that saw a part of the input answers some items.
-
-    Attributes
-    ----------
-    n_items
-        How many there are.
-    originals
-        Its accuracy on their originals: 1 or 0, because items are parted by it.
-    paraphrases
-        Its accuracy on their paraphrases; None if it was asked none.
-    n_paraphrases
-        How many it was asked.
-    """
+    """How the model that saw a part of the input answers some items."""
 
     n_items: int
+    """How many there are."""
     originals: float
+    """Its accuracy on their originals: 1 or 0, because items are parted by it."""
     paraphrases: float | None
+    """Its accuracy on their paraphrases; None if it was asked none."""
     n_paraphrases: int
+    """How many it was asked."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConsistencyPartial:
-    """Consistency on items that a model with a part of the input gets right and wrong (Table 7).
-
-    Attributes
-    ----------
-    name
-        What that model is called.
-    subsets
-        The parts ``right`` and ``wrong``; without one that has no item.
-    own
-        By part, how that model answers it.
-    corrected
-        By part, numbers standardised to the strata of the test set; empty without one, and None
-        for a part that has no item in a stratum of the test set. The weights are those of the whole
-        test set, as in the paper, not of the items in it that would be in this part: they estimate
-        no set of items.
-    n_unmatched
-        Items that it was not asked, which are in neither part.
-    """
+    """Consistency on items that a model with a part of the input gets right and wrong (Table 7)."""
 
     name: str
+    """What that model is called."""
     subsets: ConsistencySubsets
+    """The parts ``right`` and ``wrong``; without one that has no item."""
     own: Mapping[str, PartialAccuracy]
+    """By part, how that model answers it."""
     corrected: Mapping[str, CorrectedResult | None]
+    """By part, numbers standardised to the strata of the test set; empty without one, and None for
+    a part that has no item in a stratum of the test set. The weights are those of the whole test
+    set, as in the paper, not of the items in it that would be in this part: they estimate no set of
+    items."""
     n_unmatched: int
+    """Items that it was not asked, which are in neither part."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -124,30 +107,7 @@ def part_by_partial_input(
     confidence_level: float,
     **options: Any,
 ) -> ConsistencyPartial | None:
-    """Measure consistency on items that a part of the input decides, and on the others.
-
-    Parameters
-    ----------
-    answers
-        Of one classifier, as
-        :func:`~ietest_fast.evaluation.noting_partial.note_partial_input` returns them.
-    counts
-        The same, counted by item.
-    strata
-        Items of the full test set in each stratum of confidence; None without one.
-    confidence_level, **options
-        As for :func:`ietest_fast.evaluation.consistency_subsets.part_items`.
-
-    Returns
-    -------
-    ConsistencyPartial or None
-        None if items were not parted so.
-
-    Raises
-    ------
-    InputError
-        If the columns are missing, or no item with paraphrases was asked.
-    """
+    """Measure consistency on items that a part of the input decides, and on the others."""
     predictions, run = answers.predictions, answers.run
     if run.partial_input is None:
         return None

@@ -14,25 +14,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ConsistencySubsets:
-    """Consistency by the values of a column.
-
-    Attributes
-    ----------
-    column
-        Its name.
-    are_items
-        Whether the values part the items; otherwise they part the paraphrases of each item.
-    parts
-        By value; without those that have no paraphrase.
-    pairs
-        Of two values, the one comparison. Of more, if they part the items, each value against the
-        others, and otherwise all pairs on the items that both have.
-    """
+    """Consistency by the values of a column."""
 
     column: str
+    """Its name."""
     are_items: bool
+    """Whether the values part the items; otherwise they part the paraphrases of each item."""
     parts: Mapping[str, ConsistencyResult]
+    """By value; without those that have no paraphrase."""
     pairs: tuple[ComparedPair, ...]
+    """Of two values, the one comparison. Of more, if they part the items, each value against the
+    others, and otherwise all pairs on the items that both have."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""

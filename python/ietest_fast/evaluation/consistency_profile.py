@@ -28,53 +28,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ConsistencyProfile(Result):
-    """How alike a classifier answers the wordings of items (Srikanth et al. 2024).
-
-    Attributes
-    ----------
-    group
-        Which classifier: its ``model``, ``m`` and ``rho``, where there are several.
-    result
-        Accuracy, P_C and the other measures, with intervals.
-    counts
-        The answers, counted by bucket.
-    corrected
-        Estimates for the full test set; None without one.
-    subsets
-        Consistency by the values of a column; None without one.
-    diversity
-        How diverse the paraphrases are, and consistency by it; None if it was not measured.
-    partial
-        Consistency on items that a part of the input decides, and on others; None without answers
-        of a classifier that saw a part of it.
-    n_mixed
-        Items left out because their wordings have different gold labels.
-    n_empty
-        Items of the source without a row that could be used; None if it is known of several joined
-        sources, and not of all together.
-    predictions
-        The long table of the classifier's answers: one row for each wording.
-    warnings
-        Whole sentences about how the answers came about.
-    n_wanted
-        How many paraphrases of each item were asked for; None if they were not made here.
-    text_columns
-        Columns of `predictions` that hold the texts that were answered; empty if none are known.
-    """
+    """How alike a classifier answers the wordings of items (Srikanth et al. 2024)."""
 
     group: dict[str, Any]
+    """Which classifier: its ``model``, ``m`` and ``rho``, where there are several."""
     result: ConsistencyResult
+    """Accuracy, P_C and the other measures, with intervals."""
     counts: BucketCounts
+    """The answers, counted by bucket."""
     corrected: CorrectedResult | None
+    """Estimates for the full test set; None without one."""
     subsets: ConsistencySubsets | None
+    """Consistency by the values of a column; None without one."""
     n_mixed: int
+    """Items left out because their wordings have different gold labels."""
     n_empty: int | None
+    """Items of the source without a row that could be used; None if it is known of several joined
+    sources, and not of all together."""
     predictions: Predictions
+    """The long table of the classifier's answers: one row for each wording."""
     diversity: ConsistencyDiversity | None = None
+    """How diverse the paraphrases are, and consistency by it; None if it was not measured."""
     partial: ConsistencyPartial | None = None
+    """Consistency on items that a part of the input decides, and on others; None without answers of
+    a classifier that saw a part of it."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about how the answers came about."""
     n_wanted: int | None = None
+    """How many paraphrases of each item were asked for; None if they were not made here."""
     text_columns: tuple[str, ...] = ()
+    """Columns of `predictions` that hold the texts that were answered; empty if none are known."""
 
     @property
     def n_items(self) -> int:

@@ -36,28 +36,7 @@ if TYPE_CHECKING:
 def read_wordings(
     path: str | Path, *, threshold: float | None = None, by_outcomes: bool = False
 ) -> ConsistencyAnswers | None:
-    """Read a log of answers to wordings, if it is a long table or of ParaNLU.
-
-    Parameters
-    ----------
-    path
-        A table with a row for each item and version, such as ``ietest-fast consistency --out``
-        writes (Parquet, CSV, TSV or JSON lines), or ParaNLU's published predictions.
-    threshold
-        The least score in the column ``correct`` that is right; None: it holds outcomes.
-    by_outcomes
-        Whether the column ``correct`` alone says what is right, even beside labels.
-
-    Returns
-    -------
-    ConsistencyAnswers or None
-        None if it is neither.
-
-    Raises
-    ------
-    InputError
-        If it is one of them and damaged, or cannot be read.
-    """
+    """Read a log of answers to wordings, if it is a long table or of ParaNLU."""
     from ietest_fast.corpus.streams import open_batches
 
     path = Path(path)
@@ -109,13 +88,7 @@ def _read_scored(path: Path, threshold: float | None) -> ConsistencyAnswers:
 
 
 def need_wordings(path: str | Path) -> ConsistencyAnswers:
-    """Read a log of answers to wordings, as :func:`read_wordings` does; refuse any other file.
-
-    Raises
-    ------
-    InputError
-        If it is no such log, is damaged, or cannot be read.
-    """
+    """Read a log of answers to wordings, as :func:`read_wordings` does; refuse any other file."""
     found = read_wordings(path)
     if found is None:
         raise InputError(
@@ -127,13 +100,7 @@ def need_wordings(path: str | Path) -> ConsistencyAnswers:
 
 
 def as_answers(predictions: Predictions) -> ConsistencyAnswers:
-    """Return predictions of which no more is known as answers to wordings.
-
-    Raises
-    ------
-    InputError
-        If an answer is none of the labels, or marks contradict the answers.
-    """
+    """Return predictions of which no more is known as answers to wordings."""
     from ietest_fast.evaluation.readers.facts_beside import say_beside
 
     said = say_beside(predictions, Path(predictions.source))
@@ -195,12 +162,8 @@ def _note_missing(predictions: Predictions) -> tuple[str, ...]:
 def name_answers(
     answers: Sequence[ConsistencyAnswers], paths: Sequence[Path]
 ) -> tuple[ConsistencyAnswers, ...]:
-    """Return answers of several files, each of another model, called as its file where it has none.
-
-    Raises
-    ------
-    InputError
-        If two files hold answers of the same model.
+    """Return answers of several files, each of another model, called as its file where it has
+    none.
     """
     named = name_models([each.predictions for each in answers], paths)
     curves = number_names(map(plain_name, paths)) if len(paths) > 1 else [""]
@@ -214,13 +177,7 @@ def name_answers(
 
 
 def join_answers(answers: Sequence[ConsistencyAnswers]) -> ConsistencyAnswers:
-    """Put answers of several models into one table.
-
-    Raises
-    ------
-    InputError
-        If the tables do not go together.
-    """
+    """Put answers of several models into one table."""
     if len(answers) == 1:
         return answers[0]
     labels = {each.predictions.label_names for each in answers}
@@ -247,13 +204,7 @@ def join_answers(answers: Sequence[ConsistencyAnswers]) -> ConsistencyAnswers:
 
 
 def without_mixed(answers: ConsistencyAnswers) -> ConsistencyAnswers:
-    """Leave out items whose wordings have different gold labels, and count them.
-
-    Raises
-    ------
-    InputError
-        If no item of a classifier is left.
-    """
+    """Leave out items whose wordings have different gold labels, and count them."""
     predictions = answers.predictions
     if "gold" not in predictions.columns:
         return answers

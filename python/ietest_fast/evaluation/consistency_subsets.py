@@ -48,24 +48,6 @@ def part_by_column(
     If all paraphrases of each item have one value, the values part the items, such as easy and
     difficult ones; otherwise they part the paraphrases of each item, such as those of people and of
     a program.
-
-    Parameters
-    ----------
-    predictions
-        Of one classifier.
-    column
-        Of texts, numbers or truth values; rows without a value are a subset of their own.
-    clusters
-        A column of clusters, or None.
-    confidence_level
-        Of all intervals.
-    **options
-        As for :func:`ietest_fast.stats.measure_consistency`.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, it has one value only or too many, or they are no plain values.
     """
     values, is_original = read_values(predictions, column)
     names = sorted(set(values[~is_original].tolist()))
@@ -121,23 +103,7 @@ def part_items(
     confidence_level: float,
     **options: Any,
 ) -> ConsistencySubsets:
-    """Measure consistency by a value that each item has.
-
-    Parameters
-    ----------
-    counts
-        The answers of one classifier, counted by item.
-    values
-        By item; items without one, or with None, are left out.
-    names
-        All values, in the order of the parts; those that no item has are left out.
-    column
-        What the values are called.
-    confidence_level
-        Of all intervals.
-    **options
-        As for :func:`ietest_fast.stats.measure_consistency`.
-    """
+    """Measure consistency by a value that each item has."""
     own = np.array([values.get(name) for name in counts.names.tolist()], dtype=object)
     masks = {name: np.asarray(own == name, dtype=np.bool_) for name in names}
     masks = {name: mask for name, mask in masks.items() if mask.any()}
@@ -182,14 +148,7 @@ def _n_common(one: BucketCounts, two: BucketCounts) -> int:
 
 
 def read_values(predictions: Predictions, column: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the values of a column as texts, and which rows are originals, shape (n,) each.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, its values are no plain ones, or they are marks of difficulty
-        that contradict their scores.
-    """
+    """Return the values of a column as texts, and which rows are originals, shape (n,) each."""
     from ietest_fast.evaluation.difficulty_file import DIFFICULTY, check_marks
 
     table = predictions.table

@@ -67,62 +67,42 @@ MOST_SLICED = 500
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureSource:
-    """Where the features of texts come from: their words, unless something else is named.
-
-    Attributes
-    ----------
-    vectors
-        A file with a vector for each row; see
-        :func:`~ietest_fast.evaluation.vector_file.read_vectors`.
-    column
-        Its column.
-    encoder
-        A model that gives them; see :func:`~ietest_fast.models.encoder.embed_texts`.
-    min_texts
-        Of words: those in fewer items are left out.
-    """
+    """Where the features of texts come from: their words, unless something else is named."""
 
     vectors: Path | None = None
+    """A file with a vector for each row; see
+    :func:`~ietest_fast.evaluation.vector_file.read_vectors`."""
     column: str | None = None
+    """Its column."""
     encoder: Path | None = None
+    """A model that gives them; see :func:`~ietest_fast.models.encoder.embed_texts`."""
     min_texts: int = 2
+    """Of words: those in fewer items are left out."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MarkedFile:
-    """A file with marks of difficulty, not written yet.
-
-    Attributes
-    ----------
-    table
-        The file's, with the columns ``difficulty`` (``easy``, ``difficult``, or null for rows
-        without a gold label and for items without a score) and ``aflite_score`` (float64, null
-        where there is none).
-    difficulty
-        Of the items.
-    n_items
-        Items that were filtered.
-    has_wordings
-        Whether an item may have several rows, all of which are marked by its original.
-    n_unmarked
-        Rows without a gold label.
-    n_features
-        Numbers of an item.
-    text_columns
-        Columns of texts that were read.
-    n_train, slice_size
-        As they were used.
-    """
+    """A file with marks of difficulty, not written yet."""
 
     table: pa.Table
+    """The file's, with the columns ``difficulty`` (``easy``, ``difficult``, or null for rows
+    without a gold label and for items without a score) and ``aflite_score`` (float64, null where
+    there is none)."""
     difficulty: Difficulty
+    """Of the items."""
     n_items: int
+    """Items that were filtered."""
     has_wordings: bool
+    """Whether an item may have several rows, all of which are marked by its original."""
     n_unmarked: int
+    """Rows without a gold label."""
     n_features: int
+    """Numbers of an item."""
     text_columns: tuple[str, ...]
+    """Columns of texts that were read."""
     n_train: int
     slice_size: int
+    """As they were used."""
 
     def write(self, path: str | Path) -> None:
         """Write the table, whole or not at all, in the format of the name."""
@@ -155,41 +135,7 @@ def mark_difficulty(
     on_progress: Callable[[int], None] | None = None,
     **options: Any,
 ) -> MarkedFile:
-    """Mark the items of a file as easy or difficult by AFLite.
-
-    Parameters
-    ----------
-    path
-        Labelled texts as :func:`ietest_fast.corpus.read_corpus` reads them; or paraphrases, or
-        answers to them, with a column of items. Then each item counts once, by its version
-        ``original`` or, without one, its first row.
-    features
-        Where they come from; None: the words.
-    text_columns, label_column
-        As for :func:`ietest_fast.corpus.read_corpus`; in a table of answers labels are in ``gold``.
-    input_column
-        The only column of texts that is looked at; None: all.
-    item_column
-        None: ``item`` if there is such a column; otherwise each row is an item.
-    groups
-        A column whose equal values stand together, in training or out of it.
-    n_train
-        None: :data:`MOST_TRAINED_ON`, or half of the items if that is less.
-    slice_size
-        None: :data:`MOST_SLICED`, or one item of 40 if that is less.
-    n_threads
-        None for all cores. Makes no difference to the result.
-    on_progress
-        Called with the number of classifiers that were trained.
-    **options
-        Further ones of :func:`~ietest_fast.evaluation.aflite.filter_adversarially`.
-
-    Raises
-    ------
-    InputError
-        If the file is not as it should be, has a column of the same name already, a column is
-        missing, the vectors are not those of its rows, or an option is out of its range.
-    """
+    """Mark the items of a file as easy or difficult by AFLite."""
     path, chosen = Path(path), features or FeatureSource()
     table = _read_table(path)
     for name in (DIFFICULTY, SCORE):
@@ -257,13 +203,7 @@ def mark_difficulty(
 
 
 def check_marked(data: Any) -> None:
-    """Stop if marks of difficulty in a file, or a table, contradict the scores beside them.
-
-    Raises
-    ------
-    InputError
-        As for :func:`check_marks`.
-    """
+    """Stop if marks of difficulty in a file, or a table, contradict the scores beside them."""
     if isinstance(data, str | Path):
         with open_batches(data) as batches:
             names = batches.schema.names
@@ -282,12 +222,6 @@ def check_marks(table: pa.Table, source: str) -> None:
     """Stop if marks of difficulty contradict the scores beside them, whatever threshold made them.
 
     Other marks than ``easy`` and ``difficult`` are somebody else's.
-
-    Raises
-    ------
-    InputError
-        If a score is no share, a mark has none or the reverse, or an easy item has a lower score
-        than a difficult one.
     """
     if not {DIFFICULTY, SCORE} <= set(table.column_names):
         return

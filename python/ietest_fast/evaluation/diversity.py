@@ -40,20 +40,14 @@ SYNTACTIC = ("tag_distance", "relation_distance")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DiversityGroups:
-    """Buckets in groups, by quantiles of a measure.
-
-    Attributes
-    ----------
-    codes
-        int64 (n_buckets,): the group of each bucket, 0 for the lowest values; -1 for buckets whose
-        measure is not known.
-    edges
-        float64 (n_groups + 1,): the quantiles. Group g has the means above ``edges[g]``, up to and
-        with ``edges[g + 1]``; the first has the lowest, too.
-    """
+    """Buckets in groups, by quantiles of a measure."""
 
     codes: NDArray[np.int64]
+    """int64 (n_buckets,): the group of each bucket, 0 for the lowest values; -1 for buckets whose
+    measure is not known."""
     edges: NDArray[np.float64]
+    """float64 (n_groups + 1,): the quantiles. Group g has the means above ``edges[g]``, up to and
+    with ``edges[g + 1]``; the first has the lowest, too."""
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -70,23 +64,7 @@ class DiversityGroups:
 def group_by_quantiles(
     means: NDArray[np.float64], measure: str, *, n_groups: int
 ) -> DiversityGroups:
-    """Group buckets by the quantiles of their means of a measure.
-
-    Parameters
-    ----------
-    means
-        float64 (n_buckets,), NaN where unknown. Buckets with equal means are in one group, so that
-        groups may differ in size where means repeat, or be empty.
-    measure
-        What it is called, for messages.
-    n_groups
-        Groups of about the same size, at least 2.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two groups, or no mean is known.
-    """
+    """Group buckets by the quantiles of their means of a measure."""
     if n_groups < 2:
         raise InputError(f"n_groups must be at least 2, not {n_groups}")
     known = ~np.isnan(means)
@@ -107,26 +85,7 @@ def pair_texts(
     all_columns: bool,
     source: str,
 ) -> dict[str, tuple[pa.Array, pa.Array]]:
-    """Return the texts of originals and of their paraphrases, by column.
-
-    Parameters
-    ----------
-    table
-        With columns of texts.
-    columns
-        Their names.
-    originals, paraphrases
-        int64 (n,): rows that are compared.
-    all_columns
-        Whether columns count in which no paraphrase differs from its original.
-    source
-        For messages.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or does not hold texts.
-    """
+    """Return the texts of originals and of their paraphrases, by column."""
     check_columns(source, table.column_names, columns)
     pairs = {}
     for name in columns:
@@ -156,35 +115,7 @@ def measure_pairs(
     syntax: bool,
     n_threads: int | None = None,
 ) -> dict[str, NDArray[np.float64]]:
-    """Compute the measures of n paraphrases against their originals.
-
-    Parameters
-    ----------
-    pairs
-        By column the originals and the paraphrases, n large_strings each, none missing. The words
-        of all columns are taken together, but for the lexical distance: that is the mean of the
-        columns'.
-    syntax
-        Whether to parse texts, for the measures of :data:`SYNTACTIC`.
-    n_threads
-        Processes of the parser; None for all cores. Makes no difference to the result.
-
-    Returns
-    -------
-    dict
-        By measure, float64 (n,), NaN where it is not known.
-
-        ===================== ====================================================================
-        lexical_distance      :func:`~ietest_fast.evaluation.bag_distance.measure_bag_distance`, the
-                              lexical diversity of the paper's Table 6
-        jaccard               :func:`~ietest_fast.evaluation.text_overlap.measure_jaccard`, words
-        character_overlap     Dice's coefficient of trigrams of characters
-        bleu                  :func:`~ietest_fast.evaluation.text_overlap.measure_bleu`
-        length_ratio          words of the paraphrase for each of the original
-        tag_distance          edit distance of Penn tags over the longer length
-        relation_distance     the same of dependency relations, in the order of the words
-        ===================== ====================================================================
-    """
+    """Compute the measures of n paraphrases against their originals."""
     first, second = (_join([pair[side] for pair in pairs.values()]) for side in (0, 1))
     words = number_words(first, second)
     found = {

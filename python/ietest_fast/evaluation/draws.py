@@ -34,21 +34,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Drawn:
-    """Wordings of some rows.
-
-    Attributes
-    ----------
-    table
-        n rows with the columns of the originals.
-    source_row
-        int64 (n,): the row of the originals that each comes from.
-    draw
-        int64 (n,): which of its row's wordings it is, from 0.
-    """
+    """Wordings of some rows."""
 
     table: pa.Table
+    """n rows with the columns of the originals."""
     source_row: NDArray[np.int64]
+    """int64 (n,): the row of the originals that each comes from."""
     draw: NDArray[np.int64]
+    """int64 (n,): which of its row's wordings it is, from 0."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -61,25 +54,14 @@ class Drawing:
     in turn each draws in its turn; parts that can do neither are made as they are. Random numbers
     are addressed by seed, item and draw, so that an item has the same wordings in whichever company
     it is.
-
-    Parameters
-    ----------
-    transformation
-        What to draw from; it keeps labels.
-    share
-        In (0, 1).
-    seed
-        0 or more.
-
-    Raises
-    ------
-    InputError
-        If nothing of the transformation can be drawn, or `share` or `seed` is out of its range.
     """
 
     transformation: Transformation
+    """What to draw from; it keeps labels."""
     share: float = 0.5
+    """In (0, 1)."""
     seed: int = 0
+    """0 or more."""
     _parts: tuple[Any, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -108,21 +90,7 @@ class Drawing:
         n_draws: int,
         n_threads: int | None = None,
     ) -> Drawn:
-        """Draw up to `n_draws` different wordings of each row, none of them the original.
-
-        Parameters
-        ----------
-        table
-            The originals.
-        columns
-            Columns of texts to reword.
-        items
-            Name of each row; they address the random numbers.
-        n_draws
-            At least 1.
-        n_threads
-            Threads; None for all cores. Makes no difference to the result.
-        """
+        """Draw up to `n_draws` different wordings of each row, none of them the original."""
         if n_draws < 1:
             raise InputError(f"draws must be at least 1, not {n_draws}")
         addresses = address_items(items)

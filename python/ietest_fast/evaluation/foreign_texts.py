@@ -23,19 +23,13 @@ TEXT_COLUMNS = ("text", "sentence", "question", "premise")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ForeignTexts:
-    """Texts of a file.
-
-    Attributes
-    ----------
-    table
-        n rows with the columns of texts of a labelled corpus: the first holds the texts, the others
-        are null.
-    source
-        The file.
-    """
+    """Texts of a file."""
 
     table: pa.Table
+    """n rows with the columns of texts of a labelled corpus: the first holds the texts, the others
+    are null."""
     source: Path
+    """The file."""
 
     @property
     def items(self) -> pa.Array:
@@ -60,23 +54,7 @@ class ForeignTexts:
 def read_foreign_texts(
     path: str | Path, column: str | None, text_columns: Sequence[str]
 ) -> ForeignTexts:
-    """Read a column of texts, such as AQuA-RAT's word problems.
-
-    Parameters
-    ----------
-    path
-        Parquet, CSV, TSV or JSON lines.
-    column
-        Its name; None: the only column of texts, or the first of ``text``, ``sentence``,
-        ``question`` and ``premise`` that there is.
-    text_columns
-        What the columns are called in the labelled corpus.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or has no such column or none that is known.
-    """
+    """Read a column of texts, such as AQuA-RAT's word problems."""
     path = Path(path)
     with open_batches(path) as batches:
         schema = batches.schema
@@ -92,13 +70,7 @@ def read_foreign_texts(
 
 
 def take_foreign_texts(texts: Iterable[str | None], text_columns: Sequence[str]) -> ForeignTexts:
-    """Take texts as they are; see :func:`read_foreign_texts`.
-
-    Raises
-    ------
-    InputError
-        If there is none, or one is no string.
-    """
+    """Take texts as they are; see :func:`read_foreign_texts`."""
     try:
         column = pa.chunked_array([pa.array(list(texts), pa.large_string())])
     except (pa.ArrowException, TypeError) as error:

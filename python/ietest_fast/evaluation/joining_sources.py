@@ -31,30 +31,7 @@ SOURCE = "source"
 
 
 def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> Buckets:
-    """Put paraphrases of the same items from several sources together.
-
-    Parameters
-    ----------
-    parts
-        By the name of the source, at least two.
-    drop_mixed
-        Whether to leave out, and count, items whose rows have different labels. An item that was
-        left out of one source for this is left out of all.
-
-    Returns
-    -------
-    Buckets
-        With a column ``source``: its name, and ``original`` for originals. An original that several
-        files have is there once. Versions are called ``name:version``. Empty are items that have no
-        row in any source.
-
-    Raises
-    ------
-    InputError
-        If two sources hold the same rows, the files have other text columns or labels, an original
-        has another text or label in another file, a file shares no item with the others, or has a
-        column ``source`` already.
-    """
+    """Put paraphrases of the same items from several sources together."""
     found = list(parts.values())
     first = found[0]
     tables = {name: own.table for name, own in parts.items()}
@@ -101,27 +78,7 @@ def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> B
 
 
 def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> ConsistencyAnswers:
-    """Put the answers of a classifier to paraphrases from several sources together.
-
-    Parameters
-    ----------
-    parts
-        By the name of the source, at least two; of the same classifiers.
-
-    Returns
-    -------
-    ConsistencyAnswers
-        As :func:`join_buckets` does it. What a file counts of items that it lacks is said, not
-        added: the same item may be lacking in several, and be there in another. How many
-        paraphrases were wanted is the sum, if all files know it.
-
-    Raises
-    ------
-    InputError
-        If two sources hold the same rows, an original has another text, label or answer in another
-        file, the tables do not go together, a file shares no item with the others, or has a column
-        ``source`` already.
-    """
+    """Put the answers of a classifier to paraphrases from several sources together."""
     found = list(parts.values())
     first = found[0].predictions
     has_copies = any("copy" in own.predictions.columns for own in found)
@@ -195,13 +152,7 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
 
 
 def _say_shared(tables: Mapping[str, pa.Table], sources: Mapping[str, str]) -> tuple[str, ...]:
-    """Say how many items sources share, because sources are compared on these alone.
-
-    Raises
-    ------
-    InputError
-        If one shares none with the others.
-    """
+    """Say how many items sources share, because sources are compared on these alone."""
     listed = {name: name_items(table["item"]) for name, table in tables.items()}
     items = {name: set(own) for name, own in listed.items()}
     for name, own in reversed(items.items()):
@@ -263,13 +214,7 @@ def _say_same_answers(tables: Mapping[str, pa.Table], *, keys: Sequence[str]) ->
 
 
 def _find_shared_texts(parts: Sequence[ConsistencyAnswers]) -> list[str]:
-    """Return the columns of texts that all have, for their originals to be compared.
-
-    Raises
-    ------
-    InputError
-        If they are called differently.
-    """
+    """Return the columns of texts that all have, for their originals to be compared."""
     first, *others = (find_answered_texts(own.predictions, own.run.text_columns) for own in parts)
     for part, names in zip(parts[1:], others, strict=True):
         if first and len(names) == len(first) and not set(first) & set(names):

@@ -51,28 +51,7 @@ _SORT = "bring both files into the same order, or name a column of ids with --id
 def prepare(
     logs: Sequence[Answers], *, epochs: Epochs, threshold: float | None
 ) -> tuple[list[Answers], list[str]]:
-    """Give the rows of logs names of one type, each row one of its own.
-
-    Parameters
-    ----------
-    logs
-        As they were read.
-    epochs
-        What to do with several answers of a log to an item: compare each with the same one of the
-        other logs, take the first, or the mean of their scores.
-    threshold
-        The least mean that is right; None: 1 is right and 0 wrong.
-
-    Returns
-    -------
-    tuple
-        The logs, and sentences about what was done.
-
-    Raises
-    ------
-    InputError
-        If a mean is neither right nor wrong.
-    """
+    """Give the rows of logs names of one type, each row one of its own."""
     found, notes = [], []
     for log in logs:
         if epochs != "all" and log.repeated is not None:
@@ -220,20 +199,7 @@ def keep_common(parts: list[Part]) -> tuple[list[Part], int]:
 
 
 def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
-    """Give all logs the items and the order of the first, and gold labels to those without.
-
-    Parameters
-    ----------
-    parts
-        The logs.
-    has_ids
-        Whether the user has named what tells items apart.
-
-    Raises
-    ------
-    InputError
-        If logs differ in length or items, or none has gold labels or outcomes.
-    """
+    """Give all logs the items and the order of the first, and gold labels to those without."""
     first = parts[0].log
     pairs = [align_pair(first, part.log, has_ids=has_ids)[1] for part in parts[1:]]
     if first.items is None:
@@ -297,11 +263,6 @@ def check_repeats(parts: Sequence[Part]) -> list[str]:
     """Say that aligned logs answer items in different epochs, or stop if only some items are.
 
     Other examples, or another draw, may stand before another answer; one epoch for all is a choice.
-
-    Raises
-    ------
-    InputError
-        If the answers to some items are of another epoch than in the first log.
     """
     first, said = parts[0].log, []
     for part in parts[1:]:
@@ -427,13 +388,7 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
 
 
 def check_items(log: Answers) -> pa.Array:
-    """Return a log's items as texts, each with the number of its copy where there are copies.
-
-    Raises
-    ------
-    InputError
-        If one is missing, or there twice.
-    """
+    """Return a log's items as texts, each with the number of its copy where there are copies."""
     assert log.items is not None  # noqa: S101 - the caller has seen to it
     column = log.items
     if "copy" in log.keys:
@@ -550,20 +505,7 @@ def check_own_gold(log: Answers, names: Sequence[str]) -> None:
 
 
 def check_gold(first: Answers, other: Answers, *, names: Sequence[str] | None = None) -> None:
-    """Stop if two logs, or a log and a table of gold labels, have different ones for an item.
-
-    Parameters
-    ----------
-    first, other
-        In the same order; either may be without gold labels.
-    names
-        Of the labels, which numbers may stand for. None: labels are compared as they stand.
-
-    Raises
-    ------
-    InputError
-        If they contradict each other.
-    """
+    """Stop if two logs, or a log and a table of gold labels, have different ones for an item."""
     columns = list_right(first, other)
     if columns is None:
         return

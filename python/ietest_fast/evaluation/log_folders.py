@@ -28,27 +28,7 @@ _MOST_SHOWN = 20
 def find_logs(
     paths: Sequence[str | Path], tasks: Sequence[str], *, reader: str | None = None
 ) -> list[Path]:
-    """Return the logs that paths lead to: files as they are, of folders those of the tasks.
-
-    Parameters
-    ----------
-    paths
-        Files and folders; folders are searched to any depth.
-    tasks
-        Names of tasks. None: a folder has to hold the logs of one task.
-    reader
-        Name of the reader of the logs; None to find it by their content.
-
-    Returns
-    -------
-    list of Path
-        Of each folder one log for each task, in their order.
-
-    Raises
-    ------
-    InputError
-        If a task has no log in a folder, or several, or no task is named where there are several.
-    """
+    """Return the logs that paths lead to: files as they are, of folders those of the tasks."""
     places = [Path(path) for path in paths]
     if tasks and not any(path.is_dir() for path in places):
         raise InputError("a task is named (--task), and no folder in which to look for its log")

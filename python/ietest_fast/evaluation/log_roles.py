@@ -187,18 +187,7 @@ def _decide(logs: Sequence[Answers], tasks: Sequence[str], models: Sequence[str 
 
 
 def say_other_settings(logs: Sequence[Answers]) -> list[str]:
-    """Say in what the models were asked otherwise, whose answers are not comparable for that.
-
-    Parameters
-    ----------
-    logs
-        Of which some say how. Several models may each have their chat template.
-
-    Returns
-    -------
-    list of str
-        A sentence, or nothing.
-    """
+    """Say in what the models were asked otherwise, whose answers are not comparable for that."""
     told = [log for log in logs if log.settings]
     several = len({log.model for log in told}) > 1
     differ = []

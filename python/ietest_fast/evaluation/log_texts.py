@@ -58,18 +58,6 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
     """Say which texts of a version differ from those of the first version of its classifier.
 
     The texts themselves say it where both logs have them; otherwise a column that either has.
-
-    Parameters
-    ----------
-    part
-        An aligned log.
-    parts
-        All of them.
-
-    Returns
-    -------
-    pyarrow.Array or None
-        bool, shape (n,); None if it is not known, or there is one version.
     """
     own = [other for other in parts if other.model == part.model]
     first, log = own[0].log, part.log
@@ -181,16 +169,6 @@ def say_other_texts(parts: Sequence[Part]) -> list[str]:
     """Count the wordings that are other ones in one classifier's answers than in another's.
 
     Where either says no text, or the texts stand in other columns, nothing is known.
-
-    Parameters
-    ----------
-    parts
-        Aligned logs; those that name no versions have been told apart by their texts.
-
-    Returns
-    -------
-    list of str
-        A sentence, or nothing.
     """
     firsts: dict[str, Part] = {}
     n_wrong = n_common = 0

@@ -15,37 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearClassifier:
-    """A linear classifier of k classes.
-
-    Attributes
-    ----------
-    classes
-        int64 (k,): the codes of the classes that it has seen.
-    weights
-        float64 (d, r): r is 1 for two classes, k for more, 0 for one.
-    intercepts
-        float64 (r,).
-    has_converged
-        Whether fitting ended at a minimum; otherwise at the most steps, or where no step lowered
-        the loss.
-    """
+    """A linear classifier of k classes."""
 
     classes: NDArray[np.int64]
+    """int64 (k,): the codes of the classes that it has seen."""
     weights: NDArray[np.float64]
+    """float64 (d, r): r is 1 for two classes, k for more, 0 for one."""
     intercepts: NDArray[np.float64]
+    """float64 (r,)."""
     has_converged: bool = True
+    """Whether fitting ended at a minimum; otherwise at the most steps, or where no step lowered the
+    loss."""
 
     def predict(self, features: Any, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """Return the code of the likeliest class of each row; of equals the first.
-
-        Parameters
-        ----------
-        features
-            Shape (n, d): an array of numbers, or a sparse matrix in compressed rows. A block of
-            rows at a time is made float64.
-        rows
-            int64 (m,): which; None for all.
-        """
+        """Return the code of the likeliest class of each row; of equals the first."""
         which = np.arange(features.shape[0]) if rows is None else rows
         n_outputs = self.weights.shape[1]
         best = np.zeros(len(which), np.int64)
@@ -70,20 +53,6 @@ def fit_logistic(
     It minimises C · Σ loss + ½ ‖w‖², where C is `inverse_penalty` and intercepts are free, by
     L-BFGS: of two classes with one vector of weights, of more with one for each class, as
     scikit-learn's ``LogisticRegression`` does. A class without rows is never predicted.
-
-    Parameters
-    ----------
-    features
-        Shape (n, d): an array of float64, or a sparse matrix of SciPy's.
-    labels
-        int64 (n,): codes of classes.
-    inverse_penalty
-        More than 0.
-    tolerance
-        The steps end where no component of the gradient, of the mean over rows, is larger, or
-        where the last step has lowered the mean loss by less than 1e-15 of it.
-    max_steps
-        The most steps of L-BFGS.
     """
     from scipy.optimize import minimize
 

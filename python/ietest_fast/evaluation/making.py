@@ -9,40 +9,27 @@ from ietest_fast.plurals import say_count
 
 @dataclass(frozen=True, kw_only=True)
 class Making:
-    """How one transformation made wordings.
-
-    Attributes
-    ----------
-    name
-        Of the transformation.
-    identity
-        The name with four digits of a hash, for signatures.
-    n_items
-        Items that it was given.
-    n_wordings
-        Wordings in the buckets that it made.
-    n_unchanged
-        Items in which it changes nothing.
-    n_repeated
-        Wordings that were left out because their item has the same one from another transformation
-        already.
-    n_draws
-        Draws that were asked for; None if the transformation was made once.
-    n_short
-        Items that it changes, with fewer different wordings than draws.
-    n_missing
-        Wordings that these lack.
-    """
+    """How one transformation made wordings."""
 
     name: str
+    """Of the transformation."""
     identity: str
+    """The name with four digits of a hash, for signatures."""
     n_items: int
+    """Items that it was given."""
     n_wordings: int
+    """Wordings in the buckets that it made."""
     n_unchanged: int
+    """Items in which it changes nothing."""
     n_repeated: int = 0
+    """Wordings that were left out because their item has the same one from another transformation
+    already."""
     n_draws: int | None = None
+    """Draws that were asked for; None if the transformation was made once."""
     n_short: int = 0
+    """Items that it changes, with fewer different wordings than draws."""
     n_missing: int = 0
+    """Wordings that these lack."""
 
     @property
     def n_wanted(self) -> int:

@@ -104,26 +104,18 @@ _RELEASED_OTHERS = {"", "sentence2", "subjects", "objects", "ids", "people", "pl
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaskedAnswers:
-    """A model's answers to items of masked inference.
-
-    Attributes
-    ----------
-    table
-        n rows with the columns of :data:`SCHEMA` and of `groups`.
-    groups
-        Columns by which accuracies are parted.
-    candidates
-        The words that answers were compared with; empty where all were ranked in the vocabulary, or
-        if it is not known.
-    backend, fingerprint
-        Of the model; empty if it is not known.
-    """
+    """A model's answers to items of masked inference."""
 
     table: pa.Table
+    """n rows with the columns of :data:`SCHEMA` and of `groups`."""
     groups: tuple[str, ...] = ()
+    """Columns by which accuracies are parted."""
     candidates: tuple[str, ...] = ()
+    """The words that answers were compared with; empty where all were ranked in the vocabulary, or
+    if it is not known."""
     backend: str = ""
     fingerprint: str = ""
+    """Of the model; empty if it is not known."""
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -154,15 +146,7 @@ class MaskedAnswers:
 
 
 def write_masked_log(answers: Sequence[MaskedAnswers], path: str | Path) -> None:
-    """Write the answers of some models to one file, whole or not at all.
-
-    Parameters
-    ----------
-    answers
-        To the same items.
-    path
-        Parquet, CSV, TSV or JSON lines, by its name.
-    """
+    """Write the answers of some models to one file, whole or not at all."""
     from ietest_fast.corpus.batch_writer import BatchWriter
 
     table = pa.concat_tables([each.table for each in answers])

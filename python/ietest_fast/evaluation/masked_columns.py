@@ -33,24 +33,7 @@ def row_error(complaint: str, path: Path, row: int, column: str) -> InputError:
 def read_column(
     column: pa.ChunkedArray, field: pa.Field, path: Path, *, rows: NDArray[np.int64]
 ) -> pa.Array | pa.ChunkedArray:
-    """Return a column of a log in the type that it has in the schema; what is missing stays so.
-
-    Parameters
-    ----------
-    column
-        Its n values, of any type.
-    field
-        Its name and type.
-    path
-        The file, for messages.
-    rows
-        Shape (n,): the values' rows in the file.
-
-    Raises
-    ------
-    InputError
-        If a value is something else; names its row.
-    """
+    """Return a column of a log in the type that it has in the schema; what is missing stays so."""
     kind = field.type
     try:
         plain = column.cast(plain_type(column.type))
@@ -98,24 +81,7 @@ def _are_no_probability(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 def read_reciprocal(
     table: pa.Table, name: str, path: Path, *, rows: NDArray[np.int64] | None = None
 ) -> NDArray[np.float64]:
-    """Return reciprocal ranks, NaN where there is none.
-
-    Parameters
-    ----------
-    table
-        n rows.
-    name
-        Of the column.
-    path
-        The file, for messages.
-    rows
-        Shape (n,): the table's rows in the file; None: it has all.
-
-    Raises
-    ------
-    InputError
-        If a value is no reciprocal rank; names its row.
-    """
+    """Return reciprocal ranks, NaN where there is none."""
     column = table[name].cast(plain_type(table[name].type))
     values = as_numbers(column)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):

@@ -44,28 +44,19 @@ WHOLE = {"masked": "hypothesis", "sentence2_masked": "sentence2"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaskedItems:
-    """Items of masked inference.
-
-    Attributes
-    ----------
-    table
-        n rows with ``item`` (int64 or string), ``premise``, ``hypothesis`` and ``answer`` (string,
-        null where one is missing), and the columns of `groups` (string).
-    problems
-        Shape (n,): why a row cannot be scored; None where it can.
-    groups
-        Columns by which accuracies are parted.
-    source
-        The file.
-    locate
-        Words for a row of the file.
-    """
+    """Items of masked inference."""
 
     table: pa.Table
+    """n rows with ``item`` (int64 or string), ``premise``, ``hypothesis`` and ``answer`` (string,
+    null where one is missing), and the columns of `groups` (string)."""
     problems: tuple[str | None, ...]
+    """Shape (n,): why a row cannot be scored; None where it can."""
     groups: tuple[str, ...]
+    """Columns by which accuracies are parted."""
     source: str
+    """The file."""
     locate: Callable[[int], str]
+    """Words for a row of the file."""
 
     def __len__(self) -> int:
         return len(self.problems)
@@ -121,17 +112,7 @@ def say_problems(
     what: str = "scored",
     locate: Callable[[int], str] | None = None,
 ) -> str | None:
-    """Say how many rows are left out and why, as a sentence; None if there is none.
-
-    Parameters
-    ----------
-    problems
-        Shape (n,).
-    what
-        What is not done with them.
-    locate
-        Words for a row; None: rows of one model, whose places are not known.
-    """
+    """Say how many rows are left out and why, as a sentence; None if there is none."""
     counts = Counter(problem for problem in problems if problem is not None)
     if not counts:
         return None
@@ -245,13 +226,7 @@ def _take(
 
 
 def read_group(table: pa.Table, name: str, source: str) -> pa.Array:
-    """Return a column as strings, by whose values rows are parted; blanks around them part none.
-
-    Raises
-    ------
-    InputError
-        If its values have no names.
-    """
+    """Return a column as strings, by whose values rows are parted; blanks around them part none."""
     texts = as_texts(table[name], path=source, name=name)
     return pc.utf8_trim_whitespace(pc.fill_null(texts, "none"))
 
@@ -299,24 +274,7 @@ def _find_problem(premise: str | None, hypothesis: str | None, answer: str | Non
 def find_others(
     table: pa.Table, answers: Sequence[str | None], masked: str, source: str
 ) -> list[str | None]:
-    """Say where an answer is not the word that was hidden, if the whole hypothesis is beside it.
-
-    Parameters
-    ----------
-    table
-        n rows.
-    answers
-        Shape (n,).
-    masked
-        The column of hypotheses in which a word is hidden.
-    source
-        For messages.
-
-    Returns
-    -------
-    list
-        Shape (n,): why a row cannot be scored; None where it can, or where nothing says it.
-    """
+    """Say where an answer is not the word that was hidden, if the whole hypothesis is beside it."""
     whole = WHOLE.get(masked, "")
     if any(table.column_names.count(name) != 1 for name in (masked, whole)):
         return [None] * len(table)

@@ -19,34 +19,22 @@ if TYPE_CHECKING:
 
 
 class Word(NamedTuple):
-    """A word in the place of a mask, as a tokenizer sees it.
-
-    Attributes
-    ----------
-    pieces
-        Its tokens.
-    slots
-        Where the score of each piece is, the others being visible.
-    problem
-        Why it cannot be scored; None where it can.
-    """
+    """A word in the place of a mask, as a tokenizer sees it."""
 
     pieces: tuple[int, ...]
+    """Its tokens."""
     slots: tuple[int, ...]
+    """Where the score of each piece is, the others being visible."""
     problem: str | None
+    """Why it cannot be scored; None where it can."""
 
 
 @dataclass(kw_only=True)
 class Queries:
-    """Places of inputs, and the tokens whose scores there are wanted.
-
-    Attributes
-    ----------
-    model
-        Its tokenizer makes the tokens.
-    """
+    """Places of inputs, and the tokens whose scores there are wanted."""
 
     model: MaskedModel
+    """Its tokenizer makes the tokens."""
     _premises: dict[str, int] = field(default_factory=dict)
     _premise_of: list[int] = field(default_factory=list)
     _ids: list[NDArray[np.int32]] = field(default_factory=list)
@@ -57,20 +45,7 @@ class Queries:
     def add(
         self, premises: Sequence[str], texts: Sequence[str], spans: Sequence[tuple[int, int]]
     ) -> list[Word]:
-        """Ask for words.
-
-        Parameters
-        ----------
-        premises, texts
-            n pairs.
-        spans
-            Where the word stands in each second text.
-
-        Returns
-        -------
-        list of Word
-            n words. Each token of a word is hidden by itself, while the others are visible.
-        """
+        """Ask for words."""
         tokenizer, unknown = self.model.tokenizer, self.model.tokenizer.unknown
         found = tokenizer.tokenise_with_spans(texts, spans, allow_none=True)
         words = []
@@ -106,13 +81,7 @@ class Queries:
         return tuple(slots)
 
     def run(self) -> Scores:
-        """Run the model on every input.
-
-        Raises
-        ------
-        InputError
-            If the model returns what is no number, or nothing of the right shape.
-        """
+        """Run the model on every input."""
         model, tokenizer = self.model, self.model.tokenizer
         n = len(self._ids)
         lengths = np.array([len(ids) for ids in self._ids], dtype=np.int64)
@@ -149,29 +118,20 @@ class Queries:
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """Scores of tokens; a slot is a token in a place.
-
-    Attributes
-    ----------
-    inputs, tokens
-        int64 (slots,).
-    log_probabilities
-        float64 (slots,): natural logarithms.
-    ranks
-        int64 (slots,): tokens of the vocabulary that score as high or higher, itself included.
-    best
-        int64 (slots,): the token that scores highest among the others; of several, the first.
-    is_cut, is_truncated
-        bool (inputs,): whether an input was too long, and lost the place itself, or any token.
-    """
+    """Scores of tokens; a slot is a token in a place."""
 
     inputs: NDArray[np.int64]
     tokens: NDArray[np.int64]
+    """int64 (slots,)."""
     log_probabilities: NDArray[np.float64]
+    """float64 (slots,): natural logarithms."""
     ranks: NDArray[np.int64]
+    """int64 (slots,): tokens of the vocabulary that score as high or higher, itself included."""
     best: NDArray[np.int64]
+    """int64 (slots,): the token that scores highest among the others; of several, the first."""
     is_cut: NDArray[np.bool_]
     is_truncated: NDArray[np.bool_]
+    """bool (inputs,): whether an input was too long, and lost the place itself, or any token."""
 
     @classmethod
     def make(

@@ -22,22 +22,15 @@ PRETRAINED, FINE_TUNED = "pretrained", "fine-tuned"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaskedRun:
-    """Answers before and after training.
-
-    Attributes
-    ----------
-    before, after
-        The answers.
-    trained
-        The model, and how its training went.
-    n_shared
-        Items of the test that are training items, too: the same texts with the same answer.
-    """
+    """Answers before and after training."""
 
     before: MaskedAnswers
     after: MaskedAnswers
+    """The answers."""
     trained: TrainedMasked
+    """The model, and how its training went."""
     n_shared: int
+    """Items of the test that are training items, too: the same texts with the same answer."""
 
 
 def train_and_score(

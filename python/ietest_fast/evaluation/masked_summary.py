@@ -32,33 +32,23 @@ N_WRONG = 3
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedGroup:
-    """Items that belong together.
-
-    Attributes
-    ----------
-    value
-        What they have in common: the answer, the module; None of all items.
-    ranked_in
-        ``vocabulary`` or ``candidates``: ranks among both kinds are never averaged.
-    accuracy
-        Share of items whose answer is ranked first.
-    mean_reciprocal_rank, interval
-        The mean of one over the rank, and its interval at 95%, see
-        :func:`ietest_fast.stats.means.mean_interval`.
-    majority, majority_share
-        The most frequent answer, and its share: the accuracy of always giving it.
-    wrong
-        The most frequent wrong answers and how often each was given; empty where it is not known.
-    """
+    """Items that belong together."""
 
     value: str | None
+    """What they have in common: the answer, the module; None of all items."""
     ranked_in: str
+    """``vocabulary`` or ``candidates``: ranks among both kinds are never averaged."""
     accuracy: Share
+    """Share of items whose answer is ranked first."""
     mean_reciprocal_rank: float
     interval: Interval | None
+    """The mean of one over the rank, and its interval at 95%, see
+    :func:`ietest_fast.stats.means.mean_interval`."""
     majority: str
     majority_share: float
+    """The most frequent answer, and its share: the accuracy of always giving it."""
     wrong: tuple[tuple[str, int], ...]
+    """The most frequent wrong answers and how often each was given; empty where it is not known."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -77,26 +67,18 @@ class MaskedGroup:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaskedSummary(Result):
-    """How well a model finds hidden words.
-
-    Attributes
-    ----------
-    answers
-        What it said.
-    whole
-        All items that were scored, one group for each way of ranking.
-    by_answer
-        By answer, sorted by how often they occur, then by name.
-    by_group
-        By column, the groups of its values, sorted by name.
-    """
+    """How well a model finds hidden words."""
 
     title = "Masked inference"
 
     answers: MaskedAnswers
+    """What it said."""
     whole: tuple[MaskedGroup, ...]
+    """All items that were scored, one group for each way of ranking."""
     by_answer: tuple[MaskedGroup, ...]
+    """By answer, sorted by how often they occur, then by name."""
     by_group: dict[str, tuple[MaskedGroup, ...]]
+    """By column, the groups of its values, sorted by name."""
 
     @property
     def model(self) -> str:

@@ -33,13 +33,7 @@ MOST_GROUPS = MOST_DIVERSITY_GROUPS
 
 
 def check_measures(measures: Sequence[str]) -> None:
-    """Refuse what is no measure of diversity.
-
-    Raises
-    ------
-    InputError
-        With the measures that there are.
-    """
+    """Refuse what is no measure of diversity."""
     unknown = [name for name in measures if name not in MEASURES]
     if unknown:
         raise InputError(
@@ -48,13 +42,7 @@ def check_measures(measures: Sequence[str]) -> None:
 
 
 def check_groups(n_groups: int) -> None:
-    """Refuse a number of groups that is out of its range.
-
-    Raises
-    ------
-    InputError
-        With the range.
-    """
+    """Refuse a number of groups that is out of its range."""
     if type(n_groups) is not int or not 2 <= n_groups <= MOST_GROUPS:
         raise InputError(f"there are from 2 to {MOST_GROUPS} groups, not {n_groups}")
 
@@ -67,34 +55,7 @@ def note_diversity(
     columns: Sequence[str] | None = None,
     n_threads: int | None = None,
 ) -> ConsistencyAnswers:
-    """Measure the diversity of the paraphrases that were answered, in columns of the table.
-
-    Parameters
-    ----------
-    answers
-        With the texts of all wordings.
-    measures
-        Some of :data:`MEASURES`, to group items by. All measures of words are computed; those of
-        sentences if one of them is among these, because texts are parsed for them.
-    n_groups
-        Groups of items, from 2 to :data:`MOST_GROUPS`.
-    columns
-        Columns of texts, all of which are compared. None: those that the file names or that have
-        usual names, where any paraphrase differs from its original.
-    n_threads
-        Of the parser; None for all cores. Makes no difference to the result.
-
-    Returns
-    -------
-    ConsistencyAnswers
-        With a column for each measure, float64, null for originals and for paraphrases without one.
-
-    Raises
-    ------
-    InputError
-        If there are no texts, no paraphrase has an original, a column of a measure's name is there
-        already, or there is no such measure.
-    """
+    """Measure the diversity of the paraphrases that were answered, in columns of the table."""
     predictions, run = answers.predictions, answers.run
     check_measures(measures)
     check_groups(n_groups)
@@ -141,13 +102,7 @@ def note_diversity(
 
 
 def check_diversity(answers: ConsistencyAnswers) -> None:
-    """Refuse measures of words that are not those of the texts beside them in a file.
-
-    Raises
-    ------
-    InputError
-        With the first such row.
-    """
+    """Refuse measures of words that are not those of the texts beside them in a file."""
     predictions, run = answers.predictions, answers.run
     table = predictions.table
     texts = [name for name in run.diversity_texts if name in table.column_names]

@@ -42,29 +42,6 @@ def note_partial_input(
     A model that sees the hypothesis or the update alone cannot know the answer, so what it gets
     right is likelier to have an artefact (Srikanth et al. 2024, section 7, Table 7). An item, with
     all its wordings, goes by the answer to its original.
-
-    Parameters
-    ----------
-    answers
-        Of classifiers that saw all of the input.
-    partial
-        Of the one that saw a part of it, to the same items: their originals, and paraphrases
-        where its accuracy on these is wanted.
-    name
-        What it is called.
-
-    Returns
-    -------
-    ConsistencyAnswers
-        With the columns ``partial_input`` (``right``, ``wrong``, or null for an item that it was
-        not asked) and ``partial_input_correct`` (null for a wording that it was not asked).
-
-    Raises
-    ------
-    InputError
-        If `partial` has several models, no originals or an original twice, the two have no item in
-        common, an item has another gold label or text in `partial`, or one of these columns is
-        there already.
     """
     predictions = answers.predictions
     table = predictions.table
@@ -124,28 +101,7 @@ def _check_facts(answers: ConsistencyAnswers, partial: Predictions) -> tuple[str
 def find_partial_answers(
     predictions: Predictions, partial: Predictions
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Find what a model that saw a part of the input answered to the items of predictions.
-
-    Parameters
-    ----------
-    predictions
-        Answers of models that saw all of the input, to any versions.
-    partial
-        Answers of one model that saw a part of it, to the originals of the same items.
-
-    Returns
-    -------
-    right : ndarray
-        bool (n,): whether it got the original of each row's item right.
-    is_matched : ndarray
-        bool (n,): whether it was asked that original.
-
-    Raises
-    ------
-    InputError
-        If `partial` has several models, no originals or an original twice, or the two have no item
-        in common.
-    """
+    """Find what a model that saw a part of the input answered to the items of predictions."""
     if len(partial.groups) > 1:
         raise InputError(
             f"{len(partial.groups)} classifiers are in these predictions, and one that saw a part "

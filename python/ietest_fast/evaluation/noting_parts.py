@@ -25,33 +25,7 @@ def note_parts(
     partial_name: str = "",
     n_threads: int | None = None,
 ) -> tuple[ConsistencyAnswers, ...]:
-    """Note in answers by what their items are parted.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    by_diversity
-        Measures of the diversity of paraphrases, as for
-        :func:`~ietest_fast.evaluation.noting_diversity.note_diversity`, with hyphens or
-        underscores; empty: none.
-    diversity_groups
-        Groups of items for each; None for four.
-    text_columns
-        Whose texts are compared; None as there.
-    partial_input
-        Answers of a classifier that saw a part of the input; None: none.
-    partial_name
-        What that classifier is called.
-    n_threads
-        Of the parser.
-
-    Raises
-    ------
-    InputError
-        As for ``note_diversity`` and
-        :func:`~ietest_fast.evaluation.consistency_partial.note_partial_input`.
-    """
+    """Note in answers by what their items are parted."""
     found = tuple(answers)
     if partial_input is not None:
         found = tuple(note_partial_input(each, partial_input, partial_name) for each in found)

@@ -105,20 +105,7 @@ def read_paranlu_texts(path: str | Path, *, version: str = PARAPHRASE) -> pa.Tab
 def read_texts_and_empty(
     path: str | Path, *, version: str = PARAPHRASE
 ) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read published paraphrases, and the names of the items that have none.
-
-    Parameters
-    ----------
-    path, version
-        As for :func:`read_paranlu_texts`.
-
-    Returns
-    -------
-    table : pyarrow.Table
-        As from :func:`read_paranlu_texts`.
-    empty : tuple of str
-        Items whose list of paraphrases is empty: their texts are nowhere in the file.
-    """
+    """Read published paraphrases, and the names of the items that have none."""
     import pyarrow as pa
 
     source = Path(path)

@@ -19,26 +19,7 @@ if TYPE_CHECKING:
 
 
 def read_paranlu_buckets(path: str | Path) -> Buckets:
-    """Read published paraphrases as buckets.
-
-    Parameters
-    ----------
-    path
-        JSON, plain or gzipped: a file of paraphrases, or of results, whose answers are not read.
-
-    Returns
-    -------
-    Buckets
-        Abductive inference has the texts ``first_story`` and ``second_story`` and the labels
-        ``hyp1`` and ``hyp2``; defeasible inference ``context`` and ``update`` and the labels
-        ``weakener`` and ``strengthener``. Other columns are kept. Items with an empty list of
-        paraphrases are counted as empty.
-
-    Raises
-    ------
-    InputError
-        As for :func:`~ietest_fast.evaluation.read_paranlu_texts`.
-    """
+    """Read published paraphrases as buckets."""
     table, empty = read_texts_and_empty(path)
     is_abductive = "hyp1" in table.column_names
     if is_abductive:

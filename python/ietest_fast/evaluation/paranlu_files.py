@@ -50,13 +50,7 @@ class DamageError(Exception):
 
 
 def load_paranlu(path: Path) -> tuple[Any, ParanluKind]:
-    """Read a file, and say of which kind it is.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or decompressed, is no JSON, has a key twice, or is none of the kinds.
-    """
+    """Read a file, and say of which kind it is."""
     check_readable(path)
     try:
         with open_file(path) as file:
@@ -101,13 +95,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def field_of(record: Any, name: str, kind: type | tuple[type, ...], place: str) -> Any:
-    """Return a field of an object.
-
-    Raises
-    ------
-    DamageError
-        If it is missing or of another type.
-    """
+    """Return a field of an object."""
     if not isinstance(record, dict):
         raise DamageError(f"is {show_value(record)}; an object expected", place)
     if name not in record:

@@ -86,20 +86,6 @@ class Predictions:
     ``genre``, texts) are kept as they are, but for ``changed``, which is one of booleans if it
     says yes and no, in whatever words.
 
-    Parameters
-    ----------
-    table
-        Has these columns; types that can be cast without loss are.
-    label_names
-        All labels, in the order of their codes; None if answers are free text.
-    dropped
-        Rows of the source that are not in the table, by reason.
-    source
-        Where the predictions come from, for messages.
-    repeats
-        The column that names the item of several answers to it (epochs, trials), which are rows of
-        their own and depend on each other: they are drawn together. None if no item has several.
-
     Raises
     ------
     InputError
@@ -109,10 +95,16 @@ class Predictions:
     """
 
     table: pa.Table
+    """Has these columns; types that can be cast without loss are."""
     label_names: tuple[str, ...] | None = None
+    """All labels, in the order of their codes; None if answers are free text."""
     dropped: dict[str, int] = field(default_factory=dict)
+    """Rows of the source that are not in the table, by reason."""
     source: str = "<memory>"
+    """Where the predictions come from, for messages."""
     repeats: str | None = None
+    """The column that names the item of several answers to it (epochs, trials), which are rows of
+    their own and depend on each other: they are drawn together. None if no item has several."""
 
     def __post_init__(self) -> None:
         check_columns(self.table.column_names, self.source)
@@ -500,26 +492,18 @@ class Predictions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairs:
-    """The answers of one classifier to two versions of the same items.
-
-    Attributes
-    ----------
-    predictions
-        Those of the one classifier.
-    reference, version
-        Names of the two versions.
-    reference_rows, version_rows
-        int64, shape (n,): the rows of either version in the table.
-    n_unmatched
-        Items that one of the versions lacks.
-    """
+    """The answers of one classifier to two versions of the same items."""
 
     predictions: Predictions
+    """Those of the one classifier."""
     reference: str
     version: str
+    """Names of the two versions."""
     reference_rows: NDArray[np.int64]
     version_rows: NDArray[np.int64]
+    """int64, shape (n,): the rows of either version in the table."""
     n_unmatched: int
+    """Items that one of the versions lacks."""
 
     def __len__(self) -> int:
         return len(self.reference_rows)
@@ -731,12 +715,8 @@ def are_numbers(values: pa.Array | pa.ChunkedArray) -> bool:
 
 
 def find_contradicted(pairs: Pairs) -> tuple[int, int]:
-    """Count pairs of one answer and one gold label, or none, of which one only is marked as right.
-
-    Returns
-    -------
-    tuple of int
-        How many there are, and the first.
+    """Count pairs of one answer and one gold label, or none, of which one only is marked as
+    right.
     """
     gold = pairs.predictions.codes("gold")
     wrong = np.flatnonzero(

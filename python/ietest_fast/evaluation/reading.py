@@ -50,19 +50,13 @@ NOT_IN_ALL = "not in all logs"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReadLogs:
-    """What logs say.
-
-    Attributes
-    ----------
-    predictions
-        The long table.
-    notes
-        Sentences about what was decided while reading: which log is which version or classifier,
-        which metric was taken, how many answers could not be parsed.
-    """
+    """What logs say."""
 
     predictions: Predictions
+    """The long table."""
     notes: tuple[str, ...]
+    """Sentences about what was decided while reading: which log is which version or classifier,
+    which metric was taken, how many answers could not be parsed."""
 
 
 def read_predictions(*paths: str | Path, **options: Any) -> Predictions:
@@ -115,61 +109,7 @@ def read_logs(
     label_names: Sequence[str] | None = None,
     unparsed: Unparsed | None = None,
 ) -> ReadLogs:
-    """Read predictions from logs, and say what was decided on the way.
-
-    Parameters
-    ----------
-    paths
-        One file with all versions, or one for each version or classifier, the original first. A
-        folder stands for the log of the task in it.
-    tasks
-        The tasks whose logs are taken from folders, where these hold several.
-    reader
-        Name of the reader for all of them; None to find it by their content.
-    logs_are
-        Whether several logs are versions of the same items, or classifiers on the same items.
-        None to find out: logs with the same texts, or the same task, are of different classifiers.
-    gold_path
-        A table with the gold labels; None if the logs have them.
-    gold_column
-        Where the right answer stands; None for the format's own place, ``label`` in a table.
-    columns
-        Where the answers stand: in a single table one column for each version, of several logs
-        one for each, or one for all. None for the format's own place: in a single table
-        ``original`` and ``transformed``, in others ``prediction``.
-    correct_columns
-        Where it stands whether an answer is right, instead: as ``columns``.
-    id_column
-        What names an item in all logs. None for the format's own; rows of tables are matched by
-        their order.
-    filter
-        Which filter of lm-evaluation-harness.
-    threshold
-        The least score that counts as right, where scores are numbers: partial credit, marks. None:
-        1 is right and 0 wrong, and any other score is an error.
-    epochs
-        What counts of several answers to an item: ``all`` (each is compared with the one of the
-        same number), the ``first``, or the ``mean`` of their scores.
-    common_items
-        Whether to compare only the items that all logs have, and count the others in ``dropped``;
-        otherwise an item that one lacks is an error.
-    keep_columns
-        Further columns to keep, such as clusters.
-    label_names
-        All labels in the order of their numbers. None: NLI's if the gold labels are those names,
-        or integers beside predictions of those names, or if the integers 0, 1 and 2 all occur and
-        no others; otherwise what occurs in the gold labels.
-    unparsed
-        What an answer is that is missing or no label: ``wrong``, ``drop`` (its item is left out in
-        all versions) or ``error``. None: ``wrong`` in logs that mark answers themselves,
-        otherwise ``error``.
-
-    Raises
-    ------
-    InputError
-        If a log cannot be read, logs differ in length or items, they may be versions or
-        classifiers, an answer is no label, or an option has no effect on these logs.
-    """
+    """Read predictions from logs, and say what was decided on the way."""
     for name, value, known in (
         ("logs_are", logs_are, (None, *get_args(LogsAre))),
         ("epochs", epochs, get_args(Epochs)),
@@ -341,13 +281,7 @@ def _say_units(logs: Sequence[Answers], threshold: float) -> list[str]:
 
 
 def _choose_filter(logs: Sequence[Answers], wanted: str | None) -> tuple[str | None, list[str]]:
-    """Return the first filter that all logs have, and what there is to say about the choice.
-
-    Raises
-    ------
-    InputError
-        If they have none in common: answers that were found in different ways are not compared.
-    """
+    """Return the first filter that all logs have, and what there is to say about the choice."""
     filtered = [log for log in logs if log.filters]
     if not filtered or wanted is not None:
         return wanted, []

@@ -17,29 +17,7 @@ if TYPE_CHECKING:
 def choose_reworded_columns(
     corpus: Corpus, *, seen: Sequence[str] | None = None, reworded: Sequence[str] | None = None
 ) -> tuple[str, ...] | None:
-    """Return the columns to reword, for :func:`ietest_fast.evaluation.make_buckets`.
-
-    Parameters
-    ----------
-    corpus
-        The labelled originals.
-    seen
-        Text columns that the model sees; None: all.
-    reworded
-        Columns that the user has named; None: those of Srikanth et al. (2024) for α-NLI and δ-NLI
-        (the hypotheses; the update), otherwise all that the model sees.
-
-    Returns
-    -------
-    tuple of str or None
-        None: the default of ``make_buckets``.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, the model sees none of the columns to reword, or the corpus
-        holds the joined texts of α-NLI or δ-NLI without the single texts and no column is named.
-    """
+    """Return the columns to reword, for :func:`ietest_fast.evaluation.make_buckets`."""
     texts = corpus.text_columns
     if seen is not None:
         check_columns(corpus.source, texts, seen)

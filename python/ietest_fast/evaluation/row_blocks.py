@@ -33,18 +33,6 @@ def take_rows(features: Any, rows: NDArray[np.int64]) -> Any:
     """Return some rows as float64.
 
     Beside the result, it holds the rows of one block.
-
-    Parameters
-    ----------
-    features
-        Shape (n, d): an array of numbers, or a sparse matrix in compressed rows.
-    rows
-        int64 (m,).
-
-    Returns
-    -------
-    numpy.ndarray or scipy.sparse.csr_array
-        Shape (m, d): as `features`, dense or sparse.
     """
     if hasattr(features, "tocsr"):
         return features[rows].astype(np.float64, copy=False)

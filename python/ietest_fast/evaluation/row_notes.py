@@ -42,26 +42,7 @@ _PAIR_OF_WORDS = re.compile(r"([^\s/]+) */ *([^\s/]+)")
 def note_rows(
     before: pa.Table, made: Transformed, text_columns: Sequence[str]
 ) -> dict[str, pa.Array]:
-    """Return notes about each row of a transformed table.
-
-    Parameters
-    ----------
-    before
-        The n old rows, in the order of the new ones.
-    made
-        The n new rows, with edits.
-    text_columns
-        Names of the columns of texts.
-
-    Returns
-    -------
-    dict
-        Columns of strings, shape (n,); null where nothing is known of a row. :data:`RULE` and
-        :data:`WORD_CLASS` come from the edits, those left out that only follow from others or
-        reword nothing. A word's class is known where labels are kept and an edit replaces one whole
-        word. :data:`WORD_PAIR` is known where the rule is ``antonym``, or an antonym has brought
-        back the old row, and the two texts differ in one word, articles aside.
-    """
+    """Return notes about each row of a transformed table."""
     n = before.num_rows
     rules: list[set[str]] = [set() for _ in range(n)]
     classes: list[set[str]] = [set() for _ in range(n)]
@@ -93,22 +74,8 @@ def note_rows(
 
 
 def read_notes(predictions: Predictions) -> Predictions:
-    """Return predictions whose classes and pairs of words, if there, are spelt as they are written.
-
-    Parameters
-    ----------
-    predictions
-        With any columns; those of other names stay as they are.
-
-    Returns
-    -------
-    Predictions
-        With :data:`WORD_CLASS` and :data:`WORD_PAIR` in lower case, and null where there is none.
-
-    Raises
-    ------
-    InputError
-        If a value is no class of words, or no pair of two words.
+    """Return predictions whose classes and pairs of words, if there, are spelt as they are
+    written.
     """
     table = predictions.table
     known: dict[str, tuple[Callable[[str], str | None], str]] = {

@@ -36,19 +36,7 @@ _ENDINGS = (".gz", ".zst", ".bz2", ".parquet", ".jsonl", ".json", ".csv", ".tsv"
 
 
 def write_with_run(predictions: Predictions, path: Path, key: bytes, run: Any) -> None:
-    """Write predictions to a Parquet file, whole or not at all, with what is known of them.
-
-    Parameters
-    ----------
-    predictions
-        The long table.
-    path
-        The file.
-    key
-        What the metadata stand under.
-    run
-        A dataclass or a dictionary that JSON can hold.
-    """
+    """Write predictions to a Parquet file, whole or not at all, with what is known of them."""
     import pyarrow.parquet as pq
 
     from ietest_fast.atomic import write_file
@@ -60,22 +48,7 @@ def write_with_run(predictions: Predictions, path: Path, key: bytes, run: Any) -
 
 
 def read_run_of(path: Path, key: bytes, restore: Callable[[dict[str, Any]], T]) -> T | None:
-    """Return what a file says of itself under a key; None if it says nothing.
-
-    Parameters
-    ----------
-    path
-        The file.
-    key
-        What the metadata stand under.
-    restore
-        Makes a description of what JSON holds.
-
-    Raises
-    ------
-    InputError
-        If what it says is damaged.
-    """
+    """Return what a file says of itself under a key; None if it says nothing."""
     schema = _read_schema(path)
     metadata = {} if schema is None else schema.metadata or {}
     if key not in metadata:
@@ -109,12 +82,6 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
     """Return predictions of several files, each with a column ``model``.
 
     A file is a model, called as the file, unless it has the column.
-
-    Raises
-    ------
-    InputError
-        If two files hold answers of the same model, a file is there twice, or models have other
-        gold labels for the same item and version.
     """
     if len(parts) == 1:
         return [*parts]
@@ -139,13 +106,7 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
 
 
 def refuse_same_files(paths: Sequence[Path]) -> None:
-    """Stop if a file is there twice, whose model would count as two.
-
-    Raises
-    ------
-    InputError
-        If it is.
-    """
+    """Stop if a file is there twice, whose model would count as two."""
     places = [path.resolve() for path in paths]
     for place, path in enumerate(paths):
         if places[place] in places[:place]:

@@ -43,27 +43,18 @@ LABEL_UNKNOWN = "label unknown after the transformation"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VersionScores:
-    """A classifier's answers to several versions of texts.
-
-    Attributes
-    ----------
-    versions
-        By version, its answers.
-    n_inputs
-        How many different inputs there were in all; only these were run.
-    n_rows
-        How many inputs there were with their repeats.
-    n_tokens
-        Tokens of the different inputs, padding left out; 0 if the classifier does not tell.
-    seconds
-        From the first text to the last score.
-    """
+    """A classifier's answers to several versions of texts."""
 
     versions: Mapping[str, Scores]
+    """By version, its answers."""
     n_inputs: int
+    """How many different inputs there were in all; only these were run."""
     n_rows: int
+    """How many inputs there were with their repeats."""
     n_tokens: int
+    """Tokens of the different inputs, padding left out; 0 if the classifier does not tell."""
     seconds: float
+    """From the first text to the last score."""
 
 
 def score_versions(
@@ -77,24 +68,6 @@ def score_versions(
     """Run a classifier on several versions of a test set, each distinct input once.
 
     What a transformation left alone, and what occurs twice, is run once.
-
-    Parameters
-    ----------
-    model
-        Finished.
-    versions
-        By name, tables with the text columns, of any lengths.
-    text_columns
-        One or two.
-    on_start
-        Told how many inputs will be run.
-    on_batch
-        Told the number of inputs of every batch that is done.
-
-    Raises
-    ------
-    InputError
-        If a score is no number, or the model fails.
     """
     import pyarrow as pa
 
@@ -119,41 +92,28 @@ def score_versions(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
-    """A finished classifier's answers to all versions of a labelled test set.
-
-    Attributes
-    ----------
-    predictions
-        The long table, with texts, ``changed``, the number of ``edits`` where the transformations
-        tell, and the columns that the corpus has kept. Where
-        several of the model's labels are one class, the prediction is the class of its likeliest
-        label, and probabilities are sums.
-    n_changed
-        By version, rows with a text that was transformed.
-    scores
-        What the run took.
-    backend
-        What ran the model.
-    identity
-        What the result hangs on, for its signature: ``phi``, ``data``, ``model`` and ``be``, the
-        backend, each a name with four digits of a hash.
-    warning
-        What the user should know about the match of labels; None if there is nothing.
-    warnings
-        Sentences of the transformations about what is seldom wanted; each was also an
-        :class:`~ietest_fast.errors.IetestWarning`.
-    remarks
-        Those about rows: answers that are no labels, and texts that are there twice.
-    """
+    """A finished classifier's answers to all versions of a labelled test set."""
 
     predictions: Predictions
+    """The long table, with texts, ``changed``, the number of ``edits`` where the transformations
+    tell, and the columns that the corpus has kept. Where several of the model's labels are one
+    class, the prediction is the class of its likeliest label, and probabilities are sums."""
     n_changed: Mapping[str, int]
+    """By version, rows with a text that was transformed."""
     scores: VersionScores
+    """What the run took."""
     backend: str
+    """What ran the model."""
     identity: dict[str, str]
+    """What the result hangs on, for its signature: ``phi``, ``data``, ``model`` and ``be``, the
+    backend, each a name with four digits of a hash."""
     warning: str | None
+    """What the user should know about the match of labels; None if there is nothing."""
     warnings: tuple[str, ...]
+    """Sentences of the transformations about what is seldom wanted; each was also an
+    :class:`~ietest_fast.errors.IetestWarning`."""
     remarks: tuple[str, ...]
+    """Those about rows: answers that are no labels, and texts that are there twice."""
 
 
 def evaluate(
@@ -422,21 +382,7 @@ def _find_lost(scores: VersionScores, versions: Sequence[Version]) -> NDArray[np
 
 
 def check_parsed(n_lost: int, unparsed: Unparsed) -> None:
-    """Stop where answers are no label and are to be an error.
-
-    Parameters
-    ----------
-    n_lost
-        How many items have such an answer.
-    unparsed
-        ``"error"``; ``"wrong"``, which counts them as wrong answers; or ``"drop"``, which leaves
-        their items out and counts these.
-
-    Raises
-    ------
-    InputError
-        If there are any.
-    """
+    """Stop where answers are no label and are to be an error."""
     if n_lost and unparsed == "error":
         raise InputError(
             f"{say_count(n_lost, 'item has an answer', 'items have answers')} that "

@@ -103,22 +103,7 @@ def check_columns(names: Sequence[str], source: str) -> None:
 
 
 def check_kept(names: Iterable[str], source: str | Path, *, made: Sequence[str] = ()) -> None:
-    """Refuse to keep a column under a name that has another meaning in a table of predictions.
-
-    Parameters
-    ----------
-    names
-        Of the columns to keep.
-    source
-        Where they come from.
-    made
-        Names of columns beyond the schema that the table gets.
-
-    Raises
-    ------
-    InputError
-        Naming the column.
-    """
+    """Refuse to keep a column under a name that has another meaning in a table of predictions."""
     for name in names:
         if name in {"item", *TYPES, *made}:
             raise InputError(
@@ -301,13 +286,7 @@ def _find_labels(table: pa.Table, answers: Sequence[str], source: str) -> list[s
 
 
 def _encode(column: pa.ChunkedArray, labels: Sequence[str], source: str, name: str) -> pa.Array:
-    """Return a column of labels as indices into all labels.
-
-    Raises
-    ------
-    ValueError
-        If a value is none of them.
-    """
+    """Return a column of labels as indices into all labels."""
     names = pa.array(labels, pa.string())
     if pa.types.is_dictionary(column.type) and column.num_chunks == 1:
         chunk = column.chunk(0)
@@ -371,24 +350,7 @@ def check_values(
 
 
 def check_marks(table: pa.Table, label_names: tuple[str, ...] | None, source: str) -> None:
-    """Refuse rows whose ``correct`` says otherwise than ``gold`` and ``predicted``.
-
-    Parameters
-    ----------
-    table
-        Has the types of the schema.
-    label_names
-        All labels. None if they are not known: then gold labels of at most 20 kinds are labels, and
-        so is an answer that is one of them. Any other answer is a text, which may be right in other
-        words.
-    source
-        For messages.
-
-    Raises
-    ------
-    InputError
-        With the first such row.
-    """
+    """Refuse rows whose ``correct`` says otherwise than ``gold`` and ``predicted``."""
     if not {"gold", "predicted", "correct"} <= set(table.column_names):
         return
     columns = [table[name].combine_chunks() for name in ("gold", "predicted")]
@@ -423,15 +385,6 @@ def check_likeliest(table: pa.Table, label_names: tuple[str, ...] | None, source
 
     Some need not be: where a model has several labels for one class, or a label needs more than
     half. But then those of one class at least are.
-
-    Parameters
-    ----------
-    table
-        Has the types of the schema, and rows of one classifier.
-    label_names
-        All labels, in the order of the probabilities; None if that is not known.
-    source
-        For the message.
     """
     found = _find_unlikely(table, label_names)
     if label_names is None or found is None:
@@ -552,15 +505,6 @@ def check_gold_of_models(table: pa.Table, source: str, *, n_before: int = 0) -> 
     """Refuse classifiers that have other gold labels for the same item and version.
 
     A version may set labels of its own, and a classifier may not: answers are compared by them.
-
-    Parameters
-    ----------
-    table
-        Has the types of the schema.
-    source
-        For the message: the file of the last rows.
-    n_before
-        How many rows before these are another file's.
     """
     groups = [name for name in GROUPS if name in table.column_names]
     if "gold" not in table.column_names or all(len(pc.unique(table[n])) < 2 for n in groups):

@@ -32,20 +32,14 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SharedWordings:
-    """Rows of two tables that are the same wordings.
-
-    Attributes
-    ----------
-    first, other
-        The tables; messages are about the other.
-    rows, places
-        Shape (n,): rows of the first, and of the other.
-    """
+    """Rows of two tables that are the same wordings."""
 
     first: Predictions
     other: Predictions
+    """The tables; messages are about the other."""
     rows: NDArray[np.int64]
     places: NDArray[np.int64]
+    """Shape (n,): rows of the first, and of the other."""
 
     @classmethod
     def find(
@@ -65,12 +59,8 @@ class SharedWordings:
         return len(self.rows)
 
     def check_labels(self, column: str, noun: str) -> bool:
-        """Refuse other labels of the same wordings in a column; False if the tables share no label.
-
-        Raises
-        ------
-        InputError
-            If one differs.
+        """Refuse other labels of the same wordings in a column; False if the tables share no
+        label.
         """
         if not {column} <= set(self.first.columns) & set(self.other.columns):
             return True
@@ -91,11 +81,6 @@ class SharedWordings:
         """Refuse other texts of the same wordings, in columns that both tables have.
 
         A text that is empty or missing was not shown.
-
-        Raises
-        ------
-        InputError
-            If one differs.
         """
         for column in columns:
             if column in self.first.columns and column in self.other.columns:
@@ -106,13 +91,7 @@ class SharedWordings:
                 self._refuse(differs, (own, given), "the text", column)
 
     def check_outcomes(self) -> None:
-        """Refuse a wording that is answered rightly in one of the tables only.
-
-        Raises
-        ------
-        InputError
-            If one is.
-        """
+        """Refuse a wording that is answered rightly in one of the tables only."""
         pair = [self.first.correct[self.rows], self.other.correct[self.places]]
         shown = [pa.array(np.where(each, "right", "wrong"), pa.string()) for each in pair]
         self._refuse(pa.array(pair[0] != pair[1]), shown, "an answer that is", "correct")
@@ -129,13 +108,7 @@ class SharedWordings:
         return bool(own.equals(given))
 
     def check_confidences(self) -> None:
-        """Refuse another confidence in the gold label of the same wording, beyond rounding.
-
-        Raises
-        ------
-        InputError
-            If one differs.
-        """
+        """Refuse another confidence in the gold label of the same wording, beyond rounding."""
         own, given = (
             read_confidence(each, rows, each.codes("gold")[rows])[0]
             for each, rows in ((self.first, self.rows), (self.other, self.places))
@@ -206,29 +179,7 @@ def _list_labels(predictions: Predictions) -> dict[str, str]:
 def compare_with_test_set(
     log: Predictions, full: Predictions, *, text_columns: Sequence[str]
 ) -> tuple[str, ...]:
-    """Compare what both say of the originals of shared items, so that a swapped file is noticed.
-
-    Parameters
-    ----------
-    log
-        Answers of one classifier to wordings.
-    full
-        Those of the same one to the full test set.
-    text_columns
-        Columns of texts, which are compared where both have them.
-
-    Returns
-    -------
-    tuple of str
-        Sentences: that the files name other models, how many items the test set lacks, or that
-        none is shared, so that nothing but the labels could be compared.
-
-    Raises
-    ------
-    InputError
-        If an original has another gold label, answer, outcome, confidence or text, or the labels
-        differ.
-    """
+    """Compare what both say of the originals of shared items, so that a swapped file is noticed."""
     said = _say_other_models(log, full)
     full = full.select(version=ORIGINAL)
     shared = None

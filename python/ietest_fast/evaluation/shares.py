@@ -16,19 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A share of rows.
-
-    Attributes
-    ----------
-    n, k
-        Rows, and those that count.
-    interval
-        At 95%, of :func:`ietest_fast.stats.proportion_interval`; None without rows.
-    """
+    """A share of rows."""
 
     n: int
     k: int
+    """Rows, and those that count."""
     interval: Interval | None
+    """At 95%, of :func:`ietest_fast.stats.proportion_interval`; None without rows."""
 
     @classmethod
     def of(cls, chosen: NDArray[np.bool_], clusters: NDArray[Any] | None = None) -> Share:

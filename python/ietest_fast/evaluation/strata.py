@@ -34,24 +34,6 @@ def look_closer(
     """Test the strata of columns, and the growth with another, on the reworded texts.
 
     What is right is taken from the predictions: a version may have labels of its own.
-
-    Parameters
-    ----------
-    pairs
-        The answers to both versions.
-    clusters
-        Shape (n,), or None.
-    strata, dose
-        Names of columns.
-    reworded
-        As for :func:`~ietest_fast.evaluation.comparison.compare_versions`.
-    options
-        Of :func:`ietest_fast.stats.stratified_test`.
-
-    Returns
-    -------
-    dict
-        ``strata`` and ``dose``; empty if there is nothing to look at.
     """
     if not strata and dose is None:
         return {}
@@ -91,30 +73,7 @@ def judge_groups(
     clusters: Any,
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Test the strata of columns, and the growth with another, on some of n texts.
-
-    Parameters
-    ----------
-    sample
-        Outcomes on both versions, of n texts.
-    read
-        Gives a column of n values by its name.
-    strata, dose
-        Names of columns.
-    rows
-        The texts to look at.
-    answers
-        Both answers, shape (n,) each, where they may be compared.
-    clusters
-        Shape (n,), or None.
-    options
-        Of :func:`ietest_fast.stats.stratified_test`.
-
-    Returns
-    -------
-    dict
-        ``strata`` and ``dose``; empty where too few texts, or clusters, are left to test.
-    """
+    """Test the strata of columns, and the growth with another, on some of n texts."""
     units = None if clusters is None else np.asarray(clusters)[rows]
     if rows.size < 2 or (units is not None and np.unique(units).size < 2):
         return {}

@@ -55,44 +55,6 @@ def measure_stress(
     gold label is another than in ``original``; where the transformation or the labels are not
     known, the rest decides. These versions are tested against the originals, item by item, with
     Holm's correction over those of a classifier; those of a single row are not.
-
-    Parameters
-    ----------
-    predictions
-        The long table, with the version ``original``.
-    group_by
-        A column, such as genre, by whose values accuracies are also given.
-    clusters
-        A column whose equal values belong together; whole clusters are drawn. The paired tests
-        refuse rows without a value. In intervals of accuracies, rows that come from one item
-        belong together where there is none.
-    empty
-        Names of tests that changed no text, for the report.
-    unseen
-        Those of `empty` that changed texts that the classifier does not see.
-    origins
-        What tests are made of, by name; those that are not there are taken as their rows show.
-    warnings
-        Whole sentences about how the answers came about.
-    named
-        Whether to call a single classifier by its name, too.
-    alpha
-        Level of each classifier's family of paired tests.
-    **options
-        Further ones of :func:`~ietest_fast.evaluation.comparison.compare_versions`: ``margin``,
-        ``flip_margin``, ``method``, ``n_resamples``, ``rng``, ``n_threads``.
-
-    Returns
-    -------
-    tuple of StressProfile
-        One for each classifier.
-
-    Raises
-    ------
-    InputError
-        If there is no version ``original``, only this one, or no such column, a column to part
-        accuracies by or of clusters has no plain values, or one of numbers of contradictions, of
-        classes of words or of pairs of words has something else.
     """
     if group_by is not None:
         _check_column(predictions, group_by, "to part accuracies by")
@@ -205,28 +167,7 @@ def measure_answers(
     alpha: float = 0.05,
     **options: Any,
 ) -> tuple[StressProfile, ...]:
-    """Measure the answers of files, each as it says of itself.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    group_by, clusters
-        As for :func:`measure_stress`; None: as the files say.
-    alpha, **options
-        As for :func:`measure_stress`.
-
-    Returns
-    -------
-    tuple of StressProfile
-        One for each classifier. Where it has answered other originals than the first, or a test of
-        the same name that is made otherwise, ``unlike`` says so.
-
-    Raises
-    ------
-    InputError
-        As for :func:`measure_stress`.
-    """
+    """Measure the answers of files, each as it says of itself."""
     profiles: list[StressProfile] = []
     for each in answers:
         run, first = each.run, answers[0].run

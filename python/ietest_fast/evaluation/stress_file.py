@@ -24,37 +24,25 @@ KEY = b"ietest_fast.stress"
 
 @dataclass(frozen=True, kw_only=True)
 class StressRun:
-    """How answers to stress tests came about.
-
-    Attributes
-    ----------
-    group_by
-        The column by which accuracies are parted; None: none.
-    clusters
-        The column whose equal values belong together; None: none.
-    empty
-        Tests that changed no text that the model sees.
-    unseen
-        Of these, tests that changed texts that it does not see.
-    origins
-        By test, what it is made of.
-    text_columns
-        Names of the columns of texts.
-    warnings
-        Whole sentences about how the answers came about.
-    backend, identity
-        Of the evaluation; see :class:`~ietest_fast.evaluation.Evaluation`.
-    """
+    """How answers to stress tests came about."""
 
     group_by: str | None = None
+    """The column by which accuracies are parted; None: none."""
     clusters: str | None = None
+    """The column whose equal values belong together; None: none."""
     empty: tuple[str, ...] = ()
+    """Tests that changed no text that the model sees."""
     unseen: tuple[str, ...] = ()
+    """Of these, tests that changed texts that it does not see."""
     origins: Mapping[str, StressOrigin] = field(default_factory=dict)
+    """By test, what it is made of."""
     text_columns: tuple[str, ...] = ()
+    """Names of the columns of texts."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about how the answers came about."""
     backend: str = ""
     identity: dict[str, str] | None = None
+    """Of the evaluation; see :class:`~ietest_fast.evaluation.Evaluation`."""
 
     @classmethod
     def of(
@@ -95,18 +83,12 @@ def _count_answered(origin: StressOrigin, answers: Predictions, name: str) -> St
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StressAnswers:
-    """Answers to stress tests, and how they came about.
-
-    Attributes
-    ----------
-    predictions
-        The long table.
-    run
-        How they came about.
-    """
+    """Answers to stress tests, and how they came about."""
 
     predictions: Predictions
+    """The long table."""
     run: StressRun
+    """How they came about."""
 
 
 def write_answers(predictions: Predictions, path: Path, run: StressRun) -> None:
@@ -122,21 +104,6 @@ def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
 
     Of several files each is a model, called as the file, unless it has a column ``model``. Columns
     that disagree about what was reworded are warned of, as in any other table of answers.
-
-    Parameters
-    ----------
-    paths
-        What :func:`write_answers` has written; at least one.
-
-    Returns
-    -------
-    tuple of StressAnswers
-        One for each file.
-
-    Raises
-    ------
-    InputError
-        If a file is no such file, or two hold answers of the same model.
     """
     runs = [read_run(path) for path in paths]
     parts = [Predictions.read(path) for path in paths]

@@ -15,48 +15,29 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StressOrigin:
-    """Where the rows of a test come from.
-
-    Attributes
-    ----------
-    identity
-        The transformation's name with four digits of a hash.
-    keeps_labels
-        Whether the transformation keeps labels; otherwise it sets them.
-    n_texts
-        Rows that the test could be made of: labelled ones, or texts of another file.
-    n_missing
-        Of these, texts of another file that are missing.
-    n_repeated
-        Of these, rows left out because all that they would give is there already.
-    n_unknown
-        Of these, rows of whose new texts nobody knows any label.
-    n_made
-        Of these, rows that gave something; None in files of earlier versions, which do not say it.
-    n_rows
-        Rows that they gave; None as `n_made`.
-    """
+    """Where the rows of a test come from."""
 
     identity: str
+    """The transformation's name with four digits of a hash."""
     keeps_labels: bool
+    """Whether the transformation keeps labels; otherwise it sets them."""
     n_texts: int
+    """Rows that the test could be made of: labelled ones, or texts of another file."""
     n_missing: int = 0
+    """Of these, texts of another file that are missing."""
     n_repeated: int = 0
+    """Of these, rows left out because all that they would give is there already."""
     n_unknown: int = 0
+    """Of these, rows of whose new texts nobody knows any label."""
     n_made: int | None = None
+    """Of these, rows that gave something; None in files of earlier versions, which do not say
+    it."""
     n_rows: int | None = None
+    """Rows that they gave; None as `n_made`."""
 
     @classmethod
     def of(cls, version: Version, *, n_texts: int, n_missing: int = 0) -> StressOrigin:
-        """Count the rows that gave nothing.
-
-        Parameters
-        ----------
-        version
-            As it was made.
-        n_texts, n_missing
-            As of the class.
-        """
+        """Count the rows that gave nothing."""
         known = version.source_row[version.labels >= 0]
         unknown = version.source_row[version.labels < 0]
         return cls(
@@ -84,21 +65,7 @@ def say_made_of(
     origin: StressOrigin | None,
     n_rows: int | None = None,
 ) -> str | None:
-    """Return a sentence on what a test is made of; None if it has all originals.
-
-    Parameters
-    ----------
-    name
-        Of the test.
-    n_items, n_originals
-        Texts that have a row in it, and labelled rows.
-    is_foreign
-        Whether its texts are those of another file.
-    origin
-        None where the answers do not say it.
-    n_rows
-        Rows in it, which an edited file may have lost; None: those that it had.
-    """
+    """Return a sentence on what a test is made of; None if it has all originals."""
     if origin is None:
         if is_foreign:
             return f"{name}: made of {say_count(n_items, 'text')} of another file."

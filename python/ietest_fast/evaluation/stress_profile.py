@@ -26,57 +26,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StressResult:
-    """What a classifier did on one test, or on the originals.
-
-    Attributes
-    ----------
-    name
-        The test; ``original`` for the originals.
-    keeps_labels
-        Whether each row has the label of its original, and each original at most one row.
-    n_items
-        Originals that have a row, or texts of another file.
-    is_foreign
-        Whether the rows come from texts of another file, not from the originals.
-    n_changed
-        Rows with a changed text; None where the predictions do not say.
-    accuracy
-        Of all rows.
-    by_group
-        Accuracy by the values of a column such as genre.
-    confusion
-        int64 (L, L + 1): rows by gold label and answer; the last column counts answers that are
-        none of the labels. None where labels are not known.
-    false_neutral
-        How many of the errors are the answer ``neutral``; None where no label is called so.
-    by_kind
-        Accuracy by the rules of the edits, such as the ways to misspell; empty where they are not
-        known.
-    by_word
-        Accuracy by the class of the words that were replaced, function or content; empty where it
-        is not known.
-    antonyms
-        Easy and hard pairs of antonyms; None where there are none, or no training data.
-    comparison
-        The paired test against the originals; None where labels are not kept, or there is one row.
-    origin
-        What it is made of; None where the answers do not say it.
-    """
+    """What a classifier did on one test, or on the originals."""
 
     name: str
+    """The test; ``original`` for the originals."""
     keeps_labels: bool
+    """Whether each row has the label of its original, and each original at most one row."""
     n_items: int
+    """Originals that have a row, or texts of another file."""
     is_foreign: bool
+    """Whether the rows come from texts of another file, not from the originals."""
     n_changed: int | None
+    """Rows with a changed text; None where the predictions do not say."""
     accuracy: Share
+    """Of all rows."""
     by_group: Mapping[str, Share]
+    """Accuracy by the values of a column such as genre."""
     confusion: NDArray[np.int64] | None
+    """int64 (L, L + 1): rows by gold label and answer; the last column counts answers that are none
+    of the labels. None where labels are not known."""
     false_neutral: Share | None
+    """How many of the errors are the answer ``neutral``; None where no label is called so."""
     by_kind: Mapping[str, Share]
+    """Accuracy by the rules of the edits, such as the ways to misspell; empty where they are not
+    known."""
     by_word: Mapping[str, Share]
+    """Accuracy by the class of the words that were replaced, function or content; empty where it is
+    not known."""
     antonyms: AntonymPairs | None
+    """Easy and hard pairs of antonyms; None where there are none, or no training data."""
     comparison: VersionTest | None = None
+    """The paired test against the originals; None where labels are not kept, or there is one
+    row."""
     origin: StressOrigin | None = None
+    """What it is made of; None where the answers do not say it."""
 
     def count(self, label_names: Sequence[str], gold: str, predicted: str) -> int | None:
         """Count rows with a gold label that were answered by another; None if one is not known."""
@@ -120,45 +103,30 @@ def _accuracies(shares: Mapping[str, Share]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StressProfile(Result):
-    """A classifier on the originals and on every test of a suite.
-
-    Attributes
-    ----------
-    group
-        Which classifier: its ``model``, ``m`` and ``rho``, where there are several.
-    label_names
-        Names of the labels; None if answers are free text.
-    grouped_by
-        The column by which accuracies are parted, if any.
-    original
-        On the originals.
-    tests
-        On the tests, in their order.
-    empty
-        Tests that changed no text.
-    unseen
-        Of these, tests that changed texts that the classifier does not see.
-    alpha
-        Level of the family of paired tests of the classifier.
-    predictions
-        The long table of the classifier's answers: one row for each text and test.
-    warnings
-        Whole sentences about how the answers came about.
-    unlike
-        Whole sentences about what makes it hard to compare with the first of several classifiers.
-    """
+    """A classifier on the originals and on every test of a suite."""
 
     group: dict[str, Any]
+    """Which classifier: its ``model``, ``m`` and ``rho``, where there are several."""
     label_names: tuple[str, ...] | None
+    """Names of the labels; None if answers are free text."""
     grouped_by: str | None
+    """The column by which accuracies are parted, if any."""
     original: StressResult
+    """On the originals."""
     tests: tuple[StressResult, ...]
+    """On the tests, in their order."""
     empty: tuple[str, ...]
+    """Tests that changed no text."""
     alpha: float
+    """Level of the family of paired tests of the classifier."""
     predictions: Predictions
+    """The long table of the classifier's answers: one row for each text and test."""
     unseen: tuple[str, ...] = ()
+    """Of these, tests that changed texts that the classifier does not see."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about how the answers came about."""
     unlike: tuple[str, ...] = ()
+    """Whole sentences about what makes it hard to compare with the first of several classifiers."""
 
     @property
     def name(self) -> str:
@@ -239,17 +207,7 @@ class StressProfile(Result):
         return found[test]
 
     def plot(self, *, ax: Any = None) -> Any:
-        """Draw the accuracy on the originals and on every test, with 95% intervals.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
+        """Draw the accuracy on the originals and on every test, with 95% intervals."""
         results = (self.original, *self.tests)
         if ax is None:
             from matplotlib import pyplot as plt

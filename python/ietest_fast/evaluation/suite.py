@@ -40,22 +40,15 @@ _OF_TEXTS = ("texts_from", "texts_column")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StressTest:
-    """A test of a suite: how texts are transformed, and which.
-
-    Attributes
-    ----------
-    phi
-        A transformation: its name with options, a mapping of these, or a finished one.
-    texts_from
-        A file of texts that new pairs are made of, or these texts; None: the texts of the labelled
-        file.
-    texts_column
-        Its column; None: found by its name (:func:`read_foreign_texts`).
-    """
+    """A test of a suite: how texts are transformed, and which."""
 
     phi: Any
+    """A transformation: its name with options, a mapping of these, or a finished one."""
     texts_from: str | Path | Sequence[str | None] | None = None
+    """A file of texts that new pairs are made of, or these texts; None: the texts of the labelled
+    file."""
     texts_column: str | None = None
+    """Its column; None: found by its name (:func:`read_foreign_texts`)."""
 
     @property
     def files(self) -> list[Path]:
@@ -80,15 +73,7 @@ def paper_suite(
     quantities: str | Path | Sequence[str | None] | None = None,
     quantities_column: str | None = None,
 ) -> dict[str, StressTest]:
-    """Return the six tests of the paper by name.
-
-    Parameters
-    ----------
-    rules
-        ``"careful"`` or ``"paper"``.
-    quantities, quantities_column
-        A file of texts with quantities, and its column, or these texts, for the test ``numerical``.
-    """
+    """Return the six tests of the paper by name."""
     tests = {name: StressTest(phi={"name": name, "rules": rules}) for name in PAPER_SUITE}
     tests["numerical"] = replace(
         tests["numerical"], texts_from=quantities, texts_column=quantities_column
@@ -117,20 +102,6 @@ def read_suite(path: str | Path, *, allow_code: bool = False) -> dict[str, Stres
     (``"negation:times=2"``), or a table with ``name`` and options. A transformation that sets
     labels may take other texts than those of the labelled file: ``texts_from`` names a file and
     ``texts_column`` its column. Files that these name lie beside the suite.
-
-    Parameters
-    ----------
-    path
-        The file.
-    allow_code
-        Whether it may name transformations in any module (``"package.module:KIND"``).
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    ConfigError
-        If it is no such file, or names what there is not.
     """
     path = Path(path)
     found = read_toml(path)
@@ -179,24 +150,16 @@ def _choose_test(value: Any, folder: Path) -> StressTest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Suite:
-    """Texts of all tests, and what could not be made.
-
-    Attributes
-    ----------
-    versions
-        Those with a changed text, named as their tests.
-    empty
-        Tests that change no text of the corpus, such as numbers where there are none.
-    unseen
-        Of these, tests that change texts, but none in a column that the model sees.
-    origins
-        By test, what it is made of.
-    """
+    """Texts of all tests, and what could not be made."""
 
     versions: tuple[Version, ...]
+    """Those with a changed text, named as their tests."""
     empty: tuple[str, ...]
+    """Tests that change no text of the corpus, such as numbers where there are none."""
     unseen: tuple[str, ...] = ()
+    """Of these, tests that change texts, but none in a column that the model sees."""
     origins: Mapping[str, StressOrigin] = field(default_factory=dict)
+    """By test, what it is made of."""
 
 
 def make_suite(
@@ -210,27 +173,6 @@ def make_suite(
     """Make the texts of all tests.
 
     Each row of a version gets notes: see :func:`~ietest_fast.evaluation.row_notes.note_rows`.
-
-    Parameters
-    ----------
-    corpus
-        The labelled originals.
-    tests
-        By name, a :class:`StressTest` or a transformation: its name with options, a mapping of
-        these, or a finished one.
-    text_columns
-        Columns that the model sees; None: all.
-    learn_from
-        Corpora that transformations may learn from; by default the corpus itself.
-    n_threads
-        Threads; None for all cores.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, no test changes a text that the model sees, two tests are the
-        same, one sets labels that the corpus does not have, or one that keeps labels is to take
-        other texts than the labelled ones.
     """
     columns = tuple(text_columns or corpus.text_columns)
     check_columns(corpus.source, corpus.text_columns, columns)
@@ -282,13 +224,7 @@ def _is_same(made: Version, corpus: Corpus, columns: Sequence[str]) -> bool:
 
 
 def check_different(tests: Mapping[str, StressTest]) -> None:
-    """Refuse a suite with the same test under two names, before any text is read.
-
-    Raises
-    ------
-    InputError
-        Naming both.
-    """
+    """Refuse a suite with the same test under two names, before any text is read."""
     from ietest_fast.transform import plan
 
     found: dict[tuple[Any, ...], str] = {}

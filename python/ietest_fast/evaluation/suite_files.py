@@ -17,22 +17,7 @@ if TYPE_CHECKING:
 
 
 def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
-    """Write the texts of each test to a Parquet file in a new folder, all of them or none.
-
-    Parameters
-    ----------
-    suite
-        The tests.
-    corpus
-        Of which they were made.
-    folder
-        Is not there yet; the folders above it are made.
-
-    Raises
-    ------
-    OSError
-        If the system cannot write it; the folder is then not there.
-    """
+    """Write the texts of each test to a Parquet file in a new folder, all of them or none."""
     import pyarrow.parquet as pq
 
     folder.parent.mkdir(parents=True, exist_ok=True)

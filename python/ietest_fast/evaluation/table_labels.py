@@ -39,24 +39,8 @@ _UNKNOWN_HINT = (
 
 
 def with_known_answers(predictions: Predictions) -> Predictions:
-    """Return predictions whose answers are labels or missing, so that no spelling makes one wrong.
-
-    Parameters
-    ----------
-    predictions
-        Those that name their labels, mark their answers, or have gold labels of more than 20 kinds,
-        which are texts, stay as they are.
-
-    Returns
-    -------
-    Predictions
-        Numbers beside names are names, as :func:`~ietest_fast.evaluation.answer_labels.find_names`
-        tells them; ``-`` for an answer is a missing one.
-
-    Raises
-    ------
-    InputError
-        If an answer is none of the labels, or a row has a sign that it has no gold label.
+    """Return predictions whose answers are labels or missing, so that no spelling makes one
+    wrong.
     """
     names = predictions.columns
     if predictions.label_names is not None or "correct" in names or "predicted" not in names:
@@ -68,17 +52,8 @@ def with_known_answers(predictions: Predictions) -> Predictions:
 
 
 def say_known_numbers(predictions: Predictions) -> tuple[str, ...]:
-    """Say of numbers in a long table what ``eval`` says, which are no gold label or mean another.
-
-    Parameters
-    ----------
-    predictions
-        As they were read, and found to be sound by :func:`with_known_answers`.
-
-    Returns
-    -------
-    tuple of str
-        Sentences; none where labels are named, answers are marked, or labels are no numbers.
+    """Say of numbers in a long table what ``eval`` says, which are no gold label or mean
+    another.
     """
     own = predictions.columns
     if predictions.label_names is not None or "correct" in own or "predicted" not in own:

@@ -24,18 +24,12 @@ BLEU_ORDERS = 4
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Sequences:
-    """Sequences of codes, one after the other.
-
-    Attributes
-    ----------
-    codes
-        int64.
-    offsets
-        int64 (n + 1,): those of sequence i are ``offsets[i]:offsets[i + 1]``.
-    """
+    """Sequences of codes, one after the other."""
 
     codes: NDArray[np.int64]
+    """int64."""
     offsets: NDArray[np.int64]
+    """int64 (n + 1,): those of sequence i are ``offsets[i]:offsets[i + 1]``."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -53,16 +47,6 @@ def number_words(
 
     Words are what white space separates, lower-cased, without what is no letter and no digit at
     their ends; what has neither is no word.
-
-    Parameters
-    ----------
-    first, second
-        n texts each, none missing.
-
-    Raises
-    ------
-    InputError
-        If there are more texts of the one than of the other, or a text is missing.
     """
     return split_words(first, second)[:2]
 
@@ -123,13 +107,6 @@ def measure_gram_overlap(
 
     Dice's coefficient of multisets, 2 Σ min(a, b) / (Σ a + Σ b); 1 where neither has an n-gram and
     the sequences are equal, 0 where neither has one and they differ.
-
-    Parameters
-    ----------
-    first, second
-        n sequences each, such as :func:`number_characters` gives.
-    size
-        Codes in an n-gram, at least 1.
     """
     if size < 1:
         raise InputError(f"size must be at least 1, not {size}")
@@ -191,11 +168,6 @@ def measure_edit_distance(first: Sequences, second: Sequences) -> NDArray[np.flo
     """Compute Levenshtein's distance over the length of the longer sequence, float64 (n,).
 
     0 for equal sequences, and where both are empty; 1 where nothing stands in both.
-
-    Raises
-    ------
-    InputError
-        If a code is no code point: negative, or 55,296 and more.
     """
     from ietest_fast.runtime import load_core
 

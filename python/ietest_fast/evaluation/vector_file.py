@@ -21,22 +21,7 @@ if TYPE_CHECKING:
 
 
 def read_vectors(path: str | Path, *, column: str | None = None) -> NDArray[Any]:
-    """Read a vector for each row of another file, numbers as they are in the file, (n, d).
-
-    Parameters
-    ----------
-    path
-        A ``.npy`` file of an array of shape (n, d), or a Parquet file with a column of lists of
-        numbers, all of the same length.
-    column
-        Of a Parquet file, the column; None: the only one that holds lists.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is of another kind, a vector is missing or has another length
-        than the others, or a number is missing, infinite or beyond 1e50.
-    """
+    """Read a vector for each row of another file, numbers as they are in the file, (n, d)."""
     path = Path(path)
     check_readable(path)
     if path.suffix == ".npy":

@@ -44,65 +44,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Version:
-    """A corpus in other words.
-
-    Attributes
-    ----------
-    name
-        Such as ``syn.careful``.
-    identity
-        The name with four digits of a hash, for signatures.
-    table
-        Its texts, of n rows.
-    source_row
-        int64, shape (n,): the row of the corpus that each row comes from.
-    labels
-        int8, shape (n,): the right answers, indices into the corpus' labels; -1 where nobody knows.
-    warnings
-        Sentences of the transformation about what is seldom wanted.
-    edits
-        By column of texts, int64, shape (n,): how many edits were made in each row, those left out
-        that reword nothing. None if it is not known.
-    notes
-        Further columns of predictions on it, shape (n,).
-    items
-        Strings, shape (n,): what the rows are called where they come from other texts than the
-        corpus'; ``source_row`` counts the rows of these then. None if they come from the corpus.
-    keeps_labels
-        Whether each row has the label of the row that it comes from; otherwise the transformation
-        sets it.
-    repeated
-        int64: rows of the source that have no row because all that they would give is there
-        already.
-    """
+    """A corpus in other words."""
 
     name: str
+    """Such as ``syn.careful``."""
     identity: str
+    """The name with four digits of a hash, for signatures."""
     table: pa.Table
+    """Its texts, of n rows."""
     source_row: NDArray[np.int64]
+    """int64, shape (n,): the row of the corpus that each row comes from."""
     labels: NDArray[np.int8]
+    """int8, shape (n,): the right answers, indices into the corpus' labels; -1 where nobody
+    knows."""
     warnings: tuple[str, ...] = ()
+    """Sentences of the transformation about what is seldom wanted."""
     edits: Mapping[str, NDArray[np.int64]] | None = None
+    """By column of texts, int64, shape (n,): how many edits were made in each row, those left out
+    that reword nothing. None if it is not known."""
     notes: Mapping[str, pa.Array] = field(default_factory=dict)
+    """Further columns of predictions on it, shape (n,)."""
     items: pa.Array | None = None
+    """Strings, shape (n,): what the rows are called where they come from other texts than the
+    corpus'; ``source_row`` counts the rows of these then. None if they come from the corpus."""
     keeps_labels: bool = True
+    """Whether each row has the label of the row that it comes from; otherwise the transformation
+    sets it."""
     repeated: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64: rows of the source that have no row because all that they would give is there
+    already."""
 
     def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
-        """Say in which rows texts differ from the corpus', bool, shape (n,).
-
-        Parameters
-        ----------
-        corpus
-            The originals.
-        columns
-            Those that a model sees.
-
-        Raises
-        ------
-        InputError
-            If they differ nowhere.
-        """
+        """Say in which rows texts differ from the corpus', bool, shape (n,)."""
         from ietest_fast.models.pooling import find_changed as find_seen
 
         if self.items is not None:  # nothing of the corpus is in it
@@ -120,29 +93,7 @@ def transform_corpus(
     n_threads: int | None = None,
     note: Callable[[pa.Table, Transformed, Sequence[str]], dict[str, pa.Array]] | None = None,
 ) -> Version:
-    """Transform a corpus.
-
-    Parameters
-    ----------
-    corpus
-        The originals.
-    phi
-        A transformation's name with options, a mapping of these, or a finished transformation.
-    learn_from
-        Corpora that it may learn from; by default the corpus itself, or the other texts.
-    foreign
-        Other texts to transform in the place of the corpus', for a transformation that sets labels.
-    n_threads
-        Threads; None for all cores.
-    note
-        Makes the version's notes of the old rows, the new ones and the names of the columns.
-
-    Raises
-    ------
-    InputError
-        If the transformation does not keep labels and sets none, sets one that the corpus does
-        not have, or keeps labels and other texts are given, which have none.
-    """
+    """Transform a corpus."""
     from ietest_fast.transform import Material, RowError, plan
 
     source = corpus if foreign is None else foreign
@@ -211,22 +162,7 @@ def transform_corpus(
 def encode_labels(
     labels: pa.Array | pa.ChunkedArray, corpus: Corpus, name: str
 ) -> NDArray[np.int8]:
-    """Return labels that a transformation has set as indices, int8, shape (n,); -1 for none.
-
-    Parameters
-    ----------
-    labels
-        Names of labels; null where nobody knows.
-    corpus
-        Whose labels they are.
-    name
-        Of the transformation, for the message.
-
-    Raises
-    ------
-    InputError
-        If the corpus does not have one of them.
-    """
+    """Return labels that a transformation has set as indices, int8, shape (n,); -1 for none."""
     codes = index_labels(labels, corpus.label_names)
     unknown = labels.filter(pc.and_(codes.is_null(), labels.is_valid()))
     if len(unknown):
@@ -248,23 +184,7 @@ def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
 
 
 def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = None) -> Version:
-    """Read the same rows of a corpus in other words.
-
-    Parameters
-    ----------
-    corpus
-        The originals.
-    path
-        The file.
-    id_column
-        A kept column of the corpus by which rows are matched; None: by the first of
-        :func:`find_shared_ids` that tells all rows apart in both, else by their order.
-
-    Raises
-    ------
-    InputError
-        If the rows are not the same.
-    """
+    """Read the same rows of a corpus in other words."""
     from ietest_fast.corpus import read_corpus
     from ietest_fast.evaluation.readers.table_columns import list_columns
 
@@ -317,24 +237,6 @@ def check_row_order(
     """Refuse rows that are matched by their order, where a column says that it is another one.
 
     One of texts says so too: many are the same in both, such as all that were not changed.
-
-    Parameters
-    ----------
-    name
-        Of the column.
-    one, two
-        Its values in both tables.
-    sources
-        Of both.
-    can_match
-        Whether rows may be matched by a column instead.
-    is_text
-        Whether the column holds the texts themselves.
-
-    Raises
-    ------
-    InputError
-        Naming the first row that differs.
     """
     if not may_name_rows(name, one):
         return
@@ -365,13 +267,7 @@ def check_row_order(
 
 
 def check_index_order(sources: tuple[str | Path, str | Path]) -> None:
-    """Refuse rows that are matched by their order, where pandas' indexes have another one.
-
-    Raises
-    ------
-    InputError
-        Naming the first row that differs.
-    """
+    """Refuse rows that are matched by their order, where pandas' indexes have another one."""
     from ietest_fast.evaluation.readers.table_columns import INDEX, read_index
 
     one, two = map(read_index, sources)
@@ -419,22 +315,7 @@ def _say_other_marks(
 
 
 def check_length(n: int, n_original: int, *, what: str, sources: tuple[str, str]) -> None:
-    """Refuse rows that are matched by their order if there are more or fewer than originals.
-
-    Parameters
-    ----------
-    n, n_original
-        How many there are.
-    what
-        What is counted, for the message.
-    sources
-        Where the originals and the others come from, for the message.
-
-    Raises
-    ------
-    InputError
-        If the numbers differ.
-    """
+    """Refuse rows that are matched by their order if there are more or fewer than originals."""
     if n != n_original:
         raise InputError(
             f"has {n:,} {what}, and {sources[0]} has {n_original:,}; rows are matched by their "
@@ -451,27 +332,7 @@ def check_labels(
     source: str,
     by_id: str | None,
 ) -> None:
-    """Refuse rows in other words that have another label than their originals.
-
-    Parameters
-    ----------
-    corpus
-        The originals, n rows.
-    labels
-        int8, shape (n,): those of the same rows in other words, indices into the corpus' labels;
-        -1 where there is none.
-    rows
-        int64, shape (n,): the rows of the source that these are, for the message.
-    source
-        Where they come from.
-    by_id
-        The column by which rows were matched; None if by their order.
-
-    Raises
-    ------
-    InputError
-        If one differs.
-    """
+    """Refuse rows in other words that have another label than their originals."""
     differs = labels != corpus.labels
     if not differs.any():
         return
@@ -497,11 +358,6 @@ def as_versions(
     """Return the versions that one or several transformations make; ready ones as they are.
 
     Versions of one name get numbers, as in a run: the second ``words`` becomes ``words#2``.
-
-    Raises
-    ------
-    InputError
-        If one is there twice.
     """
     is_several = isinstance(phi, Sequence) and not isinstance(phi, (str, Mapping))
     versions = [

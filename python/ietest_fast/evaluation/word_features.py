@@ -15,26 +15,7 @@ if TYPE_CHECKING:
 
 
 def count_word_features(columns: Sequence[pa.ChunkedArray], *, min_texts: int = 2) -> Any:
-    """Return which words stand in which texts, as features for linear classifiers.
-
-    Parameters
-    ----------
-    columns
-        One or more columns of n texts without nulls; a word is another feature in each column.
-    min_texts
-        Words in fewer texts of a column are left out: no classifier can learn from a word that it
-        sees once.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        float64 (n, d), ones and zeros. Words are lower-cased, without the punctuation around them.
-
-    Raises
-    ------
-    InputError
-        If there are no columns, they have unequal lengths, or no word is left.
-    """
+    """Return which words stand in which texts, as features for linear classifiers."""
     import scipy.sparse as sp
 
     from ietest_fast.corpus.words import find_incidence

@@ -29,31 +29,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Wordings:
-    """The answers of one classifier to the wordings of items, one row for each.
-
-    Attributes
-    ----------
-    items, correct, is_original
-        Shape (n,).
-    answers, gold
-        Shape (n,), indices of labels; None if they are not known. An answer that could not be
-        parsed is -1: it is wrong, and agrees with others of its kind.
-    confidence
-        Shape (n,), float64, in the gold label; None if it is not known.
-    clusters
-        Shape (n,); None without.
-    remarks
-        Whole sentences about what is not used.
-    """
+    """The answers of one classifier to the wordings of items, one row for each."""
 
     items: NDArray[Any]
     correct: NDArray[np.bool_]
     is_original: NDArray[np.bool_]
+    """Shape (n,)."""
     answers: NDArray[np.int32] | None
     gold: NDArray[np.int32] | None
+    """Shape (n,), indices of labels; None if they are not known. An answer that could not be parsed
+    is -1: it is wrong, and agrees with others of its kind."""
     confidence: NDArray[np.float64] | None
+    """Shape (n,), float64, in the gold label; None if it is not known."""
     clusters: NDArray[Any] | None
+    """Shape (n,); None without."""
     remarks: tuple[str, ...] = ()
+    """Whole sentences about what is not used."""
 
     def _columns(self) -> dict[str, Any]:
         return {
@@ -164,20 +155,7 @@ def find_wordings(
 def check_clusters(
     values: pa.ChunkedArray, items: pa.ChunkedArray | pa.Array, *, path: str | Path, name: str
 ) -> None:
-    """Stop if a row has no cluster, and name its item.
-
-    Parameters
-    ----------
-    values, items
-        Of the same n rows.
-    path, name
-        The source and the column of clusters, for messages.
-
-    Raises
-    ------
-    InputError
-        If a value is a null, NaN, or a text of either or of blanks.
-    """
+    """Stop if a row has no cluster, and name its item."""
     missing = np.flatnonzero(find_missing(values))
     if missing.size:
         item = items[int(missing[0])].as_py()

@@ -24,20 +24,7 @@ PUT_BACK = f"put back the one that was written, or {MADE_ANEW}"
 
 @contextmanager
 def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
-    """Read what a run has left; say what to do if it is damaged.
-
-    Parameters
-    ----------
-    path
-        What is read, for the message.
-    remedy
-        What to do.
-
-    Raises
-    ------
-    StoreError
-        In place of what reading it raised, errors of this package excepted.
-    """
+    """Read what a run has left; say what to do if it is damaged."""
     try:
         yield
     except IetestError as error:
@@ -63,19 +50,8 @@ def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
 
 
 def write_artefact(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file of a run by :func:`ietest_fast.atomic.write_file`, its folder made if need be.
-
-    Parameters
-    ----------
-    path
-        The file to make or replace.
-    write
-        Called with the open temporary file.
-
-    Raises
-    ------
-    StoreError
-        If the system cannot write it (the disk is full, say); nothing is left then.
+    """Write a file of a run by :func:`ietest_fast.atomic.write_file`, its folder made if need
+    be.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -106,20 +82,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
-    """Let `fill` put files into a temporary folder, force them to disk and rename the folder.
-
-    Parameters
-    ----------
-    path
-        The folder to make; it must not exist.
-    fill
-        Called with the temporary folder, beside `path`.
-
-    Raises
-    ------
-    StoreError
-        If the system cannot write it; nothing is left then.
-    """
+    """Let `fill` put files into a temporary folder, force them to disk and rename the folder."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}{UNFINISHED}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -152,13 +115,7 @@ def write_sealed_folder(path: Path, fill: Callable[[Path], None]) -> None:
 
 
 def check_seal(path: Path) -> None:
-    """Make sure that a folder holds what :func:`write_sealed_folder` has put there.
-
-    Raises
-    ------
-    StoreError
-        If a file is missing, new or has other contents; the message says what to delete.
-    """
+    """Make sure that a folder holds what :func:`write_sealed_folder` has put there."""
     with reading(path):
         found = _hash_files(path)
         found.pop(_SEAL, None)
@@ -175,11 +132,6 @@ def check_sealed(*files: Path) -> None:
     """Make sure that files of a sealed folder are as they were written, whatever is beside them.
 
     A folder that was copied without its checksums has nothing to compare them with.
-
-    Raises
-    ------
-    StoreError
-        If a file is missing or has other contents.
     """
     folder = files[0].parent
     with reading(folder, remedy=PUT_BACK):

@@ -30,40 +30,25 @@ _CELL_KEY = b"ietest-fast.cell"
 
 @dataclass(frozen=True, kw_only=True)
 class CellRecord:
-    """A finished cell.
-
-    Attributes
-    ----------
-    identity
-        sha256 of all that affects the result.
-    model, phi, rho, m
-        Which cell it is: keys of the model and of the transformation of its training data (None at
-        rho = 0).
-    metrics
-        Numbers of this cell, ready for JSON: ``valid_accuracy``, ``train_transformed``,
-        ``valid_transformed`` and, unless it was trained on all rows, ``train_size``.
-    artefact
-        File name under ``cells/``.
-    sha256
-        Of that file.
-    seconds
-        What it took; None if that went down with a killed run.
-
-    Raises
-    ------
-    ValueError
-        If a value is not what it should be.
-    """
+    """A finished cell."""
 
     identity: str
+    """sha256 of all that affects the result."""
     model: str
     phi: str | None
     rho: float
     m: int
+    """Which cell it is: keys of the model and of the transformation of its training data (None at
+    rho = 0)."""
     metrics: Mapping[str, Any]
+    """Numbers of this cell, ready for JSON: ``valid_accuracy``, ``train_transformed``,
+    ``valid_transformed`` and, unless it was trained on all rows, ``train_size``."""
     artefact: str
+    """File name under ``cells/``."""
     sha256: str
+    """Of that file."""
     seconds: float | None = None
+    """What it took; None if that went down with a killed run."""
 
     def __post_init__(self) -> None:
         texts = (self.identity, self.model, self.phi or "", self.artefact, self.sha256)
@@ -95,21 +80,7 @@ def make_predictions(
     label_names: Sequence[str],
     **which: str | float,
 ) -> Predictions:
-    """Make the table of a cell's answers.
-
-    Parameters
-    ----------
-    gold
-        Gold labels, shape (n,).
-    versions
-        By version, the original first: the answers, shape (n,).
-    changed
-        By version but the original: which texts the transformation changed, shape (n,).
-    label_names
-        Names of the labels.
-    **which
-        ``model``, ``rho``, ``m`` and perhaps ``train_size``.
-    """
+    """Make the table of a cell's answers."""
     unchanged = np.zeros(len(gold), dtype=np.bool_)
     return Predictions.from_codes(
         items=np.arange(len(gold), dtype=np.int64),
@@ -124,19 +95,7 @@ def make_predictions(
 
 
 def match(predictions: Predictions, version: str) -> pa.Table:
-    """Return the matched sample of a version: one row for each test observation, in their order.
-
-    Returns
-    -------
-    pyarrow.Table
-        ``row``, ``gold``, ``original``, ``transformed``, ``original_correct``,
-        ``transformed_correct`` and ``changed``.
-
-    Raises
-    ------
-    ValueError
-        If the predictions are not those of a cell, whose items are 0 to n - 1 in each version.
-    """
+    """Return the matched sample of a version: one row for each test observation, in their order."""
     import pyarrow as pa
 
     try:
@@ -166,21 +125,7 @@ def match(predictions: Predictions, version: str) -> pa.Table:
 
 
 def write_cell(predictions: Predictions, described: Mapping[str, Any]) -> bytes:
-    """Write a cell's predictions, and in the metadata the fields of its record.
-
-    Parameters
-    ----------
-    predictions
-        As :func:`make_predictions` makes them.
-    described
-        ``identity``, ``model``, ``phi``, ``rho``, ``m`` and ``metrics``. They travel inside, so
-        that a run killed before the cell's row was written can add the row.
-
-    Returns
-    -------
-    bytes
-        A Parquet file.
-    """
+    """Write a cell's predictions, and in the metadata the fields of its record."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -192,20 +137,7 @@ def write_cell(predictions: Predictions, described: Mapping[str, Any]) -> bytes:
 
 
 def describe_cell(name: str, data: bytes) -> CellRecord:
-    """Read what a cell's file says of itself.
-
-    Parameters
-    ----------
-    name
-        What the file is called.
-    data
-        What is in it.
-
-    Raises
-    ------
-    ValueError, LookupError, TypeError
-        If it is no file of a cell, or damaged.
-    """
+    """Read what a cell's file says of itself."""
     import pyarrow.parquet as pq
 
     described = json.loads(pq.read_schema(io.BytesIO(data)).metadata[_CELL_KEY])
@@ -213,20 +145,7 @@ def describe_cell(name: str, data: bytes) -> CellRecord:
 
 
 def read_cell_artefact(path: Path, *, remedy: str = "delete it and run again") -> CellRecord:
-    """Read what a cell's artefact says of itself.
-
-    Parameters
-    ----------
-    path
-        The file.
-    remedy
-        What to do if it is damaged.
-
-    Raises
-    ------
-    StoreError
-        If the file is no artefact of a cell, or damaged.
-    """
+    """Read what a cell's artefact says of itself."""
     try:
         return describe_cell(path.name, read_bytes(path, most_bytes=None))
     except (KeyError, TypeError, ValueError) as error:

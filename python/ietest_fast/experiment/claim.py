@@ -53,13 +53,7 @@ _TEMPORARY = re.compile(rf"\.?(?P<name>.+)\.(\d+|[0-9a-f]{{16}}){re.escape(UNFIN
 
 
 def lock_folder(folder: Path) -> IO[str]:
-    """Hold a folder; whoever closes the file gives it back.
-
-    Raises
-    ------
-    StoreError
-        If another run holds it, or its file system has no locks; no lock is left behind then.
-    """
+    """Hold a folder; whoever closes the file gives it back."""
     path = folder / RUN_LOCK
     is_new = not os.path.lexists(path)
     if not is_new:
@@ -102,11 +96,6 @@ def refuse_foreign(folder: Path) -> None:
 
     A run's database says whose folder it is. Without one, nothing may be there that a run has not
     made itself: the database may be deleted, and is then filled again from the cells' files.
-
-    Raises
-    ------
-    StoreError
-        If it is such a folder.
     """
     try:
         found = sorted(path.name for path in folder.iterdir())
@@ -151,18 +140,6 @@ def check_recorded(path: Path, data: bytes) -> None:
     """Refuse answers of a finished cell that are not those that the run has recorded.
 
     A folder without its database, or a file without a row, has nothing to compare them with.
-
-    Parameters
-    ----------
-    path
-        The file, in the run's folder.
-    data
-        What is in it.
-
-    Raises
-    ------
-    StoreError
-        If the file has changed, or the database is damaged.
     """
     query, database = _RECORDED.get(path.parent.name), path.parent.parent / DATABASE
     if query is None or not database.is_file():

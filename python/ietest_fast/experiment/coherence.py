@@ -74,40 +74,25 @@ _FEW_COINS = 40
 
 
 def check_coherence(result: RunResult) -> None:
-    """Find the first number that does not follow from the rest of some results.
-
-    Raises
-    ------
-    ValueError
-        With the key at which it stands.
-    """
+    """Find the first number that does not follow from the rest of some results."""
     _Coherence(result).check()
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Tested:
-    """What the tests of a condition, or of an evaluation, are tests of.
-
-    Attributes
-    ----------
-    condition, model
-        What was trained.
-    phi
-        The transformation of the test set.
-    trained
-        That of the training data, where it is another one.
-    n_changed
-        Test rows that `phi` changed.
-    labels
-        Test rows by label.
-    """
+    """What the tests of a condition, or of an evaluation, are tests of."""
 
     condition: ConditionResult
     model: ModelRecord
+    """What was trained."""
     phi: TransformationRecord | EvaluatedTransformation
+    """The transformation of the test set."""
     trained: TransformationRecord | None
+    """That of the training data, where it is another one."""
     n_changed: int
+    """Test rows that `phi` changed."""
     labels: Mapping[str, int]
+    """Test rows by label."""
 
     @classmethod
     def of(
@@ -686,24 +671,7 @@ def _need_share(value: float | None, n: int, place: str) -> None:
 
 
 def hold(part: Part, expected: Mapping[str, Any], place: str, *, least: float = 1e-12) -> None:
-    """Hold what a part says against what follows.
-
-    Parameters
-    ----------
-    part
-        A part of the results.
-    expected
-        What some of its fields have to be, as :meth:`Part.to_dict` would have it.
-    place
-        Its key.
-    least
-        Numbers below it are all the same.
-
-    Raises
-    ------
-    ValueError
-        With the key of the first field that is not so.
-    """
+    """Hold what a part says against what follows."""
     for name, follows in expected.items():
         value = getattr(part, name)
         written = value.to_dict() if hasattr(value, "to_dict") else value
@@ -723,22 +691,7 @@ def _as_json(value: Any) -> Any:
 
 
 def compare(written: Any, follows: Any, needed: Any, place: str, *, least: float = 1e-300) -> None:
-    """Hold what is written against what these results would be written as.
-
-    Parameters
-    ----------
-    written
-        What the file says.
-    follows
-        What would be written.
-    needed
-        The same without what is as by default, which may be left out: a file may be older than the
-        field.
-    place
-        Key at which it stands.
-    least
-        Numbers below it are all the same.
-    """
+    """Hold what is written against what these results would be written as."""
     if isinstance(written, dict) and isinstance(follows, dict):
         needs = needed if isinstance(needed, dict) else follows
         for name in [*follows, *sorted(set(written) - set(follows))]:

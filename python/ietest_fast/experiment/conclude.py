@@ -44,20 +44,6 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
 
     Nothing that was worked for is done again: other levels, margins and methods are other
     conclusions from the same cells.
-
-    Parameters
-    ----------
-    plan
-        What was asked for.
-    work
-        What was done.
-    store
-        Where the matched samples are.
-
-    Raises
-    ------
-    StoreError
-        If a matched sample has changed since it was written.
     """
     judge = Judge(plan, work, store)
     conditions = tuple(

@@ -61,20 +61,7 @@ def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, .
 def judge_evaluations(
     judge: Judge, plan: Plan, work: Work, store: RunStore
 ) -> Iterator[EvaluationResult]:
-    """Give accuracies on every further test set, and tests where labels are kept.
-
-    Parameters
-    ----------
-    judge
-        Tests cells.
-    plan, work, store
-        As for :func:`ietest_fast.experiment.conclude.conclude`.
-
-    Raises
-    ------
-    StoreError
-        If a file of answers is gone, has changed, or is that of other rows.
-    """
+    """Give accuracies on every further test set, and tests where labels are kept."""
     if not plan.evaluations:
         return
     for model in plan.models:

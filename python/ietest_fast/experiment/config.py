@@ -58,18 +58,7 @@ _NAMED = ("model", "transformation", "phi")
 
 
 def parse_rho(text: str) -> list[float]:
-    """Read values of rho: ``"0,0.25,1"``, or ``"0:1:0.1"`` for first, last and step.
-
-    Returns
-    -------
-    list of float
-        Decimal steps are taken in decimal arithmetic: ``0:1:0.1`` has 0.3, not 0.30000000000000004.
-
-    Raises
-    ------
-    ValueError
-        If the text is neither.
-    """
+    """Read values of rho: ``"0,0.25,1"``, or ``"0:1:0.1"`` for first, last and step."""
     wording = f'must be numbers like "0,0.5,1" or first:last:step like "0:1:0.1", not {text!r}'
     as_range = ":" in text
     try:
@@ -163,28 +152,19 @@ Rho = Annotated[
 
 
 class SplitConfig(Section):
-    """Parts to be taken from one file, at random.
-
-    Attributes
-    ----------
-    file
-        The file.
-    n_valid, n_test
-        Sizes of the validation and the test set.
-    n_train
-        Size of the training set, if that is to come from the same file.
-    seed
-        Which rows go where depends on it.
-    group_by
-        A column whose equal values stay in one part, such as ``"premise"``.
-    """
+    """Parts to be taken from one file, at random."""
 
     file: InputFile
+    """The file."""
     n_valid: Annotated[int, Field(ge=2)]
     n_test: Annotated[int, Field(ge=2)]
+    """Sizes of the validation and the test set."""
     n_train: Annotated[int, Field(ge=2)] | None = None
+    """Size of the training set, if that is to come from the same file."""
     seed: Annotated[int, Field(ge=0)] = 0
+    """Which rows go where depends on it."""
     group_by: str | None = None
+    """A column whose equal values stay in one part, such as ``"premise"``."""
 
 
 class DemoConfig(Section):
@@ -197,47 +177,34 @@ class DemoConfig(Section):
 
 
 class DataConfig(Section):
-    """Where the three splits come from.
-
-    Attributes
-    ----------
-    train, valid, test
-        Files.
-    split
-        Takes the place of `valid` and `test` (and of `train`, if it says `n_train`).
-    demo
-        The built-in corpus: true, or a table of its sizes.
-    text_columns, label_column, label_names
-        As for ``ietest_fast.corpus.read_corpus``; found out from the file where absent.
-    cluster
-        A column of the test set whose equal values belong together, such as ``"premise"``: the
-        test then draws whole clusters.
-    missing_text, quoted
-        As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
-        double quotes enclose the fields of CSV and TSV.
-    csv
-        How CSV and TSV files are written otherwise, such as ``"delimiter=;"``; as for ``--csv``.
-    shuffle_labels
-        Whether the rows of each split get each other's labels: a control, for which accuracy has to
-        be that of a guess.
-    name
-        What signatures and figures call the data; from the folder's name where absent.
-    """
+    """Where the three splits come from."""
 
     train: InputFile | None = None
     valid: InputFile | None = None
     test: InputFile | None = None
+    """Files."""
     split: SplitConfig | None = None
+    """Takes the place of `valid` and `test` (and of `train`, if it says `n_train`)."""
     demo: DemoConfig | None = None
+    """The built-in corpus: true, or a table of its sizes."""
     text_columns: Names | None = None
     label_column: str | None = None
     label_names: Names | None = None
+    """As for ``ietest_fast.corpus.read_corpus``; found out from the file where absent."""
     cluster: str | None = None
+    """A column of the test set whose equal values belong together, such as ``"premise"``: the test
+    then draws whole clusters."""
     missing_text: Literal["error", "drop"] = "error"
     quoted: bool | None = None
+    """As for ``ietest_fast.corpus.read_corpus``: what becomes of rows without a text, and whether
+    double quotes enclose the fields of CSV and TSV."""
     csv: str | None = None
+    """How CSV and TSV files are written otherwise, such as ``"delimiter=;"``; as for ``--csv``."""
     shuffle_labels: bool = False
+    """Whether the rows of each split get each other's labels: a control, for which accuracy has to
+    be that of a guess."""
     name: str | None = None
+    """What signatures and figures call the data; from the folder's name where absent."""
 
     _is_in_memory: bool = PrivateAttr(default=False)
 
@@ -309,84 +276,61 @@ def _name_data(path: Path) -> str:
 
 
 class RunConfig(Section):
-    """A whole run of the IE test (Algorithm 1), once for each rho.
-
-    Attributes
-    ----------
-    data
-        See there.
-    model
-        The family of models, or a list of them: names, or tables as :class:`ModelConfig`.
-    transformation
-        The equivalences phi, each a table of ``name`` and options or a string
-        (:func:`ietest_fast.transform.parse_phi`); one, or a list of them.
-    phi
-        Another way to say the same, usual for strings.
-    eval_phi
-        Further transformations, named as those of `phi`: every classifier is also evaluated on the
-        test set under each of them, and trained on none.
-    rho
-        Probabilities of transformation.
-    mode
-        What becomes of transformed rows in training: ``"replace"``, they stand in the place of
-        their originals, as in the paper; or ``"augment"``, they stand beside them (Naik et al.
-        2018, section 4.6).
-    train_size
-        Numbers of training rows: all classifiers are trained on so many rows of the training set,
-        drawn at random, and again for each further number; rows of a smaller number are among
-        those of a larger one. All rows where there is none.
-    n_classifiers
-        M, the number of classifiers for each rho (and each number of training rows).
-    alpha
-        Significance level of the test at one rho; below 0.5, for equivalence is tested at it, too.
-    correction
-        How the tests of M classifiers become one decision: ``"bonferroni"``, ``"holm"``,
-        ``"maxt"`` or ``"minp"``; the last two draw the same rows for all classifiers.
-    seed
-        Everything random follows from it; 0 is a seed.
-    margin
-        Differences of the accuracies below it do not matter: equivalence is tested against it,
-        and power is that of finding it.
-    flip_margin
-        Shares of changed answers below it do not matter.
-    strata
-        Columns of the test set by whose values the reworded texts are also tested: a genre, or
-        ``"edits"``, their number. Gold labels are looked at in any case.
-    method
-        ``"exact"``, ``"multinomial"`` or ``"resample"``; exact where absent, unless the data have
-        clusters, which are resampled.
-    n_resamples
-        S, for the latter two, for the corrections ``"maxt"`` and ``"minp"``, and for Cochran's Q
-        over several transformations; 10,000 where absent.
-    n_jobs
-        Cells trained at the same time; None for as many as the cores hold.
-    n_threads
-        Threads of each. No result depends on these two, except that models trained by torch and
-        estimators may depend on the threads.
-    keep_models
-        Whether the classifiers of all cells are kept, in the run's folder ``models``.
-    """
+    """A whole run of the IE test (Algorithm 1), once for each rho."""
 
     data: DataConfig
+    """See there."""
     transformation: Phis = None
+    """The equivalences phi, each a table of ``name`` and options or a string
+    (:func:`ietest_fast.transform.parse_phi`); one, or a list of them."""
     phi: Phis = None
+    """Another way to say the same, usual for strings."""
     eval_phi: Phis = None
+    """Further transformations, named as those of `phi`: every classifier is also evaluated on the
+    test set under each of them, and trained on none."""
     model: Models = Field(default_factory=lambda: (ModelConfig(),))
+    """The family of models, or a list of them: names, or tables as :class:`ModelConfig`."""
     rho: Rho = _DEMO_RHO
+    """Probabilities of transformation."""
     mode: Mode = "replace"
+    """What becomes of transformed rows in training: ``"replace"``, they stand in the place of their
+    originals, as in the paper; or ``"augment"``, they stand beside them (Naik et al. 2018, section
+    4.6)."""
     train_size: TrainSizes = ()
+    """Numbers of training rows: all classifiers are trained on so many rows of the training set,
+    drawn at random, and again for each further number; rows of a smaller number are among those of
+    a larger one. All rows where there is none."""
     n_classifiers: Annotated[int, Field(ge=1, le=100_000)] = 5
+    """M, the number of classifiers for each rho (and each number of training rows)."""
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    """Significance level of the test at one rho; below 0.5, for equivalence is tested at it,
+    too."""
     correction: Literal["bonferroni", "holm", "maxt", "minp"] = "bonferroni"
+    """How the tests of M classifiers become one decision: ``"bonferroni"``, ``"holm"``, ``"maxt"``
+    or ``"minp"``; the last two draw the same rows for all classifiers."""
     seed: Annotated[int, Field(ge=0)] = 0
+    """Everything random follows from it; 0 is a seed."""
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.01
+    """Differences of the accuracies below it do not matter: equivalence is tested against it, and
+    power is that of finding it."""
     flip_margin: Annotated[float, Field(gt=0, lt=1)] = DEFAULT_FLIP_MARGIN
+    """Shares of changed answers below it do not matter."""
     strata: Names = ()
+    """Columns of the test set by whose values the reworded texts are also tested: a genre, or
+    ``"edits"``, their number. Gold labels are looked at in any case."""
     method: Literal["exact", "multinomial", "resample"] | None = None
+    """``"exact"``, ``"multinomial"`` or ``"resample"``; exact where absent, unless the data have
+    clusters, which are resampled."""
     n_resamples: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] | None = None
+    """S, for the latter two, for the corrections ``"maxt"`` and ``"minp"``, and for Cochran's Q
+    over several transformations; 10,000 where absent."""
     n_jobs: Annotated[int, Field(ge=1, le=MOST_THREADS)] | None = None
+    """Cells trained at the same time; None for as many as the cores hold."""
     n_threads: Annotated[int, Field(ge=1, le=MOST_THREADS)] = 1
+    """Threads of each. No result depends on these two, except that models trained by torch and
+    estimators may depend on the threads."""
     keep_models: Annotated[bool, Field(strict=True)] = False
+    """Whether the classifiers of all cells are kept, in the run's folder ``models``."""
 
     @field_validator("alpha")
     @classmethod

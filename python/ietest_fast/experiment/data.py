@@ -38,11 +38,6 @@ TRANSFORMED = "transformed"
 class Splits:
     """The three splits of a classification task, untransformed.
 
-    Attributes
-    ----------
-    train, valid, test
-        D_T, D_V and D_Te, with the same text columns and label names.
-
     Raises
     ------
     InputError
@@ -53,6 +48,7 @@ class Splits:
     train: Corpus
     valid: Corpus
     test: Corpus
+    """D_T, D_V and D_Te, with the same text columns and label names."""
 
     def __post_init__(self) -> None:
         from ietest_fast.corpus import require_trainable
@@ -93,20 +89,7 @@ class Splits:
 
 
 def read_splits(config: DataConfig, *, keep: Sequence[str] = ()) -> Splits:
-    """Read or make the three splits; :class:`Splits` checks that they fit together.
-
-    Parameters
-    ----------
-    config
-        Where they come from.
-    keep
-        More columns of the test set to keep.
-
-    Raises
-    ------
-    InputError
-        If a file is not what it should be, or the splits do not fit together.
-    """
+    """Read or make the three splits; :class:`Splits` checks that they fit together."""
     splits = _read_splits(config, keep)
     if not config.shuffle_labels:
         return splits
@@ -162,18 +145,7 @@ def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
 
 
 def number_clusters(config: DataConfig, test: Corpus) -> NDArray[np.int64] | None:
-    """Give the clusters of the test set numbers.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,), or None
-        0 to C - 1 for each row; None without clusters.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, a row has no cluster, or all rows have the same.
-    """
+    """Give the clusters of the test set numbers."""
     from ietest_fast.stats.inputs import as_clusters
 
     if config.cluster is None:
@@ -199,13 +171,7 @@ def number_clusters(config: DataConfig, test: Corpus) -> NDArray[np.int64] | Non
 
 
 def read_strata_columns(names: Sequence[str], test: Corpus) -> dict[str, NDArray[Any]]:
-    """Return columns of the test set that are to be strata, each of shape (n,).
-
-    Raises
-    ------
-    InputError
-        If there is no such column, a value is missing, or there are too many different ones.
-    """
+    """Return columns of the test set that are to be strata, each of shape (n,)."""
     from ietest_fast.stats.strata import read_strata
 
     found = {}
@@ -223,52 +189,30 @@ def read_strata_columns(names: Sequence[str], test: Corpus) -> dict[str, NDArray
 
 @dataclass(frozen=True, kw_only=True)
 class TransformedSplits:
-    """Both versions of the three splits.
-
-    Attributes
-    ----------
-    texts
-        By split: the versions ``"original"`` and ``"transformed"``.
-    changed
-        By split: which observations the transformation changed, bool, shape (n,).
-    name, fingerprint
-        Of the transformation.
-    described
-        What it says about itself, now that it has learnt from the texts.
-    test_edits
-        Number of edits of the test set by rule.
-    n_test_reworded
-        Number of test observations with an edit that is more than a normalisation.
-    warnings
-        Whole sentences about the transformation's options and material.
-    n_edits
-        Edits of each test observation, those left out that reword nothing, shape (n,); None if the
-        transformation does not tell.
-    """
+    """Both versions of the three splits."""
 
     texts: dict[str, SplitTexts]
+    """By split: the versions ``"original"`` and ``"transformed"``."""
     changed: dict[str, NDArray[np.bool_]]
+    """By split: which observations the transformation changed, bool, shape (n,)."""
     name: str
     fingerprint: str
+    """Of the transformation."""
     described: dict[str, Any]
+    """What it says about itself, now that it has learnt from the texts."""
     test_edits: dict[str, int]
+    """Number of edits of the test set by rule."""
     n_test_reworded: int
+    """Number of test observations with an edit that is more than a normalisation."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about the transformation's options and material."""
     n_edits: NDArray[np.int64] | None = None
+    """Edits of each test observation, those left out that reword nothing, shape (n,); None if the
+    transformation does not tell."""
 
 
 def kept_folder(folder: Path, fingerprints: Mapping[str, str], transformation: str) -> Path:
-    """Say where both versions of three splits are kept.
-
-    Parameters
-    ----------
-    folder
-        The run's folder ``data``.
-    fingerprints
-        Of the splits ``train``, ``valid`` and ``test``.
-    transformation
-        Fingerprint of the planned transformation.
-    """
+    """Say where both versions of three splits are kept."""
     key = identify({**fingerprints, "transformation": transformation})
     return folder / key[:16]
 
@@ -281,27 +225,7 @@ def transform_splits(
     n_threads: int | None = None,
     listener: Callable[[int], None] | None = None,
 ) -> TransformedSplits:
-    """Transform every split, or read what an earlier run of the same inputs left.
-
-    Parameters
-    ----------
-    splits
-        The original texts.
-    planned
-        What to do to them.
-    folder
-        Results are kept in a folder below it, named by a hash of the inputs: each split's new
-        texts with a column ``changed``, and the edits of the test set.
-    n_threads
-        Threads of the transformation.
-    listener
-        Told how many of the three splits are done.
-
-    Raises
-    ------
-    InputError
-        If no test text is reworded: then there is nothing to test.
-    """
+    """Transform every split, or read what an earlier run of the same inputs left."""
     kept = kept_folder(folder, splits.fingerprints(), planned.fingerprint)
     if not kept.is_dir():
         _transform_into(kept, splits, planned, n_threads, listener)
@@ -311,13 +235,7 @@ def transform_splits(
 
 
 def check_equivalence(planned: PlannedTransformation) -> None:
-    """Stop before anything is begun unless a transformation keeps labels.
-
-    Raises
-    ------
-    InputError
-        If it does not: classifiers would be trained and scored on labels that do not hold.
-    """
+    """Stop before anything is begun unless a transformation keeps labels."""
     if not planned.keeps_labels:
         raise InputError(_not_an_equivalence(planned.name))
 

@@ -32,44 +32,30 @@ _SPLITS = ("train", "valid", "test")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FurtherTexts:
-    """A further test set, which is only evaluated.
-
-    Attributes
-    ----------
-    split
-        Its texts, as the version ``"original"``, and its labels.
-    source_row
-        int64, shape (n,): the row of the test set that each row comes from.
-    changed
-        Which texts differ from those of that row, in the columns that the model sees, bool, shape
-        (n,).
-    """
+    """A further test set, which is only evaluated."""
 
     split: EncodedSplit
+    """Its texts, as the version ``"original"``, and its labels."""
     source_row: NDArray[np.int64]
+    """int64, shape (n,): the row of the test set that each row comes from."""
     changed: NDArray[np.bool_]
+    """Which texts differ from those of that row, in the columns that the model sees, bool, shape
+    (n,)."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EncodedTexts:
-    """Three splits as one model encodes them.
-
-    Attributes
-    ----------
-    train, valid, test
-        The splits.
-    changed
-        By version: which test texts the transformation changed, in the columns that the model sees,
-        bool, shape (n_test,).
-    further
-        Further test sets, by key of their transformation.
-    """
+    """Three splits as one model encodes them."""
 
     train: EncodedSplit
     valid: EncodedSplit
     test: EncodedSplit
+    """The splits."""
     changed: Mapping[str, NDArray[np.bool_]]
+    """By version: which test texts the transformation changed, in the columns that the model sees,
+    bool, shape (n_test,)."""
     further: Mapping[str, FurtherTexts] = field(default_factory=dict)
+    """Further test sets, by key of their transformation."""
 
 
 def save_encoded(
@@ -78,17 +64,7 @@ def save_encoded(
     changed: Mapping[str, NDArray[np.bool_]],
     further: Mapping[str, FurtherTexts] | None = None,
 ) -> None:
-    """Write encoded splits, and a checksum of each file.
-
-    Parameters
-    ----------
-    path
-        A folder that does not exist yet.
-    splits
-        ``"train"``, ``"valid"`` and ``"test"``.
-    changed, further
-        As in :class:`EncodedTexts`.
-    """
+    """Write encoded splits, and a checksum of each file."""
     further = further or {}
 
     def fill(folder: Path) -> None:
@@ -125,13 +101,7 @@ def _list_arrays(split: EncodedSplit, names: Sequence[str]) -> dict[str, NDArray
 
 
 def load_encoded(folder: Path, model: Model) -> EncodedTexts:
-    """Load what :func:`save_encoded` wrote; the larger arrays are mapped, not read.
-
-    Raises
-    ------
-    StoreError
-        If something is missing or cannot be read.
-    """
+    """Load what :func:`save_encoded` wrote; the larger arrays are mapped, not read."""
     with reading(folder):
         names = read_json(folder / _NAMES)
         arrays = {split: _load_arrays(folder / split) for split in _SPLITS}
@@ -151,13 +121,7 @@ def load_encoded(folder: Path, model: Model) -> EncodedTexts:
 
 
 def check_encoded(folder: Path, model: Model) -> None:
-    """Make sure that encoded splits are as they were written, before workers map them.
-
-    Raises
-    ------
-    StoreError
-        If they are not; the message says what to delete.
-    """
+    """Make sure that encoded splits are as they were written, before workers map them."""
     check_seal(folder)
     load_encoded(folder, model)
 

@@ -31,56 +31,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FurtherTest:
-    """The test set as a further transformation makes it.
-
-    Attributes
-    ----------
-    table
-        Its texts, of n rows, each with a label.
-    source_row
-        int64, shape (n,): the row of the test set that each row comes from.
-    labels
-        int8, shape (n,): the right answers.
-    keeps_labels
-        Whether the rows are those of the test set, in order and with their labels, so that each can
-        be compared with its original.
-    name, fingerprint
-        Of the transformation.
-    described
-        What it says about itself, now that it has learnt from the texts.
-    n_changed
-        Rows whose texts differ from those of their source row.
-    n_unlabelled
-        Rows that were left out, because nobody knows their label.
-    test_edits
-        Number of edits by rule.
-    warnings
-        Whole sentences about the transformation's options and material.
-    n_edits
-        Edits of each row, those left out that reword nothing, shape (n,); None if the
-        transformation does not tell.
-    """
+    """The test set as a further transformation makes it."""
 
     table: pa.Table
+    """Its texts, of n rows, each with a label."""
     source_row: NDArray[np.int64]
+    """int64, shape (n,): the row of the test set that each row comes from."""
     labels: NDArray[np.int8]
+    """int8, shape (n,): the right answers."""
     keeps_labels: bool
+    """Whether the rows are those of the test set, in order and with their labels, so that each can
+    be compared with its original."""
     name: str
     fingerprint: str
+    """Of the transformation."""
     described: dict[str, Any]
+    """What it says about itself, now that it has learnt from the texts."""
     n_changed: int
+    """Rows whose texts differ from those of their source row."""
     n_unlabelled: int
+    """Rows that were left out, because nobody knows their label."""
     test_edits: dict[str, int]
+    """Number of edits by rule."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about the transformation's options and material."""
     n_edits: NDArray[np.int64] | None = None
+    """Edits of each row, those left out that reword nothing, shape (n,); None if the transformation
+    does not tell."""
 
     def find_changed(self, test: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
-        """Say which texts differ from those of their source row in some columns, bool, shape (n,).
-
-        Raises
-        ------
-        InputError
-            If they differ nowhere.
+        """Say which texts differ from those of their source row in some columns, bool, shape
+        (n,).
         """
         from ietest_fast.models.pooling import find_changed
 
@@ -95,25 +76,7 @@ def transform_test(
     *,
     n_threads: int | None = None,
 ) -> FurtherTest:
-    """Transform the test set alone, or read what an earlier run of the same inputs left.
-
-    Parameters
-    ----------
-    splits
-        The original texts; a transformation that learns does so from train and valid.
-    planned
-        What to do to the test set. It may set labels, and leave out or add rows.
-    folder
-        Results are kept in a folder below it, named by a hash of the inputs.
-    n_threads
-        Threads of the transformation.
-
-    Raises
-    ------
-    InputError
-        If no text changes or no row is left, so that there is nothing to evaluate; or if the
-        transformation does not keep labels and sets none, or sets one that the corpus lacks.
-    """
+    """Transform the test set alone, or read what an earlier run of the same inputs left."""
     key = identify({**splits.fingerprints(), "evaluation": planned.fingerprint})
     kept = folder / key[:16]
     if not kept.is_dir():

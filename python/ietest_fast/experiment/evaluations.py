@@ -29,24 +29,16 @@ _EVALUATION_KEY = b"ietest-fast.evaluation"
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRecord:
-    """The answers of a cell to a further test set, as they were written.
-
-    Attributes
-    ----------
-    identity
-        sha256 of all that affects them.
-    cell
-        Identity of the cell.
-    artefact
-        File name under ``evaluations/``.
-    sha256
-        Of that file.
-    """
+    """The answers of a cell to a further test set, as they were written."""
 
     identity: str
+    """sha256 of all that affects them."""
     cell: str
+    """Identity of the cell."""
     artefact: str
+    """File name under ``evaluations/``."""
     sha256: str
+    """Of that file."""
 
     def __post_init__(self) -> None:
         if not all(isinstance(text, str) for text in (self.identity, self.cell)):
@@ -55,22 +47,15 @@ class EvaluationRecord:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answered:
-    """What a classifier has answered to a further test set.
-
-    Attributes
-    ----------
-    source_row
-        int64, shape (n,): the row of the test set that each row comes from.
-    gold, predicted
-        int8, shape (n,): labels.
-    changed
-        bool, shape (n,): whether the texts differ from those of the source row.
-    """
+    """What a classifier has answered to a further test set."""
 
     source_row: NDArray[np.int64]
+    """int64, shape (n,): the row of the test set that each row comes from."""
     gold: NDArray[np.int8]
     predicted: NDArray[np.int8]
+    """int8, shape (n,): labels."""
     changed: NDArray[np.bool_]
+    """bool, shape (n,): whether the texts differ from those of the source row."""
 
     @property
     def n_correct(self) -> int:
@@ -88,28 +73,7 @@ def write_evaluation(
     key: str,
     columns: Mapping[str, Any],
 ) -> bytes:
-    """Write the answers to a further test set, as a table like that of a cell.
-
-    Parameters
-    ----------
-    texts
-        The test set.
-    predicted
-        int8, shape (n,): the answers.
-    label_names
-        Names of the labels.
-    identity, cell
-        Of the answers and of the cell; they travel inside.
-    key
-        Of the transformation: the version in the table.
-    columns
-        Which classifier: ``model``, ``rho`` and ``m``.
-
-    Returns
-    -------
-    bytes
-        A Parquet file. A test row that several rows come from has them as copies.
-    """
+    """Write the answers to a further test set, as a table like that of a cell."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -132,20 +96,7 @@ def write_evaluation(
 
 
 def describe_evaluation(name: str, data: bytes) -> EvaluationRecord:
-    """Read what such a file says of itself.
-
-    Parameters
-    ----------
-    name
-        What the file is called.
-    data
-        What is in it.
-
-    Raises
-    ------
-    ValueError, LookupError, TypeError
-        If it is no such file, or damaged.
-    """
+    """Read what such a file says of itself."""
     import pyarrow.parquet as pq
 
     described = json.loads(pq.read_schema(io.BytesIO(data)).metadata[_EVALUATION_KEY])
@@ -153,22 +104,7 @@ def describe_evaluation(name: str, data: bytes) -> EvaluationRecord:
 
 
 def read_evaluation(path: Path, record: EvaluationRecord) -> Answered:
-    """Read the answers to a further test set.
-
-    Parameters
-    ----------
-    path
-        The file.
-    record
-        What the run's database says of it.
-
-    Raises
-    ------
-    StoreError
-        If the file is not the one that was written.
-    ValueError
-        If it is damaged.
-    """
+    """Read the answers to a further test set."""
     import pyarrow.parquet as pq
 
     data = read_bytes(path, most_bytes=None)

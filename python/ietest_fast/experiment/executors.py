@@ -251,13 +251,7 @@ class ProcessExecutor:
         self.close()
 
     def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
-        """Do the tasks and give outcomes as they come.
-
-        Raises
-        ------
-        WorkerError
-            If a task fails, or its worker dies twice.
-        """
+        """Do the tasks and give outcomes as they come."""
         self._driver = driver
         waiting = deque((task, 1) for task in tasks)
         n_left = len(waiting)

@@ -33,15 +33,7 @@ def identify(value: Mapping[str, Any]) -> str:
 
 
 def identify_evaluation(cell: str, transformation: str) -> str:
-    """Give the identity of a cell's answers to the test set under a further transformation.
-
-    Parameters
-    ----------
-    cell
-        Identity of the cell, whose data include what a transformation learns from.
-    transformation
-        Fingerprint of the planned transformation.
-    """
+    """Give the identity of a cell's answers to the test set under a further transformation."""
     return identify({"kind": "evaluation", "cell": cell, "transformation": transformation})
 
 

@@ -58,13 +58,7 @@ if TYPE_CHECKING:
 
 
 class Judge:
-    """Tests cells, and decides over them.
-
-    Parameters
-    ----------
-    plan, work, store
-        As for :func:`ietest_fast.experiment.conclude.conclude`.
-    """
+    """Tests cells, and decides over them."""
 
     def __init__(self, plan: Plan, work: Work, store: RunStore) -> None:
         self._plan = plan
@@ -122,19 +116,7 @@ class Judge:
         trained: PlannedPhi | None = None,
         train_size: int | None = None,
     ) -> RhoResult:
-        """Test the classifiers of one rho.
-
-        Parameters
-        ----------
-        model, phi, rho
-            Which; `phi` is the transformation of the test set.
-        matched
-            By m: the cell, and its matched sample.
-        trained
-            The transformation of the training data, if that is another one.
-        train_size
-            Number of training rows; None for all.
-        """
+        """Test the classifiers of one rho."""
         config = self._config
         cells = [self._test_cell(record, table, phi) for record, table in matched]
         independent = self._plan.clusters is None

@@ -30,26 +30,7 @@ def answer_again(
     folders: Sequence[Path],
     further: Mapping[str, FurtherTexts],
 ) -> list[bytes]:
-    """Let the kept classifiers of a finished cell answer further test sets.
-
-    Parameters
-    ----------
-    plan
-        Of the run.
-    model
-        Of the cell; its ``capabilities.restores`` is true.
-    task
-        The cell.
-    folders
-        Of its classifiers, one for each voter.
-    further
-        The test sets, by key.
-
-    Returns
-    -------
-    list of bytes
-        As :func:`ietest_fast.experiment.evaluations.write_evaluation` makes them.
-    """
+    """Let the kept classifiers of a finished cell answer further test sets."""
     answers: dict[str, list[NDArray[Any]]] = {key: [] for key in further}
     for folder in folders:  # one in memory at a time
         classifier = cast("Restores", model).restore(

@@ -50,34 +50,23 @@ def _given(info: ValidationInfo) -> Model | None:
 
 
 class ModelConfig(Section):
-    """The family of models and where its hyperparameters come from.
-
-    Attributes
-    ----------
-    name
-        A name of the registry, or ``"package.module:Class"``.
-    options
-        Settings of the model that are not searched over.
-    search
-        The search's budget B, or the name of a preset such as ``"table7-snli"``; 10 where absent.
-    params
-        Hyperparameters, instead of a search. A model without a search space needs neither.
-    search_per_resample
-        Whether each resample gets a search of its own (the paper's Alternative 3), instead of one
-        on the untransformed data for all.
-    n_voters
-        Classifiers trained on each resample, whose majority vote is tested (Alternative 2).
-    input
-        The one column of texts that the model sees; all where absent.
-    """
+    """The family of models and where its hyperparameters come from."""
 
     name: str = "bow-xgb"
+    """A name of the registry, or ``"package.module:Class"``."""
     options: Annotated[dict[str, Any], Field(validate_default=True)] = {}
+    """Settings of the model that are not searched over."""
     search: Any = None
+    """The search's budget B, or the name of a preset such as ``"table7-snli"``; 10 where absent."""
     params: Annotated[dict[str, Any] | None, Field(validate_default=True)] = None
+    """Hyperparameters, instead of a search. A model without a search space needs neither."""
     search_per_resample: bool = False
+    """Whether each resample gets a search of its own (the paper's Alternative 3), instead of one on
+    the untransformed data for all."""
     n_voters: Annotated[int, Field(ge=1, le=1001)] = 1
+    """Classifiers trained on each resample, whose majority vote is tested (Alternative 2)."""
     input: str | None = None
+    """The one column of texts that the model sees; all where absent."""
 
     _object: Any = PrivateAttr(default=None)
     # Where its names stand: they are asked for again when a run begins.
@@ -85,20 +74,7 @@ class ModelConfig(Section):
 
     @classmethod
     def of(cls, model: Model, **values: Any) -> ModelConfig:
-        """Make one for a model that is at hand as an object; it is trained in this process.
-
-        Parameters
-        ----------
-        model
-            The family.
-        **values
-            `params`, `search` and so on.
-
-        Raises
-        ------
-        ConfigError
-            With every mistake, each with its key.
-        """
+        """Make one for a model that is at hand as an object; it is trained in this process."""
         values |= {"name": model.name, "options": dict(model.options)}
         try:
             made = cls.model_validate(values, context={"model": model})

@@ -21,22 +21,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedPhi:
-    """One of the transformations of a run.
-
-    Attributes
-    ----------
-    key
-        What the run calls it, and the version of the texts that it makes: its name, numbered where
-        several have the same; of one that is only evaluated, the name with its options.
-    planned
-        The transformation, not built yet.
-    settings
-        What is recorded of it, ready for JSON.
-    """
+    """One of the transformations of a run."""
 
     key: str
+    """What the run calls it, and the version of the texts that it makes: its name, numbered where
+    several have the same; of one that is only evaluated, the name with its options."""
     planned: PlannedTransformation
+    """The transformation, not built yet."""
     settings: Mapping[str, Any]
+    """What is recorded of it, ready for JSON."""
 
     @property
     def fingerprint(self) -> str:
@@ -47,28 +40,7 @@ class PlannedPhi:
 def plan_phis(
     chosen: Sequence[Any], evaluated: Sequence[Any]
 ) -> tuple[tuple[PlannedPhi, ...], ...]:
-    """Plan the transformations of a run.
-
-    Parameters
-    ----------
-    chosen
-        Those that classifiers are trained on: choices by name, or finished transformations.
-    evaluated
-        Further ones, of the test set alone.
-
-    Returns
-    -------
-    tuple of two tuples of PlannedPhi
-        The chosen and the evaluated ones; to be closed.
-
-    Raises
-    ------
-    InputError
-        If one of the chosen does not keep labels, one stands there twice, or what one needs is not
-        as it should be.
-    ConfigError, ResourceError
-        As for :func:`ietest_fast.transform.plan`.
-    """
+    """Plan the transformations of a run."""
     evaluated = [_choose(each) for each in evaluated]
     planned: list[PlannedTransformation] = []
     try:
@@ -100,22 +72,7 @@ def plan_phis(
 
 
 def refuse_twins(noun: str, named: Sequence[tuple[str, object]], *, key: str | None = None) -> None:
-    """Refuse two of a kind, each given by its name and by what must differ.
-
-    Parameters
-    ----------
-    noun
-        What they are.
-    named
-        Name, and what must differ.
-    key
-        Of the configuration, for the message.
-
-    Raises
-    ------
-    InputError
-        If two are the same.
-    """
+    """Refuse two of a kind, each given by its name and by what must differ."""
     before = "" if key is None else f"{key}: "
     for place, (name, own) in enumerate(named):
         if own in [other for _, other in named[:place]]:

@@ -74,37 +74,25 @@ def work_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedModel:
-    """One of the families of models of a run.
-
-    Attributes
-    ----------
-    key
-        What the run calls it: its name, numbered where several have the same.
-    config
-        What was asked for.
-    model
-        The family.
-    columns
-        The columns of texts that it sees.
-    settings
-        What is recorded of it, ready for JSON.
-    trials
-        What to try in the searches for hyperparameters: by resample, or under None on the
-        untransformed data; empty where hyperparameters are given.
-    cells
-        The identity of each cell, by what it is trained on.
-    encoding
-        The identity of the encoded texts.
-    """
+    """One of the families of models of a run."""
 
     key: str
+    """What the run calls it: its name, numbered where several have the same."""
     config: ModelConfig
+    """What was asked for."""
     model: Model
+    """The family."""
     columns: tuple[str, ...]
+    """The columns of texts that it sees."""
     settings: Mapping[str, Any]
+    """What is recorded of it, ready for JSON."""
     trials: Mapping[Resample | None, tuple[TrialTask, ...]]
+    """What to try in the searches for hyperparameters: by resample, or under None on the
+    untransformed data; empty where hyperparameters are given."""
     cells: Mapping[Resample, str]
+    """The identity of each cell, by what it is trained on."""
     encoding: str
+    """The identity of the encoded texts."""
 
     @property
     def params(self) -> Params | None:
@@ -114,34 +102,24 @@ class PlannedModel:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """All that a run has to do.
-
-    Attributes
-    ----------
-    config
-        What was asked for.
-    splits
-        The three splits, untransformed.
-    clusters
-        The cluster of each test row, int64, shape (n_test,); None without clusters.
-    strata
-        By column that was asked for, but for labels and edits, its values in the test rows.
-    transformations, models
-        The axes beside rho and m.
-    evaluations
-        Further transformations, of the test set alone.
-    settings
-        All that results depend on, contents of files included, ready for JSON.
-    """
+    """All that a run has to do."""
 
     config: RunConfig
+    """What was asked for."""
     splits: Splits
+    """The three splits, untransformed."""
     clusters: NDArray[np.int64] | None
+    """The cluster of each test row, int64, shape (n_test,); None without clusters."""
     strata: Mapping[str, NDArray[Any]]
+    """By column that was asked for, but for labels and edits, its values in the test rows."""
     transformations: tuple[PlannedPhi, ...]
+    """The axes beside rho and m."""
     evaluations: tuple[PlannedPhi, ...]
+    """Further transformations, of the test set alone."""
     models: tuple[PlannedModel, ...]
+    """The axes beside rho and m."""
     settings: Mapping[str, Any]
+    """All that results depend on, contents of files included, ready for JSON."""
 
     def __enter__(self) -> Self:
         return self
@@ -181,26 +159,7 @@ def make_plan(
     transformation: Transformation | Sequence[Transformation] | None = None,
     evaluations: Sequence[Transformation] | None = None,
 ) -> Plan:
-    """Read and check everything that a run needs, and find the identities of all its parts.
-
-    Parameters
-    ----------
-    config
-        What to do.
-    splits, transformation, evaluations
-        Take the place of what `config` says about data, transformations and further ones that the
-        test set alone is evaluated under.
-
-    Returns
-    -------
-    Plan
-        To be closed (it is a context manager): a transformation may hold processes.
-
-    Raises
-    ------
-    InputError, ResourceError
-        If data, or what is needed to transform it, is not as it should be.
-    """
+    """Read and check everything that a run needs, and find the identities of all its parts."""
     grouped = list_file_columns(config.strata)
     splits = read_splits(config.data, keep=grouped) if splits is None else splits
     clusters = number_clusters(config.data, splits.test)
@@ -303,13 +262,7 @@ def _find_params(config: ModelConfig, model: Model) -> Params | None:
 
 
 class _Planner:
-    """Finds the settings and identities of models.
-
-    Parameters
-    ----------
-    config, splits, phis, evaluations
-        Of the run.
-    """
+    """Finds the settings and identities of models."""
 
     def __init__(
         self,

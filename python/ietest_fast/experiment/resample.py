@@ -29,21 +29,15 @@ class Resample:
     """Which resample a classifier is trained on.
 
     At rho = 0 nothing of it is transformed, so it is the same for all transformations.
-
-    Attributes
-    ----------
-    rho, m
-        Probability of transformation, and which resample at it.
-    phi
-        Key of the transformation; None at rho = 0.
-    train_size
-        Number of training rows; None for all.
     """
 
     rho: float
     m: int
+    """Probability of transformation, and which resample at it."""
     phi: str | None
+    """Key of the transformation; None at rho = 0."""
     train_size: int | None = None
+    """Number of training rows; None for all."""
 
     @classmethod
     def of(cls, phi: str, *, rho: float, m: int, train_size: int | None = None) -> Self:
@@ -76,14 +70,10 @@ class DataGeneratingProcess:
     not depend on rho, so for each m the sets of transformed observations are nested: raising rho
     only adds to them. u is the i-th double of ``numpy.random.Philox(key=k, counter=[0, m, s, 0])``
     with s = 0 for train and 1 for valid, and k from ``SeedSequence(seed, spawn_key=(1,))``.
-
-    Attributes
-    ----------
-    seed
-        Any integer >= 0; 0 is a seed like others.
     """
 
     seed: int
+    """Any integer >= 0; 0 is a seed like others."""
 
     def uniforms(self, split: Split, m: int, n: int) -> NDArray[np.float64]:
         """Give u for observations 0 ... n - 1, multiples of 2**-53 in [0, 1), shape (n,)."""

@@ -21,12 +21,8 @@ MOST_BYTES = 1 << 29
 
 
 def write_results(result: RunResult, folder: Path) -> RunResult:
-    """Write ``results.json`` into the run's folder and return the results that know their folder.
-
-    Raises
-    ------
-    StoreError
-        If the file cannot be written.
+    """Write ``results.json`` into the run's folder and return the results that know their
+    folder.
     """
     text = json.dumps(result.to_dict(), indent=1, allow_nan=False)
     write_text(folder / RESULTS, text + "\n")
@@ -38,13 +34,6 @@ def read_results(folder: str | Path) -> RunResult:
 
     The file is input like any other: types, ranges, and that every number that follows from others
     does (:mod:`ietest_fast.experiment.coherence`), p-values of the exact law included.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or no run has ended there.
-    StoreError
-        If the file is damaged, or of another format.
     """
     folder = Path(folder)
     path = folder / RESULTS
@@ -68,13 +57,7 @@ def read_results(folder: str | Path) -> RunResult:
 
 
 def check_results(text: bytes, written: Any) -> RunResult:
-    """Make results of the bytes of a file, and of what JSON says that they hold.
-
-    Raises
-    ------
-    ValueError
-        With the first mistake found, after the key at which it is.
-    """
+    """Make results of the bytes of a file, and of what JSON says that they hold."""
     try:
         result = RunResult.model_validate_json(text)
     except ValidationError as error:

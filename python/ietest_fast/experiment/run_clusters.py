@@ -25,23 +25,8 @@ _REMEDY = "give the run's command again, then it is written anew and nothing is 
 def write_clusters(
     folder: Path, column: str | None, test: str, clusters: NDArray[np.int64] | None
 ) -> None:
-    """Write the clusters of the test rows into a run's folder, or remove those of other settings.
-
-    Parameters
-    ----------
-    folder
-        Of the run.
-    column
-        The column that they are from; None without clusters.
-    test
-        Fingerprint of the test set.
-    clusters
-        The cluster of each test row, shape (n_test,); None without clusters.
-
-    Raises
-    ------
-    StoreError
-        If the system cannot write it.
+    """Write the clusters of the test rows into a run's folder, or remove those of other
+    settings.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -55,13 +40,7 @@ def write_clusters(
 
 
 def read_clusters(results: RunResult) -> NDArray[np.int64] | None:
-    """Return the cluster of each test row of a run, int64 (n_test,); None without clusters.
-
-    Raises
-    ------
-    StoreError
-        If the run has clusters and the file is missing, damaged, or of other settings.
-    """
+    """Return the cluster of each test row of a run, int64 (n_test,); None without clusters."""
     import pyarrow.parquet as pq
 
     column = results.settings.data.cluster

@@ -57,34 +57,6 @@ def measure_run(
     The M classifiers of a cell have the mean of their measures; intervals are of drawing texts,
     with the answers of all M to a text together. If the run has clusters (``data.cluster``), whole
     clusters of texts are drawn.
-
-    Parameters
-    ----------
-    results
-        Of a run, with its folder.
-    names
-        By key of a model, what it is called; None for the keys.
-    rhos
-        Which rho; None for all.
-    method
-        As for :func:`ietest_fast.stats.measure_consistency`.
-    **options
-        ``confidence_level``, ``n_resamples``, ``rng``, ``n_threads``, as there.
-
-    Returns
-    -------
-    tuple of ConsistencyCurve
-        One for each model, rho and transformation of the training data, with a point for each
-        number of training rows. At rho = 0 nothing is transformed in training, and the classifiers
-        have answered the rephrasings of all transformations.
-
-    Raises
-    ------
-    InputError
-        If no text of the test set is rephrased, all that are lie in one cluster, or an option is
-        none.
-    StoreError
-        If what the run left is gone, or another than its results speak of.
     """
     found = []
     clusters = read_clusters(results)

@@ -28,43 +28,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnsweredVersions:
-    """The answers of one classifier to the original test set and to its rephrasings.
-
-    Attributes
-    ----------
-    gold
-        Labels, int8, shape (n,).
-    answers
-        By version, the original first: labels, int8, shape (n,).
-    changed
-        By version but the original: which texts the rephrasing changed, bool, shape (n,).
-    """
+    """The answers of one classifier to the original test set and to its rephrasings."""
 
     gold: NDArray[np.int8]
+    """Labels, int8, shape (n,)."""
     answers: dict[str, NDArray[np.int8]]
+    """By version, the original first: labels, int8, shape (n,)."""
     changed: dict[str, NDArray[np.bool_]]
+    """By version but the original: which texts the rephrasing changed, bool, shape (n,)."""
 
 
 def read_cell_versions(
     results: RunResult, condition: ConditionResult, cell: CellResult, versions: Sequence[str]
 ) -> AnsweredVersions:
-    """Read what a classifier answered, as far as its labels can be compared with the originals'.
-
-    Parameters
-    ----------
-    results
-        Of a run, with its folder.
-    condition, cell
-        Which classifier.
-    versions
-        Transformations that it answered beside its own; further test sets that keep labels are
-        read too.
-
-    Raises
-    ------
-    StoreError
-        If a file is gone, or another one than the results speak of.
-    """
+    """Read what a classifier answered, as far as its labels can be compared with the originals'."""
     path = results.folder / CELLS / f"{cell.identity}.parquet"
     if not path.is_file():
         raise StoreError(f"{path}: the answers of rho {cell.rho:g}, m {cell.m} are gone; {REPEAT}")
@@ -125,27 +102,7 @@ def _add_further(
 def find_repeated(
     results: RunResult, versions: Sequence[str], columns: Sequence[str]
 ) -> dict[str, NDArray[np.bool_]]:
-    """Say which rephrasings of a text an earlier transformation has made, too.
-
-    Parameters
-    ----------
-    results
-        Of a run, with its folder.
-    versions
-        Keys of transformations that keep labels.
-    columns
-        The columns of texts that the model sees.
-
-    Returns
-    -------
-    dict
-        By version, bool, shape (n,); nothing if there is one version only.
-
-    Raises
-    ------
-    StoreError
-        If texts are gone or damaged.
-    """
+    """Say which rephrasings of a text an earlier transformation has made, too."""
     if len(versions) < 2:
         return {}
     codes = _number_texts([_kept_of(results, key) for key in versions], columns)

@@ -16,27 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One hyperparameter value that was tried.
-
-    Attributes
-    ----------
-    number
-        From 0, in the order of drawing.
-    params
-        The hyperparameters.
-    valid_accuracy
-        Accuracy on the validation set, 0 to 1: the untransformed one, or that of the resample that
-        was searched on (Alternative 3).
-
-    Raises
-    ------
-    ValueError
-        If that is no accuracy.
-    """
+    """One hyperparameter value that was tried."""
 
     number: int
+    """From 0, in the order of drawing."""
     params: Params
+    """The hyperparameters."""
     valid_accuracy: float
+    """Accuracy on the validation set, 0 to 1: the untransformed one, or that of the resample that
+    was searched on (Alternative 3)."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.valid_accuracy, int | float) or not 0 <= self.valid_accuracy <= 1:
@@ -45,18 +33,12 @@ class Trial:
 
 @dataclass(frozen=True, kw_only=True)
 class Search:
-    """Where hyperparameters come from.
-
-    Attributes
-    ----------
-    params
-        Those that are used.
-    trials
-        What was tried; empty where they were given.
-    """
+    """Where hyperparameters come from."""
 
     params: Params
+    """Those that are used."""
     trials: tuple[Trial, ...] = ()
+    """What was tried; empty where they were given."""
 
     @classmethod
     def of(cls, trials: tuple[Trial, ...]) -> Search:
@@ -66,18 +48,12 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True)
 class Searches:
-    """Where the hyperparameters of each of a model's classifiers come from.
-
-    Attributes
-    ----------
-    shared
-        One search for all classifiers; None if each resample has its own.
-    own
-        By resample; empty if there is one for all.
-    """
+    """Where the hyperparameters of each of a model's classifiers come from."""
 
     shared: Search | None
+    """One search for all classifiers; None if each resample has its own."""
     own: Mapping[Resample, Search]
+    """By resample; empty if there is one for all."""
 
     def params(self, resample: Resample) -> Params:
         """Return the hyperparameters of the classifiers of a resample."""
@@ -92,22 +68,6 @@ def draw_candidates(
 
     A random sampler does not look at results, so all candidates can be drawn beforehand and tried
     in any order, on any number of processes, by a run that was interrupted in between.
-
-    Parameters
-    ----------
-    space
-        Hyperparameters and their ranges.
-    budget
-        Number of candidates, B.
-    seed
-        The run's seed.
-    address
-        The resample (rho, m) to search on; None for the search on the untransformed data.
-
-    Returns
-    -------
-    list of dict
-        `budget` candidates; the first ones are the same for a larger budget.
     """
     import optuna
 

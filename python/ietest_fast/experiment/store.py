@@ -131,23 +131,7 @@ class RunStore:
 
     @classmethod
     def open(cls, folder: Path, settings: Mapping[str, Any]) -> Self:
-        """Open or make a run's folder and repair what a killed run left.
-
-        Parameters
-        ----------
-        folder
-            The folder; made if absent.
-        settings
-            All that the work depends on, ready for JSON. The folder is theirs once :meth:`bind` has
-            been called.
-
-        Raises
-        ------
-        StoreError
-            If the folder holds something else than a run, another run holds it, it belongs to
-            other settings (the message names the keys), its format is of another version, or its
-            database is damaged.
-        """
+        """Open or make a run's folder and repair what a killed run left."""
         try:
             refuse_foreign(folder)
             folder.mkdir(parents=True, exist_ok=True)
@@ -195,11 +179,6 @@ class RunStore:
         """Make the folder that of its settings, and let its rows be those of the cells' files.
 
         A cell whose file is gone is to be done again; one without a row gets it.
-
-        Raises
-        ------
-        StoreError
-            If a cell's artefact is damaged or has the name of another one.
         """
         if not self._compare_settings():
             with self._transaction():
@@ -310,13 +289,7 @@ class RunStore:
             self._insert_event("trial", identity, "finished", None)
 
     def trials(self) -> dict[str, Trial]:
-        """Give the finished trials by identity, in order of their numbers.
-
-        Raises
-        ------
-        StoreError
-            If one of them is not as it was recorded.
-        """
+        """Give the finished trials by identity, in order of their numbers."""
         with self._reading():
             rows = self._database.execute(
                 "SELECT identity, number, params, valid_accuracy, sha256 FROM trials "
@@ -342,17 +315,7 @@ class RunStore:
     def finish_cell(
         self, artefact: bytes, *, seconds: float | None, evaluations: Iterable[bytes] = ()
     ) -> None:
-        """Write what came of a cell, and then its row.
-
-        Parameters
-        ----------
-        artefact
-            As ``cells.write_cell`` makes it.
-        seconds
-            What it took.
-        evaluations
-            As ``evaluations.write_evaluation`` makes them; a cell is not finished without them.
-        """
+        """Write what came of a cell, and then its row."""
         for data in evaluations:
             self.finish_evaluation(data)
         identity = describe_cell("", artefact).identity
@@ -402,13 +365,7 @@ class RunStore:
             }
 
     def read_cell(self, cell: CellRecord) -> Predictions:
-        """Read the predictions of a finished cell.
-
-        Raises
-        ------
-        StoreError
-            If its file is gone, has changed, or says something else than its row.
-        """
+        """Read the predictions of a finished cell."""
         path = self.folder / CELLS / cell.artefact
         if not path.is_file():
             raise StoreError(
@@ -447,13 +404,7 @@ class RunStore:
         return (self.folder / EVALUATIONS / f"{identity}.parquet").is_file()
 
     def read_evaluation(self, own: EvaluationRecord) -> Answered:
-        """Read the answers of a finished cell to a further test set.
-
-        Raises
-        ------
-        StoreError
-            If the file is gone, or has changed.
-        """
+        """Read the answers of a finished cell to a further test set."""
         path = self.folder / EVALUATIONS / f"{own.identity}.parquet"
         if not path.is_file():
             raise StoreError(
@@ -472,13 +423,7 @@ class RunStore:
         write_artefact(self.folder / UNFINISHED_TRAININGS / name, fill)
 
     def read_unfinished(self, identity: str) -> dict[str, bytes]:
-        """Return what was kept of a task, by name.
-
-        Raises
-        ------
-        StoreError
-            If one of the files is not as it was written.
-        """
+        """Return what was kept of a task, by name."""
         found = {}
         for path in sorted((self.folder / UNFINISHED_TRAININGS).glob(f"{identity}*")):
             if not is_own(path.name, UNFINISHED_TRAININGS):
@@ -520,11 +465,6 @@ class RunStore:
         """Make sure that a kept classifier is the one that was trained.
 
         Nothing is known of one that an earlier version has kept, or that has outlived the database.
-
-        Raises
-        ------
-        StoreError
-            If a file of it is missing, new or has other contents.
         """
         with self._reading():
             query = "SELECT sha256 FROM models WHERE name = ?"

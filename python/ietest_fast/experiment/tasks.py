@@ -34,40 +34,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _ModelTask:
-    """What trials and cells have in common.
-
-    Attributes
-    ----------
-    identity
-        sha256 of all that affects the result.
-    model
-        Key of the model.
-    params
-        Hyperparameters.
-    """
+    """What trials and cells have in common."""
 
     identity: str
+    """sha256 of all that affects the result."""
     model: str
+    """Key of the model."""
     params: Params
+    """Hyperparameters."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrialTask(_ModelTask):
-    """A candidate of a model's search, to be tried.
-
-    Attributes
-    ----------
-    number
-        From 0, in the order of drawing.
-    resample
-        The resample to try it on (the paper's Alternative 3); None for the untransformed data.
-    train_size
-        Without a resample, the number of training rows; None for all.
-    """
+    """A candidate of a model's search, to be tried."""
 
     number: int
+    """From 0, in the order of drawing."""
     resample: Resample | None = None
+    """The resample to try it on (the paper's Alternative 3); None for the untransformed data."""
     train_size: int | None = None
+    """Without a resample, the number of training rows; None for all."""
     kind: Literal["trial"] = "trial"
 
     def describe(self) -> str:
@@ -78,21 +64,14 @@ class TrialTask(_ModelTask):
 
 @dataclass(frozen=True, kw_only=True)
 class CellTask(_ModelTask):
-    """A classifier, or a vote of several, of one model and one resample, and its answers.
-
-    Attributes
-    ----------
-    resample
-        What it is trained on.
-    versions
-        Keys of the transformations whose test sets it answers, beside the original.
-    evaluations
-        Identity of its answers to each further test set, by key of the transformation.
-    """
+    """A classifier, or a vote of several, of one model and one resample, and its answers."""
 
     resample: Resample
+    """What it is trained on."""
     versions: tuple[str, ...]
+    """Keys of the transformations whose test sets it answers, beside the original."""
     evaluations: Mapping[str, str] = field(default_factory=dict)
+    """Identity of its answers to each further test set, by key of the transformation."""
     kind: Literal["cell"] = "cell"
 
     def describe(self) -> str:
@@ -115,53 +94,35 @@ def task_from_dict(values: dict[str, Any]) -> Task:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelContext:
-    """What the tasks of one model share.
-
-    Attributes
-    ----------
-    name, options
-        For ``load_model``.
-    encoded
-        Folder of the encoded splits, which are read only.
-    n_voters
-        Classifiers of a cell, which vote.
-    resumes
-        Whether the model's trainings can be stopped and taken up again.
-    """
+    """What the tasks of one model share."""
 
     name: str
     options: dict[str, Any]
+    """For ``load_model``."""
     encoded: str
+    """Folder of the encoded splits, which are read only."""
     n_voters: int = 1
+    """Classifiers of a cell, which vote."""
     resumes: bool = False
+    """Whether the model's trainings can be stopped and taken up again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkContext:
-    """What every task of a run shares; small, for the texts themselves are in files.
-
-    Attributes
-    ----------
-    models
-        By key.
-    seed
-        The run's seed.
-    n_threads
-        Threads of a task.
-    label_names
-        Names of the labels.
-    keep_models
-        Whether the classifiers of cells are kept.
-    mode
-        What becomes of transformed rows in training.
-    """
+    """What every task of a run shares; small, for the texts themselves are in files."""
 
     models: Mapping[str, ModelContext]
+    """By key."""
     seed: int
+    """The run's seed."""
     n_threads: int
+    """Threads of a task."""
     label_names: Sequence[str]
+    """Names of the labels."""
     keep_models: bool = False
+    """Whether the classifiers of cells are kept."""
     mode: Mode = "replace"
+    """What becomes of transformed rows in training."""
 
     @property
     def resumes(self) -> bool:
@@ -177,21 +138,14 @@ def context_from_dict(values: dict[str, Any]) -> WorkContext:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answer:
-    """What came of a task.
-
-    Attributes
-    ----------
-    values
-        Ready for JSON: ``valid_accuracy`` of a trial; nothing of a cell.
-    artefact
-        The bytes of a cell's file; empty for a trial.
-    evaluations
-        The bytes of the files of a cell's answers to further test sets.
-    """
+    """What came of a task."""
 
     values: dict[str, Any] = field(default_factory=dict)
+    """Ready for JSON: ``valid_accuracy`` of a trial; nothing of a cell."""
     artefact: bytes = b""
+    """The bytes of a cell's file; empty for a trial."""
     evaluations: tuple[bytes, ...] = ()
+    """The bytes of the files of a cell's answers to further test sets."""
 
 
 class Keeper(Protocol):
@@ -207,17 +161,7 @@ class Keeper(Protocol):
 
 
 class KeptTraining:
-    """An unfinished training, as models that can take one up again ask for it.
-
-    Parameters
-    ----------
-    name
-        What it is kept as.
-    data
-        What an earlier attempt has left; None if there was none.
-    keeper
-        Keeps it.
-    """
+    """An unfinished training, as models that can take one up again ask for it."""
 
     def __init__(self, name: str, data: bytes | None, keeper: Keeper) -> None:
         self.name = name
@@ -245,19 +189,7 @@ def answers_name(task: CellTask, voter: int) -> str:
 
 
 class TaskRunner:
-    """A run's models and their encoded texts, ready for tasks.
-
-    Parameters
-    ----------
-    context
-        Of the run.
-    keeper
-        Keeps what is worth keeping before a task is finished.
-    is_interrupted
-        Asked by models that can be stopped inside a training.
-    given
-        Models that are at hand as objects, by key; the others are loaded by their names.
-    """
+    """A run's models and their encoded texts, ready for tasks."""
 
     def __init__(
         self,
@@ -275,20 +207,7 @@ class TaskRunner:
         self._loaded: tuple[str, _Trainer] | None = None
 
     def perform(self, task: Task, left: Mapping[str, bytes]) -> Answer:
-        """Do a task.
-
-        Parameters
-        ----------
-        task
-            What to do.
-        left
-            What an earlier attempt at it has kept, by name.
-
-        Raises
-        ------
-        KeyboardInterrupt
-            If it was interrupted inside a training that can be taken up again.
-        """
+        """Do a task."""
         trainer = self._load(task.model)
         if isinstance(task, TrialTask):
             return trainer.try_out(task, left)

@@ -50,22 +50,7 @@ TrainSizes = Annotated[
 
 
 def check_train_sizes(sizes: Sequence[int], train: Corpus, process: DataGeneratingProcess) -> None:
-    """Make sure that there are so many rows, and that classifiers can learn from each number.
-
-    Parameters
-    ----------
-    sizes
-        Numbers of training rows.
-    train
-        The training set.
-    process
-        Says which rows.
-
-    Raises
-    ------
-    InputError
-        If the training set has fewer rows, or the rows of a size all have the same label.
-    """
+    """Make sure that there are so many rows, and that classifiers can learn from each number."""
     for size in sizes:
         if size > len(train):
             raise InputError(

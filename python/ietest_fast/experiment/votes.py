@@ -21,40 +21,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Labels:
-    """What a classifier, or a vote of several, says of the test set and the validation set.
-
-    Attributes
-    ----------
-    versions
-        Labels of each version of the test set (eq. 9), int8, shape (n_test,).
-    valid
-        Labels of the validation set, int8, shape (n_valid,).
-    further
-        Labels of further test sets, int8, each of its own length.
-    """
+    """What a classifier, or a vote of several, says of the test set and the validation set."""
 
     versions: Mapping[str, NDArray[np.int8]]
+    """Labels of each version of the test set (eq. 9), int8, shape (n_test,)."""
     valid: NDArray[np.int8]
+    """Labels of the validation set, int8, shape (n_valid,)."""
     further: Mapping[str, NDArray[np.int8]] = field(default_factory=dict)
+    """Labels of further test sets, int8, each of its own length."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Probabilities:
-    """What one of several classifiers, that vote, gives to each class.
-
-    Attributes
-    ----------
-    versions
-        Class probabilities of each version of the test set, float32, shape (n_test, n_classes).
-    valid
-        Class probabilities of the validation set, float32, shape (n_valid, n_classes).
-    further
-        Class probabilities of further test sets, float32, shape (rows, n_classes).
-    """
+    """What one of several classifiers, that vote, gives to each class."""
 
     versions: Mapping[str, NDArray[np.float32]]
+    """Class probabilities of each version of the test set, float32, shape (n_test, n_classes)."""
     valid: NDArray[np.float32]
+    """Class probabilities of the validation set, float32, shape (n_valid, n_classes)."""
     further: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    """Class probabilities of further test sets, float32, shape (rows, n_classes)."""
 
     def to_bytes(self) -> bytes:
         """Write it as NumPy's ``npz``."""
@@ -157,19 +143,7 @@ def vote(voters: Sequence[Probabilities]) -> Labels:
 
 
 def majority(probabilities: Sequence[NDArray[np.float32]]) -> NDArray[np.int8]:
-    """Give the label that most classifiers find likeliest.
-
-    Parameters
-    ----------
-    probabilities
-        float32, shape (n, n_classes), for each classifier.
-
-    Returns
-    -------
-    ndarray
-        int8, shape (n,). Of labels with equally many votes the one of the highest mean
-        probability, and of those the lowest.
-    """
+    """Give the label that most classifiers find likeliest."""
     stacked = np.stack(probabilities)
     votes = np.sum(stacked.argmax(axis=2)[:, :, None] == np.arange(stacked.shape[2]), axis=0)
     leading = votes == votes.max(axis=1, keepdims=True)

@@ -48,53 +48,22 @@ _FURTHER = "further"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Work:
-    """All that a run has brought forth, before it is judged.
-
-    Attributes
-    ----------
-    texts
-        Both versions of the splits, by key of the transformation.
-    searches
-        Where the hyperparameters come from, by key of the model.
-    cells
-        A record of each cell, by key of the model and resample; its predictions are in the store.
-    further
-        The test set under further transformations, by key.
-    evaluations
-        A record of the answers to each of these, by identity.
-    """
+    """All that a run has brought forth, before it is judged."""
 
     texts: Mapping[str, TransformedSplits]
+    """Both versions of the splits, by key of the transformation."""
     searches: Mapping[str, Searches]
+    """Where the hyperparameters come from, by key of the model."""
     cells: Mapping[tuple[str, Resample], CellRecord]
+    """A record of each cell, by key of the model and resample; its predictions are in the store."""
     further: Mapping[str, FurtherTest]
+    """The test set under further transformations, by key."""
     evaluations: Mapping[str, EvaluationRecord]
+    """A record of the answers to each of these, by identity."""
 
 
 def do_work(plan: Plan, store: RunStore, tell: Progress) -> Work:
-    """Do what is not done yet of a plan.
-
-    Parameters
-    ----------
-    plan
-        What to do.
-    store
-        The run's folder, opened with the plan's ``work_settings``.
-    tell
-        Told how far a stage is: ``"transform"``, ``"encode"``, ``"search"``, ``"evaluate"``,
-        ``"train"``.
-
-    Raises
-    ------
-    InputError
-        If a transformation rewords no test text, tells no edits that are to be strata or makes too
-        many different numbers of them, or a model cannot encode the texts; the folder is then not
-        bound.
-    StoreError
-        If what is in the folder is damaged, or it cannot be written.
-    WorkerError
-        If a training fails, or its process dies twice.
-    """
+    """Do what is not done yet of a plan."""
     texts, further = _transform(plan, store, tell)
     if EDITS in plan.config.strata:
         counts = {key: own.n_edits for key, own in texts.items()}
@@ -381,13 +350,6 @@ class _Crew:
         """Let kept classifiers of finished cells answer the test sets that they have not yet.
 
         A cell whose answers are gone, and whose classifier is not kept, is to be done again.
-
-        Raises
-        ------
-        InputError
-            If one is not kept, before any answers.
-        StoreError
-            If one is not as it was kept.
         """
         done, answered = self._store.cells(), self._store.evaluations()
         there = set(filter(self._store.has_evaluation, answered))

@@ -28,17 +28,7 @@ Message = tuple[dict[str, Any], dict[str, bytes]]
 def write_message(
     stream: IO[bytes], header: Mapping[str, Any], blobs: Mapping[str, bytes] | None = None
 ) -> None:
-    """Send a message.
-
-    Parameters
-    ----------
-    stream
-        Where to.
-    header
-        Ready for JSON.
-    blobs
-        Bytes by name.
-    """
+    """Send a message."""
     blobs = blobs or {}
     lengths = [[name, len(data)] for name, data in blobs.items()]
     stream.write(json.dumps({**header, "blobs": lengths}).encode() + b"\n")

@@ -52,20 +52,14 @@ class Annotator(Generic[T]):
 
     A class that inherits from it says which pipelines it loads, what they give and how helpers are
     told. It can be pickled: it is loaded again where it arrives.
-
-    Attributes
-    ----------
-    task
-        What helping processes are told to do.
-    kind
-        The kind of table that comes out.
-    texts_per_process
-        So many texts repay the start of one more process.
     """
 
     task: ClassVar[Task]
+    """What helping processes are told to do."""
     kind: ClassVar[type[TokenTable]]
+    """The kind of table that comes out."""
     texts_per_process: ClassVar[int]
+    """So many texts repay the start of one more process."""
 
     def __init__(self, pipeline: NamedPipeline, work: Callable[[list[str]], T]) -> None:
         self._pipeline = pipeline
@@ -103,34 +97,7 @@ class Annotator(Generic[T]):
         cache: TagCache | None = None,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> T:
-        """Run the pipeline over texts, over equal texts once.
-
-        Parameters
-        ----------
-        texts
-            n texts (strings or large strings). A null has no tokens.
-        n_process
-            Processes to use, this one included. None: as many as there are cores, if there are
-            texts enough to repay their start. Helpers stay up for the next call; :meth:`close`
-            ends them. They are plain child processes that run nothing of the caller's program, so
-            no ``if __name__ == "__main__"`` is needed, and a worker process may use them too.
-        cache
-            What is known from earlier calls; what is found here is added to it. None: the one given
-            to :meth:`keep_tags`, if any.
-        on_progress
-            Called with the number of distinct texts done and to do.
-
-        Returns
-        -------
-        TokenTable
-            A table of the class's `kind`, of all n texts, in order. Does not depend on `n_process`.
-
-        Raises
-        ------
-        InputError
-            If a text has more than :data:`MOST_CHARACTERS` characters, or more than
-            :data:`MOST_TOKENS` words and marks.
-        """
+        """Run the pipeline over texts, over equal texts once."""
         cache = self._cache if cache is None else cache
         if isinstance(texts, str):
             raise InputError(f"texts: a list of texts is needed, not one text ({texts[:40]!r})")

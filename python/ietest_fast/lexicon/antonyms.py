@@ -31,31 +31,21 @@ _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 
 @dataclass(frozen=True, kw_only=True)
 class GlossedSense:
-    """A synset with what tells it from others.
-
-    Attributes
-    ----------
-    synset
-        Its number in the packaged WordNet.
-    name
-        As NLTK named it in 2018: ``hot.a.01``, satellites counted among all adjectives.
-    pos
-        ``n``, ``v``, ``a``, ``s`` (an adjective that belongs to a group) or ``r``.
-    definition
-        The gloss without its examples.
-    examples
-        Those of the gloss.
-    antonyms
-        Lemma names opposite to the lemmas of the synset, in WordNet's order, with the lemma that
-        each belongs to.
-    """
+    """A synset with what tells it from others."""
 
     synset: int
+    """Its number in the packaged WordNet."""
     name: str
+    """As NLTK named it in 2018: ``hot.a.01``, satellites counted among all adjectives."""
     pos: str
+    """``n``, ``v``, ``a``, ``s`` (an adjective that belongs to a group) or ``r``."""
     definition: str
+    """The gloss without its examples."""
     examples: tuple[str, ...]
+    """Those of the gloss."""
     antonyms: tuple[tuple[str, str], ...]
+    """Lemma names opposite to the lemmas of the synset, in WordNet's order, with the lemma that
+    each belongs to."""
 
     @functools.cached_property
     def gloss_words(self) -> frozenset[str]:
@@ -66,29 +56,17 @@ class GlossedSense:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Senses:
-    """Glosses and antonyms of the synsets that words with antonyms have.
-
-    Parameters
-    ----------
-    wordnet
-        The lexicon whose synsets are numbered here.
-    senses
-        By the number of the synset.
-    """
+    """Glosses and antonyms of the synsets that words with antonyms have."""
 
     wordnet: WordNet
+    """The lexicon whose synsets are numbered here."""
     senses: Mapping[int, GlossedSense]
+    """By the number of the synset."""
 
     @classmethod
     @functools.cache
     def packaged(cls) -> Senses:
-        """Load what comes with the package.
-
-        Raises
-        ------
-        ResourceError
-            If it is missing, damaged, or made from another WordNet.
-        """
+        """Load what comes with the package."""
         check_packaged(SENSES_FILE.parent)
         return cls(wordnet=WordNet.packaged(), senses=read_senses(SENSES_FILE))
 
@@ -122,13 +100,6 @@ def lesk(context: Collection[str], senses: Sequence[GlossedSense]) -> GlossedSen
 
     Definition and examples count; function words do not. Of several the first, which is WordNet's
     most frequent one, wins. None without senses.
-
-    Parameters
-    ----------
-    context
-        Words of the sentence in lower case, without the word in question.
-    senses
-        Most frequent first.
     """
     from ietest_fast.lexicon.function_words import FUNCTION_WORDS
 
@@ -142,15 +113,7 @@ def lesk(context: Collection[str], senses: Sequence[GlossedSense]) -> GlossedSen
 
 
 def write_senses(senses: Sequence[GlossedSense], *, wordnet: str) -> bytes:
-    """Give the one-file form; equal senses give equal bytes.
-
-    Parameters
-    ----------
-    senses
-        In the order of their synsets.
-    wordnet
-        Fingerprint of the relations whose synsets they are.
-    """
+    """Give the one-file form; equal senses give equal bytes."""
     header = {"format": _FORMAT, "wordnet": wordnet}
     arrays: dict[str, npt.NDArray[Any]] = {
         "header": _lines([json.dumps(header, sort_keys=True)]),
@@ -169,13 +132,7 @@ def write_senses(senses: Sequence[GlossedSense], *, wordnet: str) -> bytes:
 
 
 def read_senses(path: Path) -> dict[int, GlossedSense]:
-    """Read the one-file form.
-
-    Raises
-    ------
-    ResourceError
-        If the file is missing, damaged, or belongs to another WordNet than the packaged one.
-    """
+    """Read the one-file form."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             header = json.loads(_text(arrays["header"]))

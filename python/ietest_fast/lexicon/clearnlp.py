@@ -62,19 +62,7 @@ def to_universal(
     head: npt.NDArray[np.int32],
     relations: Sequence[str],
 ) -> tuple[npt.NDArray[np.int32], list[str]]:
-    """Return heads and relations of Universal Dependencies.
-
-    Parameters
-    ----------
-    offsets
-        int64 (n + 1,): where the tokens of each of n texts begin, and the end.
-    words, tags
-        Of each token: as written, and its Penn tag.
-    head
-        int32: the distance of each token to its head, 0 for a root.
-    relations
-        In the style of ClearNLP.
-    """
+    """Return heads and relations of Universal Dependencies."""
     heads = np.arange(len(head)) + head
     made = _Tree(words, tags, heads.tolist(), list(relations))
     for first, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):

@@ -83,23 +83,16 @@ _LATIN = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 
 @dataclass(frozen=True, kw_only=True)
 class LanguageCount:
-    """What texts are in.
-
-    Attributes
-    ----------
-    n_texts, n_words
-        That were looked at.
-    foreign
-        Language or script -> texts that are clearly in it and not in English.
-    main
-        The language of all of them together: ``"English"``, another one, a script, or None if
-        nothing is clear.
-    """
+    """What texts are in."""
 
     n_texts: int
     n_words: int
+    """That were looked at."""
     foreign: Counter[str]
+    """Language or script -> texts that are clearly in it and not in English."""
     main: str | None
+    """The language of all of them together: ``"English"``, another one, a script, or None if
+    nothing is clear."""
 
     @property
     def n_foreign(self) -> int:
@@ -116,11 +109,6 @@ class LanguageCount:
 
 def count_languages(texts: Iterable[str | None]) -> LanguageCount:
     """Say which languages texts are in.
-
-    Parameters
-    ----------
-    texts
-        The first :data:`MOST_TEXTS` are looked at; None is a missing text.
 
     Examples
     --------

@@ -19,18 +19,7 @@ _REMEDY = "install ietest-fast again: pip install --force-reinstall --no-deps ie
 
 
 def check_packaged(*paths: Path) -> None:
-    """Stop unless packaged files are what the package was made with.
-
-    Parameters
-    ----------
-    *paths
-        Files, or folders with all that is in them, in the folder of resources.
-
-    Raises
-    ------
-    ResourceError
-        Naming the file that is missing or damaged.
-    """
+    """Stop unless packaged files are what the package was made with."""
     root = paths[0].parent if paths[0].is_dir() else paths[0].parents[1]
     known = _read_checksums(root / CHECKSUMS)
     for path in paths:
@@ -52,13 +41,7 @@ def hash_resources(root: Path) -> str:
 
 
 def hash_resource(path: Path) -> str:
-    """Return the sha256 of a resource, 64 hexadecimal digits.
-
-    Raises
-    ------
-    ResourceError
-        If it cannot be read.
-    """
+    """Return the sha256 of a resource, 64 hexadecimal digits."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

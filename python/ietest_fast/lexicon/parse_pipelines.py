@@ -77,14 +77,7 @@ class ParsePipeline:
 
     @staticmethod
     def load(name: str) -> ParsePipeline:
-        """Load a pipeline: the packaged one, an installed package, or a folder.
-
-        Raises
-        ------
-        ResourceError
-            If there is no such pipeline, it cannot be read, it has no parser or no tagger, its
-            relations are unknown, or the packaged one is damaged.
-        """
+        """Load a pipeline: the packaged one, an installed package, or a folder."""
         if name == "packaged":
             check_packaged(PACKAGED_PARSER)
             folder = PACKAGED_PARSER

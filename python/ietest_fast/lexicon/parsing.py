@@ -31,22 +31,7 @@ class Parser(Annotator[TokenParses]):
 
     @classmethod
     def load(cls, name: str | Path | None = None) -> Self:
-        """Load a pipeline.
-
-        Parameters
-        ----------
-        name
-            None or ``"packaged"``: the small pipeline that comes with this package. Otherwise an
-            installed pipeline package (``"en_core_web_sm"``) or the path of a pipeline's folder.
-            Its relations may be Universal Dependencies or those of ClearNLP, as in spaCy's own
-            English pipelines, which are then rewritten.
-
-        Raises
-        ------
-        ResourceError
-            If there is no such pipeline, it cannot be read, it has no parser or no tagger, its
-            relations are neither, or the packaged one is damaged.
-        """
+        """Load a pipeline."""
         pipeline = ParsePipeline.load(resolve_name(name))
         return cls(pipeline, pipeline.parse)
 

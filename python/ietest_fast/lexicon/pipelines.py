@@ -74,14 +74,7 @@ class Pipeline:
 
     @staticmethod
     def load(name: str) -> Pipeline:
-        """Load a pipeline: the packaged one, an installed package, or a folder.
-
-        Raises
-        ------
-        ResourceError
-            If there is no such pipeline, it cannot be read, it has no component that tags, or
-            the packaged one is damaged.
-        """
+        """Load a pipeline: the packaged one, an installed package, or a folder."""
         if name == "packaged":
             check_packaged(PACKAGED_FOLDER)
             folder = PACKAGED_FOLDER
@@ -184,31 +177,7 @@ def _load(name: str, folder: Path) -> Language:
 def load_spacy(
     name: str, folder: Path, *, needless: frozenset[str], known: frozenset[str]
 ) -> tuple[Language, dict[str, str]]:
-    """Load a pipeline without some of its components.
-
-    Parameters
-    ----------
-    name
-        For messages.
-    folder
-        Where its ``config.cfg`` is.
-    needless
-        Factories of the components to leave out.
-    known
-        Factories of components that are spaCy's own.
-
-    Returns
-    -------
-    nlp
-        The pipeline.
-    factories
-        Of all its components, also of those left out, by name.
-
-    Raises
-    ------
-    ResourceError
-        If it cannot be read.
-    """
+    """Load a pipeline without some of its components."""
     check_folder(folder)
     try:
         from confection import Config
@@ -379,15 +348,7 @@ class WordVectors:
     def encode(
         self, features: npt.NDArray[np.uint64], offsets: npt.NDArray[np.int64]
     ) -> Iterator[tuple[slice, list[npt.NDArray[np.float32]]]]:
-        """Yield tokens of some texts, and their vectors text by text.
-
-        Parameters
-        ----------
-        features
-            uint64 (n_tokens, n_attributes).
-        offsets
-            int64 (n_texts + 1,): where the tokens of each text begin, and the end.
-        """
+        """Yield tokens of some texts, and their vectors text by text."""
         # Distinct words by a 64-bit mix of their (already hashed) attributes.
         keys = (features * self._odd).sum(axis=1, dtype=np.uint64)
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)

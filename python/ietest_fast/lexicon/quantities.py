@@ -101,26 +101,18 @@ _ORDINAL_WORDS = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
-    """A quantity in a text.
-
-    Attributes
-    ----------
-    start, end
-        Where its digits or words stand, in characters; currency and percent signs are outside.
-    value
-        What it is worth.
-    kind
-        How it is written: ``number`` (``1,234``), ``decimal`` (``3.5``), ``fraction`` (``2 1/2``),
-        ``words`` (``twenty-five``), ``ordinal`` (``3rd``) or ``ordinal-word`` (``third``).
-    currency
-        The sign in front of it, or nothing.
-    """
+    """A quantity in a text."""
 
     start: int
     end: int
+    """Where its digits or words stand, in characters; currency and percent signs are outside."""
     value: Fraction
+    """What it is worth."""
     kind: QuantityKind
+    """How it is written: ``number`` (``1,234``), ``decimal`` (``3.5``), ``fraction`` (``2 1/2``),
+    ``words`` (``twenty-five``), ``ordinal`` (``3rd``) or ``ordinal-word`` (``third``)."""
     currency: str = ""
+    """The sign in front of it, or nothing."""
 
     @property
     def is_ordinal(self) -> bool:
@@ -203,12 +195,8 @@ def _find_words(text: str) -> Iterator[Quantity]:
 
 
 def read_number_words(text: str) -> int | None:
-    """Return the number that words stand for (``three hundred and five``); None if they are none.
-
-    Parameters
-    ----------
-    text
-        Words joined by blanks, hyphens and "and", in any case.
+    """Return the number that words stand for (``three hundred and five``); None if they are
+    none.
     """
     total = group = 0
     last = 10**15  # a smaller word has to follow
@@ -281,18 +269,7 @@ def write_ordinal_word(number: int) -> str:
 
 
 def write_like(written: str, kind: QuantityKind, value: Fraction) -> str:
-    """Write a value as another one is written.
-
-    Parameters
-    ----------
-    written
-        What stands there now: its separators, decimals, denominator and capitals are kept.
-    kind
-        How that is written.
-    value
-        The new value; whole for numbers, words and ordinals, with no more decimals than `written`
-        has, or with its denominator.
-    """
+    """Write a value as another one is written."""
     if kind == "ordinal":
         return write_ordinal(int(value))
     if kind == "words":

@@ -37,20 +37,7 @@ CAPTIONS_SHARE = 1 / 3
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewedSubstitution:
-    """One form of a word, and what readers let replace it.
-
-    Attributes
-    ----------
-    form, pos, number, value, when, word
-        As of :class:`ietest_fast.lexicon.TaggedWord`.
-    texts
-        Where it was accepted: ``any`` text, ``captions``, which describe a scene, or ``formal``
-        ones.
-    in_wordnet
-        Whether some synset of WordNet has both words.
-    n_read
-        Sentences in which it was read, and accepted by both readers.
-    """
+    """One form of a word, and what readers let replace it."""
 
     form: str
     pos: str
@@ -58,9 +45,14 @@ class ReviewedSubstitution:
     value: str
     when: str
     word: str
+    """As of :class:`ietest_fast.lexicon.TaggedWord`."""
     texts: TextKind
+    """Where it was accepted: ``any`` text, ``captions``, which describe a scene, or ``formal``
+    ones."""
     in_wordnet: bool
+    """Whether some synset of WordNet has both words."""
     n_read: int
+    """Sentences in which it was read, and accepted by both readers."""
 
 
 @functools.cache
@@ -163,13 +155,7 @@ def known_words() -> frozenset[str]:
 
 
 def check_parts_of_speech(pos: Collection[str]) -> None:
-    """Stop unless these are parts of speech that have reviewed substitutions.
-
-    Raises
-    ------
-    InputError
-        Naming those that have none.
-    """
+    """Stop unless these are parts of speech that have reviewed substitutions."""
     parts = (pos,) if isinstance(pos, str) else pos
     unknown = sorted(set(parts) - set(PARTS_OF_SPEECH))
     if unknown or not pos or isinstance(pos, str):
@@ -190,21 +176,7 @@ def lemma_of(word: str) -> str:
 
 
 def phrases_with(forms: dict[str, set[str]], wordnet: WordNet) -> tuple[str, ...]:
-    """Return WordNet's entries of two to four words of which one is among some lemmas.
-
-    Parameters
-    ----------
-    forms
-        Lemma -> its forms, which also stand in for it: "took place" is "take place".
-    wordnet
-        Whose entries; of a noun the first or the last word may be plural, and of a verb the first
-        is inflected.
-
-    Returns
-    -------
-    tuple of str
-        In lower case, sorted.
-    """
+    """Return WordNet's entries of two to four words of which one is among some lemmas."""
     return _phrases_with(frozenset((word, frozenset(own)) for word, own in forms.items()), wordnet)
 
 

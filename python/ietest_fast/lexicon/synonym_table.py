@@ -28,28 +28,19 @@ _IN_NO_WORD = re.compile(r'[,;:"|<>()\[\]{}\t]')
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SynonymTable:
-    """Substitutions, sorted by key and number; a key comes at most once with each number.
-
-    Attributes
-    ----------
-    keys
-        K surface forms in lower case; words of a multi-word key are joined by one space.
-    values
-        K replacements.
-    number
-        int8 (K,): 0 the key is replaced whatever its number (``paper`` rules), 1 where it is a
-        singular noun, 2 where it is a plural one.
-    rules
-        Why this value won: ``"frequency"`` (how often a corpus uses it) or ``"edit_distance"``.
-    rule_set
-        ``"paper"`` or ``"broad"``.
-    """
+    """Substitutions, sorted by key and number; a key comes at most once with each number."""
 
     keys: pa.StringArray
+    """K surface forms in lower case; words of a multi-word key are joined by one space."""
     values: pa.StringArray
+    """K replacements."""
     number: npt.NDArray[np.int8]
+    """int8 (K,): 0 the key is replaced whatever its number (``paper`` rules), 1 where it is a
+    singular noun, 2 where it is a plural one."""
     rules: pa.StringArray
+    """Why this value won: ``"frequency"`` (how often a corpus uses it) or ``"edit_distance"``."""
     rule_set: RuleSet
+    """``"paper"`` or ``"broad"``."""
 
     @classmethod
     def from_entries(

@@ -38,20 +38,7 @@ class Condition(NamedTuple):
 
 
 def read_conditions(text: str) -> tuple[Condition, ...]:
-    """Read conditions, all of which have to hold: ``next=of|in;prev!=NOUN|END``.
-
-    Parameters
-    ----------
-    text
-        Joined by ``;``. Each names a place, ``prev2``, ``prev``, ``next`` or ``next2``, and a list:
-        words in lower case as they are written, universal parts of speech, and ``END`` where the
-        text has no such token. ``=`` holds if the token is in the list, ``!=`` if it is not.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Read conditions, all of which have to hold: ``next=of|in;prev!=NOUN|END``."""
     tests = []
     for part in filter(None, text.split(";")):
         found = _CONDITION.match(part)
@@ -82,22 +69,15 @@ class TaggedWord(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TaggedWords:
-    """A table of substitutions that look at tags and at what stands beside a word.
-
-    Attributes
-    ----------
-    entries
-        In the order in which those of one key are tried. ``key`` is a form in lower case, words
-        separated by one blank; ``pos`` the universal tag that it has to have; ``number`` 1 for
-        singular, 2 for plural, 0 for any; ``when`` the conditions (:func:`read_conditions`);
-        ``word`` what it is a form of. Where ``is_bound``, a row replaces all forms of the word or
-        none.
-    phrases
-        In lower case: their words are left alone in them.
-    """
+    """A table of substitutions that look at tags and at what stands beside a word."""
 
     entries: tuple[TaggedWord, ...]
+    """In the order in which those of one key are tried. ``key`` is a form in lower case, words
+    separated by one blank; ``pos`` the universal tag that it has to have; ``number`` 1 for
+    singular, 2 for plural, 0 for any; ``when`` the conditions (:func:`read_conditions`); ``word``
+    what it is a form of. Where ``is_bound``, a row replaces all forms of the word or none."""
     phrases: tuple[str, ...] = ()
+    """In lower case: their words are left alone in them."""
 
     def __len__(self) -> int:
         return len(self.entries)

@@ -20,15 +20,7 @@ if TYPE_CHECKING:
 
 
 def import_thinc(config: Mapping[str, Any], own_components: Iterable[str]) -> None:
-    """Import thinc, if that is to be done before a pipeline is loaded.
-
-    Parameters
-    ----------
-    config
-        The pipeline's ``config.cfg``, sections in sections.
-    own_components
-        Factories of components that are spaCy's own.
-    """
+    """Import thinc, if that is to be done before a pipeline is loaded."""
     if "thinc" in sys.modules or "torch" in sys.modules or not is_own_process():
         return
     if not _is_made_of_spacy(config, frozenset(own_components)):

@@ -43,13 +43,6 @@ class TokenParses(TokenTable):
         int64 (n + 1,): the tokens of text i are ``offsets[i]:offsets[i + 1]``.
     start, end
         int32: where a token begins and ends in its text, in bytes of its UTF-8.
-    tag
-        uint8: index into :data:`PENN`.
-    head
-        int32: how many tokens further on the head stands (negative: before); 0 for the root of a
-        sentence.
-    relation
-        uint8: index into :data:`RELATIONS`, the relation to the head.
     """
 
     DTYPES: ClassVar[Mapping[str, type[np.generic]]] = {
@@ -60,5 +53,9 @@ class TokenParses(TokenTable):
     }
 
     tag: npt.NDArray[np.uint8]
+    """uint8: index into :data:`PENN`."""
     head: npt.NDArray[np.int32]
+    """int32: how many tokens further on the head stands (negative: before); 0 for the root of a
+    sentence."""
     relation: npt.NDArray[np.uint8]
+    """uint8: index into :data:`RELATIONS`, the relation to the head."""

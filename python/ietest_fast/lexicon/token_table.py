@@ -18,21 +18,16 @@ class TokenTable:
     """Tokens of n texts, one text after the other (CSR).
 
     A class that inherits from it adds columns: fields that it names in :attr:`DTYPES`.
-
-    Attributes
-    ----------
-    offsets
-        int64 (n + 1,): the tokens of text i are ``offsets[i]:offsets[i + 1]``.
-    start, end
-        int32: where a token begins and ends in its text, in bytes of its UTF-8.
     """
 
     DTYPES: ClassVar[Mapping[str, type[np.generic]]] = {"start": np.int32, "end": np.int32}
     """The columns and their types, in the order of the fields."""
 
     offsets: npt.NDArray[np.int64]
+    """int64 (n + 1,): the tokens of text i are ``offsets[i]:offsets[i + 1]``."""
     start: npt.NDArray[np.int32]
     end: npt.NDArray[np.int32]
+    """int32: where a token begins and ends in its text, in bytes of its UTF-8."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -50,10 +50,6 @@ class TokenTags(TokenTable):
         int64 (n + 1,): the tokens of text i are ``offsets[i]:offsets[i + 1]``.
     start, end
         int32: where a token begins and ends in its text, in bytes of its UTF-8.
-    pos
-        uint8: index into :data:`UPOS`.
-    number
-        int8: 1 a singular common noun, 2 a plural one, 0 anything else or unknown.
     """
 
     DTYPES: ClassVar[Mapping[str, type[np.generic]]] = {
@@ -63,4 +59,6 @@ class TokenTags(TokenTable):
     }
 
     pos: npt.NDArray[np.uint8]
+    """uint8: index into :data:`UPOS`."""
     number: npt.NDArray[np.int8]
+    """int8: 1 a singular common noun, 2 a plural one, 0 anything else or unknown."""

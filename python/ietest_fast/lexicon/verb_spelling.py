@@ -48,20 +48,8 @@ _HARD_CH = ("stomach", "synch")
 
 
 def find_stems(verb: str, listed: Iterable[str]) -> tuple[str, ...]:
-    """Return what a verb becomes before a vowel, but for a silent e: *stopp*, *panick*, *travel*.
-
-    Parameters
-    ----------
-    verb
-        Base form.
-    listed
-        Forms of it in WordNet's exception list. A doubled consonant there tells that the last
-        syllable is stressed, or that a British spelling doubles it.
-
-    Returns
-    -------
-    tuple of str
-        The usual one first; two where both are in use (*traveled*, *travelled*).
+    """Return what a verb becomes before a vowel, but for a silent e: *stopp*, *panick*,
+    *travel*.
     """
     if not verb:
         raise ValueError("verb: an empty word has no forms")

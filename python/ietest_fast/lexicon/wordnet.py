@@ -56,24 +56,16 @@ _ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Sense:
-    """A lemma in one of its synsets.
-
-    Attributes
-    ----------
-    synset
-        Number of the synset in this WordNet.
-    count
-        How often the lemma was tagged with this sense in SemCor.
-    lemmas
-        All lemma names of the synset in WordNet's order, ``_`` for a space, case as written.
-    is_instance
-        Whether the synset is a thing with a name of its own (Paris), not a kind of thing.
-    """
+    """A lemma in one of its synsets."""
 
     synset: int
+    """Number of the synset in this WordNet."""
     count: int
+    """How often the lemma was tagged with this sense in SemCor."""
     lemmas: tuple[str, ...]
+    """All lemma names of the synset in WordNet's order, ``_`` for a space, case as written."""
     is_instance: bool
+    """Whether the synset is a thing with a name of its own (Paris), not a kind of thing."""
 
 
 class WordNet:

@@ -39,41 +39,28 @@ class Relations:
 
     A *sense* is a pair of a lemma and one of its synsets. Senses are sorted by part of speech
     (``n``, ``v``, ``a``, ``r``), then by word, then by WordNet's order.
-
-    Attributes
-    ----------
-    version
-        Name of the lexicon, such as ``"WordNet 3.0"``.
-    words
-        The W lemmas, lower-case, words of a lemma joined by ``_``, sorted.
-    cased
-        Lemma names as synsets write them where that is not in lower case (``"Paris"``), sorted.
-    n_senses
-        Number of synsets for each part of speech and word, uint8 (4, W).
-    sense_synset
-        Synset of each sense, int32 (E,).
-    sense_count
-        How often each sense was tagged in SemCor, uint16 (E,).
-    n_members
-        Number of lemmas of each synset, uint8 (S,).
-    member
-        Lemmas of the synsets, int32 (L,): index into `words`, or W + index into `cased`.
-    is_instance
-        Whether a synset is a thing with a name (Paris, Lincoln) and not a kind, bool (S,).
-    exceptions
-        For each part of speech, irregular form -> base forms.
     """
 
     version: str
+    """Name of the lexicon, such as ``"WordNet 3.0"``."""
     words: tuple[str, ...]
+    """The W lemmas, lower-case, words of a lemma joined by ``_``, sorted."""
     cased: tuple[str, ...]
+    """Lemma names as synsets write them where that is not in lower case (``"Paris"``), sorted."""
     n_senses: npt.NDArray[np.uint8]
+    """Number of synsets for each part of speech and word, uint8 (4, W)."""
     sense_synset: npt.NDArray[np.int32]
+    """Synset of each sense, int32 (E,)."""
     sense_count: npt.NDArray[np.uint16]
+    """How often each sense was tagged in SemCor, uint16 (E,)."""
     n_members: npt.NDArray[np.uint8]
+    """Number of lemmas of each synset, uint8 (S,)."""
     member: npt.NDArray[np.int32]
+    """Lemmas of the synsets, int32 (L,): index into `words`, or W + index into `cased`."""
     is_instance: npt.NDArray[np.bool_]
+    """Whether a synset is a thing with a name (Paris, Lincoln) and not a kind, bool (S,)."""
     exceptions: Mapping[str, Mapping[str, tuple[str, ...]]]
+    """For each part of speech, irregular form -> base forms."""
 
     def to_bytes(self) -> bytes:
         """Give the one-file form; equal relations give equal bytes.
@@ -105,13 +92,7 @@ class Relations:
 
     @staticmethod
     def from_file(path: Path) -> Relations:
-        """Read the one-file form.
-
-        Raises
-        ------
-        ResourceError
-            If the file is missing, damaged or of another format.
-        """
+        """Read the one-file form."""
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 header = json.loads(_text(arrays["header"]))
@@ -191,20 +172,7 @@ def assemble(
     senses: Mapping[str, Mapping[str, Iterable[tuple[Any, int]]]],
     exceptions: Mapping[str, Mapping[str, tuple[str, ...]]],
 ) -> Relations:
-    """Make arrays from dictionaries.
-
-    Parameters
-    ----------
-    version
-        Name of the lexicon.
-    synsets
-        Synsets by any key; their order here becomes their number.
-    senses
-        Part of speech -> lemma (lower-case, ``_`` for a space) -> its (synset key, SemCor count)
-        in order.
-    exceptions
-        Part of speech -> irregular form -> base forms.
-    """
+    """Make arrays from dictionaries."""
     words = tuple(sorted({lemma for by_lemma in senses.values() for lemma in by_lemma}))
     index = {word: i for i, word in enumerate(words)}
     names = {name for synset in synsets.values() for name in synset.members}
@@ -242,13 +210,6 @@ def read_dict_folder(folder: str | Path) -> Relations:
     """Read WordNet's own files (``index.*``, ``data.*``, ``*.exc``, ``cntlist.rev``).
 
     The file formats are described in wndb(5WN), cntlist(5WN) and senseidx(5WN).
-
-    Raises
-    ------
-    ResourceError
-        If a file is missing.
-    InputError
-        If a line is not what the format says; it names file and line.
     """
     folder = Path(folder)
     synsets: dict[tuple[str, int], Synset] = {}

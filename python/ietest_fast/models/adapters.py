@@ -17,21 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AdapterSettings:
-    """How large adapters are.
-
-    Attributes
-    ----------
-    rank
-        Of each product that is added to a matrix; 1 or more.
-    alpha
-        The product is scaled by ``alpha / rank``.
-    dropout
-        In front of it, while it is trained.
-    """
+    """How large adapters are."""
 
     rank: int
+    """Of each product that is added to a matrix; 1 or more."""
     alpha: float
+    """The product is scaled by ``alpha / rank``."""
     dropout: float
+    """In front of it, while it is trained."""
 
 
 @contextmanager
@@ -55,22 +48,7 @@ def draw_weight(name: str, weight: Any, *, std: float) -> None:
 
 
 class SharedEncoder:
-    """A frozen encoder that any number of adapters share, each with a head of its own.
-
-    Parameters
-    ----------
-    model
-        A sequence classifier of transformers.
-    fresh
-        Names of its weights that no checkpoint gave: they are trained whole, for each adapter anew.
-    settings
-        Of the adapters.
-
-    Raises
-    ------
-    InputError
-        If peft is not installed.
-    """
+    """A frozen encoder that any number of adapters share, each with a head of its own."""
 
     def __init__(self, model: Any, fresh: Sequence[str], settings: AdapterSettings) -> None:
         try:
@@ -97,13 +75,7 @@ class SharedEncoder:
         self._n_made = 0
 
     def add(self) -> str:
-        """Make an adapter and a head, drawn from torch's random numbers, and use them.
-
-        Returns
-        -------
-        str
-            Its name.
-        """
+        """Make an adapter and a head, drawn from torch's random numbers, and use them."""
         self._n_made += 1
         name = f"adapter_{self._n_made}"
         with _quietly():

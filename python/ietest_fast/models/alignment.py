@@ -53,16 +53,11 @@ _WORDS_AT_ONCE = 2_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Alignments:
-    """How well the words of each hypothesis are found in its premise.
-
-    Attributes
-    ----------
-    features
-        float32, shape (rows, 2 * :data:`N_KINDS`): for each kind of word the mean similarity, then
-        for each kind the least; 1 where a hypothesis has no such word.
-    """
+    """How well the words of each hypothesis are found in its premise."""
 
     features: NDArray[np.float32]
+    """float32, shape (rows, 2 * :data:`N_KINDS`): for each kind of word the mean similarity, then
+    for each kind the least; 1 where a hypothesis has no such word."""
 
     def __len__(self) -> int:
         return len(self.features)
@@ -180,19 +175,13 @@ def _align_at_once(
 
 @dataclass(frozen=True, kw_only=True)
 class AlignmentClassifier:
-    """A fitted multinomial logistic regression over alignments.
-
-    Attributes
-    ----------
-    mean, scale
-        float64, shape (features,): features are standardised.
-    weights
-        float64, shape (features + 1, n_classes), the last row the intercepts.
-    """
+    """A fitted multinomial logistic regression over alignments."""
 
     mean: NDArray[np.float64]
     scale: NDArray[np.float64]
+    """float64, shape (features,): features are standardised."""
     weights: NDArray[np.float64]
+    """float64, shape (features + 1, n_classes), the last row the intercepts."""
 
     def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Predict class probabilities, float32, shape (len(rows), n_classes)."""
@@ -214,11 +203,6 @@ def _standardise(
 
 class Alignment:
     """Word alignment by edit distance and a logistic regression over kinds of words.
-
-    Parameters
-    ----------
-    tagger
-        A spaCy pipeline that tells the kinds; the packaged one where absent.
 
     Notes
     -----
@@ -264,13 +248,7 @@ class Alignment:
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
     ) -> dict[str, EncodedSplit]:
-        """Align every pair, in all versions; nothing is learnt for it.
-
-        Raises
-        ------
-        InputError
-            If texts are not pairs.
-        """
+        """Align every pair, in all versions; nothing is learnt for it."""
         from ietest_fast.lexicon import Tagger
 
         if len(text_columns) != 2:

@@ -36,20 +36,7 @@ _BEGIN = f'{{"format": "{_FORMAT}"'.encode()
 
 
 class AnswerCache:
-    """The answers of one function, by input.
-
-    Parameters
-    ----------
-    path
-        A file that holds them: a line of JSON for each, written as soon as the answer is there. It
-        is made if it is not there yet. None: they are kept in memory.
-
-    Raises
-    ------
-    InputError
-        If the file is another one, or is damaged; an incomplete last line, which a kill leaves, is
-        removed.
-    """
+    """The answers of one function, by input."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = None if path is None else Path(path).expanduser()
@@ -78,23 +65,7 @@ class AnswerCache:
         yield from self._answers.items()
 
     def belong_to(self, name: str, source: str, labels: Sequence[str] | None) -> None:
-        """Say whose answers these are; refuse a function of another name, or other labels.
-
-        Parameters
-        ----------
-        name
-            What the function is called.
-        source
-            Hash of what it does. If it was another one, this warns: an error in the function may
-            have been mended, and its answers are still right.
-        labels
-            What its numbers stand for; None if it answers by name.
-
-        Raises
-        ------
-        InputError
-            If the answers are another function's.
-        """
+        """Say whose answers these are; refuse a function of another name, or other labels."""
         head = {
             "format": _FORMAT,
             "function": name,
@@ -124,13 +95,7 @@ class AnswerCache:
             )
 
     def keep(self, asked: Sequence[Input], answers: Sequence[Answer]) -> None:
-        """Remember answers; in the file, if there is one, before this returns.
-
-        Raises
-        ------
-        ResourceError
-            If the file cannot be written.
-        """
+        """Remember answers; in the file, if there is one, before this returns."""
         pairs = list(zip(asked, answers, strict=True))
         # Who could not use an answer has asked again; any other second answer is a contradiction.
         self._write(
@@ -201,29 +166,7 @@ class AnswerCache:
 
 
 class CachedFunction:
-    """A function that is asked only for the answers that are not known yet.
-
-    Parameters
-    ----------
-    function
-        Called with a batch of inputs; returns an answer for each, in their order, or yields them.
-    name
-        What messages call it.
-    present
-        Makes of a batch of inputs what the function is called with.
-    labels
-        Names of its labels, in the order of its probabilities.
-    batch_size
-        Inputs of a call.
-    cache
-        What it has answered so far.
-    find_fault
-        Says what keeps an answer from being one, whatever was asked; None if nothing does. With a
-        fault it is not kept.
-    find_refusal
-        Says why an answer cannot be used, although it is one; None if it can. It is kept, but is
-        asked for again by who cannot use it.
-    """
+    """A function that is asked only for the answers that are not known yet."""
 
     def __init__(
         self,
@@ -249,23 +192,7 @@ class CachedFunction:
     def ask(
         self, inputs: Sequence[Input], *, on_batch: Callable[[int], None] | None = None
     ) -> list[Answer]:
-        """Return the answer to each input; each distinct one is asked once.
-
-        Parameters
-        ----------
-        inputs
-            In any order, with repeats.
-        on_batch
-            Told the number of inputs of every batch that is done, known ones first.
-
-        Raises
-        ------
-        BaseException
-            What the function raises, as it is, with an attribute ``answers`` (the cache) and a note
-            that says how to go on.
-        InputError
-            If it returns what are no answers; with the same attribute and note.
-        """
+        """Return the answer to each input; each distinct one is asked once."""
         distinct = list(dict.fromkeys(inputs))
         unknown = [each for each in distinct if not self._knows(each)]
         if on_batch is not None and len(unknown) < len(inputs):
@@ -346,13 +273,7 @@ class CachedFunction:
 
 
 def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for each kind
-    """Return an answer as plain text, number or list of numbers; None for nothing, as NaN is.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no answer.
-    """
+    """Return an answer as plain text, number or list of numbers; None for nothing, as NaN is."""
     if isinstance(answer, Enum) and not isinstance(answer, str):
         raise TypeError(f"return its .name ({answer.name!r}) or its .value")
     if isinstance(answer, str):
@@ -405,24 +326,7 @@ def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for
 def read_batch(
     returned: Any, n: int, name: str, labels: Sequence[str]
 ) -> list[Any] | Iterator[Any]:
-    """Return what a function has returned for n inputs as a list, or as what it yields.
-
-    Parameters
-    ----------
-    returned
-        A list, an array, a tensor, a series or a frame of any kind, or a generator.
-    n
-        How many inputs there were.
-    name
-        Of the function, for messages.
-    labels
-        Names of the labels: a frame's columns may have these names, in any order.
-
-    Raises
-    ------
-    InputError
-        If it has no order, or another order than the inputs'.
-    """
+    """Return what a function has returned for n inputs as a list, or as what it yields."""
     kind, library = type(returned).__name__, type(returned).__module__.partition(".")[0]
     if hasattr(returned, "__await__"):
         returned.close() if hasattr(returned, "close") else None

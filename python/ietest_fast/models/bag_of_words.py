@@ -88,22 +88,15 @@ _MIN_ROWS_TO_SPLIT = 2
 
 @dataclass(frozen=True, kw_only=True)
 class WordCounts:
-    """Word counts of texts in compressed sparse rows, columns ascending within a row.
-
-    Attributes
-    ----------
-    indptr, indices
-        int32 or int64 (the same of both), shapes (rows + 1,) and (entries,).
-    counts
-        float32, shape (entries,).
-    n_words
-        Number of columns.
-    """
+    """Word counts of texts in compressed sparse rows, columns ascending within a row."""
 
     indptr: NDArray[Any]
     indices: NDArray[Any]
+    """int32 or int64 (the same of both), shapes (rows + 1,) and (entries,)."""
     counts: NDArray[np.float32]
+    """float32, shape (entries,)."""
     n_words: int
+    """Number of columns."""
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
@@ -218,19 +211,7 @@ def _encode_split(versions: Mapping[str, sp.csr_matrix], labels: NDArray[np.int8
 
 
 def inverse_document_frequency(counts: sp.csr_matrix) -> NDArray[np.float64]:
-    """Smooth idf, ln((1 + n) / (1 + df)) + 1, and 0 for a word that no text has.
-
-    Parameters
-    ----------
-    counts
-        Word counts, shape (n, words), each entry stored once.
-
-    Returns
-    -------
-    ndarray
-        float64, shape (words,). The same as scikit-learn's ``TfidfVectorizer`` learns; with 0 for
-        absent words, texts are weighted as if the vocabulary were only that of these n texts.
-    """
+    """Smooth idf, ln((1 + n) / (1 + df)) + 1, and 0 for a word that no text has."""
     n, n_words = counts.shape
     df = np.bincount(counts.indices, minlength=n_words)
     return np.where(df > 0, np.log((1 + n) / (1 + df)) + 1.0, 0.0)
@@ -362,13 +343,7 @@ class _BagOfWords:
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
     ) -> dict[str, EncodedSplit]:
-        """Count the words of every split over the vocabulary of ``"train"``, all versions.
-
-        Raises
-        ------
-        InputError
-            If the training texts have no word of two or more letters.
-        """
+        """Count the words of every split over the vocabulary of ``"train"``, all versions."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -443,12 +418,6 @@ class _BagOfWords:
 class BagOfWordsXGBoost(_BagOfWords):
     """Word counts (or TF-IDF) and gradient boosting.
 
-    Parameters
-    ----------
-    weighting
-        ``"count"`` (the paper's text) or ``"tfidf"`` (the published code): scikit-learn's default
-        TF-IDF, its idf learnt anew from each resample.
-
     Notes
     -----
     Columns that no tree could ever use (words in a single row of the resample) are left out of
@@ -468,11 +437,6 @@ class BagOfWordsXGBoost(_BagOfWords):
 
 class BagOfWordsForest(_BagOfWords):
     """Word counts (or TF-IDF) and a random forest, the baseline of the thesis's chapter 3.
-
-    Parameters
-    ----------
-    weighting
-        As for :class:`BagOfWordsXGBoost`.
 
     Notes
     -----

@@ -15,36 +15,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Padding:
-    """How a model wants inputs of different lengths brought to one.
-
-    Attributes
-    ----------
-    token
-        Id of the padding token.
-    type_id
-        Its token type.
-    left
-        Whether it stands before the text instead of behind it.
-    """
+    """How a model wants inputs of different lengths brought to one."""
 
     token: int
+    """Id of the padding token."""
     type_id: int = 0
+    """Its token type."""
     left: bool = False
+    """Whether it stands before the text instead of behind it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Inputs of one length, padded.
-
-    Attributes
-    ----------
-    input_ids, attention_mask, token_type_ids
-        int64, shape (b, w).
-    """
+    """Inputs of one length, padded."""
 
     input_ids: NDArray[np.int64]
     attention_mask: NDArray[np.int64]
     token_type_ids: NDArray[np.int64]
+    """int64, shape (b, w)."""
 
     @property
     def position_ids(self) -> NDArray[np.int64]:
@@ -53,21 +41,7 @@ class Batch:
 
 
 def plan_batches(lengths: NDArray[np.int64], *, token_budget: int) -> list[NDArray[np.int64]]:
-    """Cut rows into batches: sorted by length, as many as fit the budget when padded.
-
-    Parameters
-    ----------
-    lengths
-        Shape (n,): tokens of each row.
-    token_budget
-        Most tokens of a batch, padding included; a longer row is a batch of its own.
-
-    Returns
-    -------
-    list of ndarray
-        int64 rows, each row in one batch; the longest batches come first, so that what does not
-        fit into memory is found out at once.
-    """
+    """Cut rows into batches: sorted by length, as many as fit the budget when padded."""
     order = np.argsort(lengths, kind="stable")
     widths = np.maximum(lengths[order], 1)
     batches = []
@@ -83,19 +57,7 @@ def plan_batches(lengths: NDArray[np.int64], *, token_budget: int) -> list[NDArr
 def pad(
     store: TokenStore, rows: NDArray[np.int64], padding: Padding, *, multiple_of: int = 1
 ) -> Batch:
-    """Put rows of a store into one rectangle.
-
-    Parameters
-    ----------
-    store
-        Token ids.
-    rows
-        int64, shape (b,).
-    padding
-        What stands where nothing stands, and on which side.
-    multiple_of
-        The width is rounded up to it.
-    """
+    """Put rows of a store into one rectangle."""
     some = store.take(rows)
     lengths = some.lengths
     width = -(-max(1, int(lengths.max())) // multiple_of) * multiple_of

@@ -65,13 +65,7 @@ TOKEN_BUDGET = {"cuda": 16_384, "cpu": 2048}
 
 
 def chooses_bf16(precision: str, device: str) -> bool:
-    """Say whether matrix products are to be computed in bfloat16.
-
-    Raises
-    ------
-    InputError
-        If the precision is none of :data:`TORCH_PRECISIONS`.
-    """
+    """Say whether matrix products are to be computed in bfloat16."""
     if precision not in TORCH_PRECISIONS:
         names = ", ".join(map(repr, TORCH_PRECISIONS))
         raise InputError(f"precision must be one of {names}, not {precision!r}")
@@ -79,21 +73,7 @@ def chooses_bf16(precision: str, device: str) -> bool:
 
 
 def find_checkpoint(name: str, *, named_by: FileNames | None = None) -> Path:
-    """Give the folder of a checkpoint, fetched from the hub if it is no folder.
-
-    Parameters
-    ----------
-    name
-        A folder, or a name of the hub.
-    named_by
-        The file that names it, if no person did: then nothing is fetched, and what has been fetched
-        before is taken.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, and the hub has no such name or cannot be reached.
-    """
+    """Give the folder of a checkpoint, fetched from the hub if it is no folder."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
@@ -237,28 +217,7 @@ def run_model(
     use_bf16: bool,
     on_batch: Callable[[int], None] | None = None,
 ) -> NDArray[np.float32]:
-    """Give the class scores of all rows of a store.
-
-    Parameters
-    ----------
-    model
-        A sequence classifier of transformers, on the device.
-    store
-        Token ids of n rows.
-    padding
-        Of the model's inputs.
-    device
-        ``cuda`` or ``cpu``.
-    use_bf16
-        Whether matrix products are computed in bfloat16.
-    on_batch
-        Told the number of rows of every batch that is done.
-
-    Returns
-    -------
-    ndarray
-        float32, shape (n, n_labels).
-    """
+    """Give the class scores of all rows of a store."""
     torch = import_torch()
     scores = np.empty((len(store), model.config.num_labels), dtype=np.float32)
     model.eval()
@@ -277,27 +236,7 @@ def run_model(
 
 
 class CheckpointClassifier(TokenClassifier):
-    """A finished classifier, run by PyTorch.
-
-    Parameters
-    ----------
-    checkpoint
-        A folder, or a name of the hub.
-    precision
-        One of :data:`TORCH_PRECISIONS`.
-    n_threads
-        Threads of the processor; None for torch's own choice.
-    max_length
-        Longest input in tokens; None for what the model takes.
-    threshold
-        Of a model with one logit; see :class:`~ietest_fast.models.classifiers.Head`.
-
-    Raises
-    ------
-    InputError
-        If the checkpoint cannot be had, is no classifier that chooses one label, or its settings
-        contradict each other or its weights.
-    """
+    """A finished classifier, run by PyTorch."""
 
     def __init__(
         self,
@@ -361,22 +300,7 @@ class CheckpointClassifier(TokenClassifier):
 def load_weights(
     folder: Path, *, architecture: str = "AutoModelForSequenceClassification", **options: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Load a model in fp32, and say what its checkpoint did not have.
-
-    Parameters
-    ----------
-    folder
-        A checkpoint.
-    architecture
-        The class of transformers that loads it.
-    options
-        Further ones of ``from_pretrained``.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or does not say with what inputs are padded.
-    """
+    """Load a model in fp32, and say what its checkpoint did not have."""
     torch = import_torch()
     import transformers
 
@@ -415,13 +339,7 @@ def load_weights(
 
 
 def load_classifier(folder: str | Path) -> Any:
-    """Load a fine-tuned classifier, ready to predict.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, has no trained head, or does not choose one label.
-    """
+    """Load a fine-tuned classifier, ready to predict."""
     folder = Path(folder)
     _check_config(folder)
     check_kind(_read_settings(folder)[0], folder / "config.json")
@@ -444,25 +362,7 @@ def load_classifier(folder: str | Path) -> Any:
 
 
 def load_sense_model(folder: str | Path) -> tuple[Any, str]:
-    """Load a masked language model or an encoder, and name what it gives for every token.
-
-    Parameters
-    ----------
-    folder
-        A checkpoint. It is a masked language model if config.json names such an architecture.
-
-    Returns
-    -------
-    model
-        Ready to predict.
-    output
-        ``"logits"`` or ``"last_hidden_state"``.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or weights are missing.
-    """
+    """Load a masked language model or an encoder, and name what it gives for every token."""
     folder = Path(folder)
     _check_config(folder)
     config, _ = _read_settings(folder)
@@ -478,14 +378,7 @@ def load_sense_model(folder: str | Path) -> tuple[Any, str]:
 
 
 def load_masked_model(folder: Path) -> Any:
-    """Load a masked language model, ready to predict.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or weights are missing, such as those of the head that an encoder
-        does not have.
-    """
+    """Load a masked language model, ready to predict."""
     _check_config(folder)
     model, report = load_weights(folder, architecture="AutoModelForMaskedLM")
     _refuse_left_out(model, report, folder)
@@ -500,13 +393,7 @@ def load_masked_model(folder: Path) -> Any:
 
 
 def check_new_folder(target: Path) -> None:
-    """Stop unless a folder can be made: it is not there, and the folder above it is.
-
-    Raises
-    ------
-    InputError
-        Saying which.
-    """
+    """Stop unless a folder can be made: it is not there, and the folder above it is."""
     if target.exists():
         raise InputError("is there already; name a folder that is not", path=target)
     if not target.parent.is_dir():
@@ -595,13 +482,7 @@ def _count_tensors(path: Path) -> int:
 
 
 def _refuse_foreign(folder: Path) -> None:
-    """Refuse a folder whose files name what lies elsewhere: code, or another model.
-
-    Raises
-    ------
-    InputError
-        If they do.
-    """
+    """Refuse a folder whose files name what lies elsewhere: code, or another model."""
     if (folder / "adapter_config.json").is_file():
         raise InputError(
             "this is an adapter, whose configuration names another model to fetch; merge the two "

@@ -27,25 +27,17 @@ Unparsed = Literal["wrong", "drop", "error"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scores:
-    """A classifier's answers to n inputs.
-
-    Attributes
-    ----------
-    predicted
-        int64, shape (n,): indices into the classifier's labels; -1 where its answer is no label.
-    probabilities
-        float32, shape (n, n_labels), NaN where there is no answer; None if the classifier gives
-        labels only.
-    logits
-        Class scores as the model gives them, float32, shape (n, outputs); None if there are none.
-    n_tokens
-        Tokens of the inputs, padding left out; None if the classifier does not tell.
-    """
+    """A classifier's answers to n inputs."""
 
     predicted: NDArray[np.int64]
+    """int64, shape (n,): indices into the classifier's labels; -1 where its answer is no label."""
     probabilities: NDArray[np.float32] | None = None
+    """float32, shape (n, n_labels), NaN where there is no answer; None if the classifier gives
+    labels only."""
     logits: NDArray[np.float32] | None = None
+    """Class scores as the model gives them, float32, shape (n, outputs); None if there are none."""
     n_tokens: int | None = None
+    """Tokens of the inputs, padding left out; None if the classifier does not tell."""
 
     def __len__(self) -> int:
         return len(self.predicted)
@@ -82,19 +74,13 @@ DEFAULT_THRESHOLD = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """What the outputs of a classifier stand for.
-
-    Attributes
-    ----------
-    labels
-        Names of its labels.
-    threshold
-        None if there is an output for each label. Otherwise the model has one logit, whose sigmoid
-        is the probability of the second of two labels; from this probability on it is the answer.
-    """
+    """What the outputs of a classifier stand for."""
 
     labels: tuple[str, ...]
+    """Names of its labels."""
     threshold: float | None = None
+    """None if there is an output for each label. Otherwise the model has one logit, whose sigmoid
+    is the probability of the second of two labels; from this probability on it is the answer."""
 
     @property
     def n_outputs(self) -> int:
@@ -113,13 +99,7 @@ class Head:
         return (sigmoid(logits)[:, 1] >= np.float32(self.threshold)).astype(np.int64)
 
     def score(self, logits: NDArray[np.float32], *, n_tokens: int | None = None) -> Scores:
-        """Compute probabilities and labels from class scores, shape (n, outputs).
-
-        Raises
-        ------
-        InputError
-            If a score is no number.
-        """
+        """Compute probabilities and labels from class scores, shape (n, outputs)."""
         if self.threshold is None:
             return Scores.from_logits(logits, n_tokens=n_tokens)
         _check_numbers(logits)
@@ -173,13 +153,7 @@ class TextClassifier(Protocol):
 
 
 def rename_labels(own: Sequence[str], given: tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the names that are given for a model's labels, or else its own.
-
-    Raises
-    ------
-    InputError
-        If there are not as many.
-    """
+    """Return the names that are given for a model's labels, or else its own."""
     if given is None:
         return tuple(own)
     if len(given) != len(own):
@@ -190,13 +164,7 @@ def rename_labels(own: Sequence[str], given: tuple[str, ...] | None) -> tuple[st
 
 
 def select_columns(inputs: pa.Table, columns: tuple[str, ...] | None) -> pa.Table:
-    """Return the columns that a classifier sees.
-
-    Raises
-    ------
-    InputError
-        If one is missing.
-    """
+    """Return the columns that a classifier sees."""
     missing = [name for name in columns or () if name not in inputs.column_names]
     if missing:
         raise InputError(

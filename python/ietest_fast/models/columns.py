@@ -19,23 +19,7 @@ if TYPE_CHECKING:
 def read_columns(
     path: str | Path, columns: Sequence[str], *, types_of: Literal["start", "file"] = "start"
 ) -> pa.Table:
-    """Read named columns of a Parquet, CSV, TSV or JSONL file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    columns
-        Their names.
-    types_of
-        As for :func:`ietest_fast.corpus.streams.open_batches`; where the start of a file does not
-        tell the types, all of it is asked.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, lacks a column, has no rows, or a value is a list or an object.
-    """
+    """Read named columns of a Parquet, CSV, TSV or JSONL file."""
     import pyarrow as pa
 
     from ietest_fast.corpus.streams import TypesChangeError, open_batches

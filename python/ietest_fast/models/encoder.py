@@ -25,24 +25,7 @@ def embed_texts(
     n_threads: int | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> NDArray[np.float32]:
-    """Return the mean vector of the tokens of each input, float32 (n, d).
-
-    Parameters
-    ----------
-    path
-        An encoder: an ONNX file or folder, or the folder of a checkpoint, which is exported first.
-    columns
-        One or two columns of n texts, none missing; two are read as one pair.
-    n_threads
-        Batches that a processor computes at a time; None: as many as there are cores.
-    on_batch
-        Told the number of inputs of every batch that is done.
-
-    Raises
-    ------
-    InputError
-        If the model cannot be loaded, is no encoder, or has no vector for each token.
-    """
+    """Return the mean vector of the tokens of each input, float32 (n, d)."""
     model = SenseModel.load(path)
     if model.kind != "encoder":
         raise InputError(

@@ -36,24 +36,16 @@ _WITHOUT_EFFECT = frozenset({"verbose", "n_jobs", "memory"})
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextRows:
-    """Inputs as they are: distinct texts, and which of them make a row.
-
-    Attributes
-    ----------
-    values
-        uint8: the UTF-8 bytes of all distinct texts.
-    offsets
-        int64, shape (texts + 1,): where each begins.
-    codes
-        int64, shape (columns, rows): the texts of each row.
-    columns
-        Names of the columns.
-    """
+    """Inputs as they are: distinct texts, and which of them make a row."""
 
     values: NDArray[np.uint8]
+    """uint8: the UTF-8 bytes of all distinct texts."""
     offsets: NDArray[np.int64]
+    """int64, shape (texts + 1,): where each begins."""
     codes: NDArray[np.int64]
+    """int64, shape (columns, rows): the texts of each row."""
     columns: tuple[str, ...]
+    """Names of the columns."""
 
     def __len__(self) -> int:
         return int(self.codes.shape[1])
@@ -89,20 +81,6 @@ class EstimatorModel:
     It is fitted on texts and labels 0, 1, ... in the order of the data's names of labels. Where it
     has parameters called ``random_state`` that are None, each training sets them to its seed.
     Nothing is written to a run's folder but the texts, so no pickle is ever read from one.
-
-    Parameters
-    ----------
-    estimator
-        Has ``get_params``, ``set_params``, ``fit`` and ``predict``, and ``predict_proba`` if it
-        gives probabilities: a classifier of scikit-learn, or a pipeline that ends in one.
-    inputs
-        The form in which it gets texts, see :func:`ietest_fast.models.as_classifier`. None for a
-        list of strings, of one column of texts.
-
-    Raises
-    ------
-    InputError
-        If a method is missing, or a parameter is of a kind that nothing tells from another.
     """
 
     def __init__(self, estimator: Any, *, inputs: Inputs | None = None) -> None:
@@ -221,19 +199,7 @@ class EstimatorModel:
 
 
 class FittedEstimator:
-    """An estimator that has been fitted on labels 0 ... n_classes - 1.
-
-    Parameters
-    ----------
-    estimator
-        Fitted.
-    inputs
-        The form in which it gets texts.
-    n_classes
-        Number of labels; it may have seen fewer.
-    n_threads
-        Threads of its linear algebra.
-    """
+    """An estimator that has been fitted on labels 0 ... n_classes - 1."""
 
     def __init__(
         self, estimator: Any, *, inputs: Inputs | None, n_classes: int, n_threads: int
@@ -298,11 +264,6 @@ def describe_parameters(estimator: Any) -> dict[str, str | int | float | bool]:
     Numbers, texts and truth values stand as they are; functions by name and what they do, other
     objects by class and a hash of what is in them. What only says how something is done
     (``n_jobs``, ``verbose``, ``memory``) is left out.
-
-    Raises
-    ------
-    InputError
-        If an object cannot be pickled, so that nothing tells it from another.
     """
     return {
         name: _describe(value, name)

@@ -54,43 +54,28 @@ _TOLERANCE = {"fp32": 1e-3, "fp16": 0.1, "int8": float("inf")}
 
 @dataclass(frozen=True, kw_only=True)
 class ExportCheck:
-    """How an exported model differs from the one in PyTorch.
-
-    Attributes
-    ----------
-    n
-        Inputs on which both were run.
-    largest_difference
-        Of the logits, in absolute value.
-    n_flipped
-        Inputs with another label.
-    largest_logit
-        Of PyTorch's logits, in absolute value.
-    """
+    """How an exported model differs from the one in PyTorch."""
 
     n: int
+    """Inputs on which both were run."""
     largest_difference: float
+    """Of the logits, in absolute value."""
     n_flipped: int
+    """Inputs with another label."""
     largest_logit: float
+    """Of PyTorch's logits, in absolute value."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Export:
-    """An exported classifier.
-
-    Attributes
-    ----------
-    folder
-        Where it is.
-    n_bytes
-        Of the model, weights in files of their own included.
-    check
-        What came of comparing it; None if it was not compared.
-    """
+    """An exported classifier."""
 
     folder: Path
+    """Where it is."""
     n_bytes: int
+    """Of the model, weights in files of their own included."""
     check: ExportCheck | None
+    """What came of comparing it; None if it was not compared."""
 
 
 def export_onnx(
@@ -101,30 +86,8 @@ def export_onnx(
     texts: Sequence[Sequence[str]] | None = None,
     calibration: Sequence[Sequence[str]] | None = None,
 ) -> Export:
-    """Write a classifier as an ONNX folder: model.onnx, config.json, tokenizer.json and the rest.
-
-    Parameters
-    ----------
-    checkpoint
-        Folder of a fine-tuned classifier.
-    target
-        A folder that does not exist yet; it appears when it is complete.
-    precision
-        ``fp32``; ``fp16``, weights and arithmetic of half precision, for GPUs; ``int8``, weights
-        and activations of 8 bits, for processors.
-    texts
-        One or two columns of texts to compare the two on, before the folder appears; None not to.
-    calibration
-        For ``int8``: one or two columns of texts such as the model will see, on which the ranges
-        of activations are measured, one by one. Needs NNCF; OpenVINO is what runs the outcome
-        fast. None to quantise activations as they come, which ONNX Runtime runs fast.
-
-    Raises
-    ------
-    InputError
-        If the checkpoint is no classifier, the target exists, texts are missing or their columns
-        do not fit together, NNCF is asked for and cannot be used, or the export does not compute
-        what PyTorch does: its scores are no numbers, or in fp32 or fp16 too far away.
+    """Write a classifier as an ONNX folder: model.onnx, config.json, tokenizer.json and the
+    rest.
     """
     checkpoint, target = Path(checkpoint), Path(target)
     if precision not in EXPORT_PRECISIONS:
@@ -165,21 +128,7 @@ def export_onnx(
 
 
 def export_sense_model(checkpoint: str | Path, target: str | Path) -> Path:
-    """Write an encoder or a masked language model as an ONNX folder, for the sense check.
-
-    Parameters
-    ----------
-    checkpoint
-        Folder of a checkpoint: a masked language model if its config.json names such an
-        architecture (``BertForMaskedLM``), otherwise the encoder alone, without any head.
-    target
-        A folder that does not exist yet; it appears when it is complete.
-
-    Raises
-    ------
-    InputError
-        If the checkpoint cannot be loaded or exported, or the target exists.
-    """
+    """Write an encoder or a masked language model as an ONNX folder, for the sense check."""
     checkpoint, target = Path(checkpoint), Path(target)
     check_new_folder(target)
     model, output = load_sense_model(checkpoint)
@@ -216,20 +165,7 @@ def _refuse_wrong(check: ExportCheck, precision: Precision) -> None:
 def check_export(
     checkpoint: str | Path, folder: str | Path, texts: Sequence[Sequence[str]]
 ) -> ExportCheck:
-    """Run a checkpoint in PyTorch and its export in ONNX Runtime on the same texts.
-
-    Parameters
-    ----------
-    checkpoint, folder
-        What was exported, and to where.
-    texts
-        One or two columns of n texts.
-
-    Raises
-    ------
-    InputError
-        If there are no texts, or columns differ in size.
-    """
+    """Run a checkpoint in PyTorch and its export in ONNX Runtime on the same texts."""
     _check_columns(texts, "compare on")
     exported = OnnxClassifier.load(folder, runtime="onnxruntime")
     store, rows = _tokenise(exported, texts)

@@ -143,18 +143,6 @@ class Function:
     """A function from a list of inputs to labels or probabilities.
 
     What it has answered is remembered: see :mod:`ietest_fast.models.asking`.
-
-    Parameters
-    ----------
-    function
-        Called with a batch of inputs.
-    labels, data_labels, text_columns, inputs, batch_size, cache, unparsed, name
-        As for :func:`~ietest_fast.models.finished.as_classifier`.
-
-    Raises
-    ------
-    InputError
-        If neither `labels` nor `data_labels` are given, or `cache` is another function's.
     """
 
     def __init__(
@@ -354,18 +342,6 @@ class Estimator(_InBatches):
 
     Labels are those of ``predict``, which need not be the likeliest by ``predict_proba`` (SVC,
     classifiers with a threshold).
-
-    Parameters
-    ----------
-    estimator
-        Has ``predict`` and ``classes_``, and ``predict_proba`` if it gives probabilities.
-    labels, text_columns, inputs, batch_size
-        As for :func:`~ietest_fast.models.finished.as_classifier`.
-
-    Raises
-    ------
-    InputError
-        If it is not fitted, or has several outputs.
     """
 
     def __init__(
@@ -450,13 +426,6 @@ class HubPipeline(_InBatches):
     """A text-classification pipeline of transformers.
 
     Texts longer than the model takes are cut, the longer one of a pair first.
-
-    Parameters
-    ----------
-    pipeline
-        What ``transformers.pipeline("text-classification", ...)`` returns.
-    labels, text_columns, batch_size, threshold
-        As for :func:`~ietest_fast.models.finished.as_classifier`.
     """
 
     def __init__(

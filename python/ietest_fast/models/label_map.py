@@ -41,24 +41,16 @@ _MOST_TO_ENUMERATE = 6
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelMap:
-    """A model's and a dataset's labels in common classes.
-
-    Attributes
-    ----------
-    names
-        Names of the common classes: the data's labels, unless the model has fewer.
-    of_model
-        int8, shape (model's labels,): the class of each.
-    of_data
-        int8, shape (data's labels,): the class of each.
-    is_given
-        Whether the user said which label is which.
-    """
+    """A model's and a dataset's labels in common classes."""
 
     names: tuple[str, ...]
+    """Names of the common classes: the data's labels, unless the model has fewer."""
     of_model: NDArray[np.int8]
+    """int8, shape (model's labels,): the class of each."""
     of_data: NDArray[np.int8]
+    """int8, shape (data's labels,): the class of each."""
     is_given: bool
+    """Whether the user said which label is which."""
 
     def classes_of(self, predicted: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the class of each of a model's answers, int8 (n,); -1 stays."""
@@ -76,22 +68,6 @@ def match_labels(
 
     Where one side has ``not_entailment`` and the other ``neutral`` and ``contradiction``, both are
     taken for ``not_entailment``; likewise ``entailment`` and ``neutral`` for ``not_contradiction``.
-
-    Parameters
-    ----------
-    model_labels
-        The model's names in the order of its outputs (``id2label``).
-    data_labels
-        The data's names in the order of their codes.
-    label_map
-        The user's word: from the model's names, or the numbers of its outputs, to the data's names;
-        numbers may be numbers or texts.
-
-    Raises
-    ------
-    InputError
-        If the model has no names and no map is given, a map does not fit, or a label of one side
-        has no counterpart.
     """
     given = [] if label_map is None else _apply_map(model_labels, data_labels, label_map)
     if label_map is None:
@@ -209,26 +185,7 @@ def _apply_map(
 def check_against_data(
     label_map: LabelMap, gold: NDArray[np.int8], predicted: NDArray[np.int8]
 ) -> str | None:
-    """Hold a match of labels against labelled data.
-
-    Parameters
-    ----------
-    label_map
-        How the labels were matched.
-    gold, predicted
-        int8, shape (n,): common classes; -1 for an answer that is none, which is passed over.
-
-    Returns
-    -------
-    str or None
-        A warning, if the user's own map is worse than another permutation.
-
-    Raises
-    ------
-    InputError
-        If another permutation of the model's labels is better, by McNemar's exact test with
-        Bonferroni's correction over all permutations, at a level of 0.001.
-    """
+    """Hold a match of labels against labelled data."""
     gold, predicted = gold[predicted >= 0], predicted[predicted >= 0]
     if (predicted == predicted[:1]).all():
         return None  # a collapsed model; another order would only make it guess another class
@@ -254,19 +211,8 @@ def check_against_data(
 def find_better_permutation(
     gold: NDArray[np.int8], predicted: NDArray[np.int8], n_classes: int
 ) -> tuple[int, ...] | None:
-    """Find the permutation of predictions that is significantly better than none, if there is one.
-
-    Parameters
-    ----------
-    gold, predicted
-        int8, shape (n,), 0 to n_classes - 1.
-    n_classes
-        Number of classes.
-
-    Returns
-    -------
-    tuple of int or None
-        Class i of the predictions stands for class ``permutation[i]``.
+    """Find the permutation of predictions that is significantly better than none, if there is
+    one.
     """
     from math import factorial
 
@@ -292,19 +238,7 @@ def find_better_permutation(
 
 
 def is_better(after: NDArray[np.bool_], before: NDArray[np.bool_], *, n_tried: int) -> bool:
-    """Whether significantly more answers are right if they are taken otherwise.
-
-    Parameters
-    ----------
-    after, before
-        bool, shape (n,): which answers are right, taken otherwise and as they are.
-    n_tried
-        Number of other ways, for Bonferroni's correction of McNemar's exact test.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether significantly more answers are right if they are taken otherwise."""
     from ietest_fast.stats import PairedCounts, mcnemar_test
 
     counts = PairedCounts.from_outcomes(after, before)

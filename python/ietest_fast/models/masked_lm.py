@@ -47,18 +47,12 @@ if TYPE_CHECKING:
 
 
 class MaskedModel(Protocol):
-    """A masked language model.
-
-    Attributes
-    ----------
-    tokenizer
-        Its own.
-    mask
-        Number of the token that hides another.
-    """
+    """A masked language model."""
 
     tokenizer: TextTokenizer
+    """Its own."""
     mask: int
+    """Number of the token that hides another."""
 
     @property
     def backend(self) -> str:

@@ -39,42 +39,25 @@ _NOTHING = -100
 
 @dataclass(frozen=True, kw_only=True)
 class MaskedSettings:
-    """How a masked language model is trained.
-
-    Attributes
-    ----------
-    epochs
-        How often each pair is seen, with other tokens hidden each time.
-    learning_rate
-        Of AdamW; it falls linearly to 0.
-    batch_size
-        Pairs of a batch, on the average: batches hold pairs of like length.
-    share
-        Of a pair's tokens that have to be found, rounded; one at least.
-    masked, random
-        Of these, the shares that the mask and a random token stand for; the others stay.
-    weight_decay
-        Of AdamW; neither biases nor scales decay.
-    max_grad_norm
-        Gradients are scaled down to this Euclidean length.
-    seed
-        Of the order, what is hidden, and dropout.
-
-    Raises
-    ------
-    InputError
-        If one is out of its range.
-    """
+    """How a masked language model is trained."""
 
     epochs: int = 3
+    """How often each pair is seen, with other tokens hidden each time."""
     learning_rate: float = 5e-5
+    """Of AdamW; it falls linearly to 0."""
     batch_size: int = 32
+    """Pairs of a batch, on the average: batches hold pairs of like length."""
     share: float = 0.15
+    """Of a pair's tokens that have to be found, rounded; one at least."""
     masked: float = 0.8
     random: float = 0.1
+    """Of these, the shares that the mask and a random token stand for; the others stay."""
     weight_decay: float = 0.01
+    """Of AdamW; neither biases nor scales decay."""
     max_grad_norm: float = 1.0
+    """Gradients are scaled down to this Euclidean length."""
     seed: int = 0
+    """Of the order, what is hidden, and dropout."""
 
     def __post_init__(self) -> None:
         checks = (
@@ -95,31 +78,21 @@ class MaskedSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainedMasked:
-    """A trained masked language model, and how its training went.
-
-    Attributes
-    ----------
-    model
-        The model; it is the one that training began with, changed.
-    settings
-        How it was trained.
-    n_pairs, n_truncated
-        Pairs, and those that lost tokens because they were too long.
-    n_steps
-        Batches.
-    losses
-        Mean loss of each epoch, in nats for a hidden token.
-    seconds
-        How long it took.
-    """
+    """A trained masked language model, and how its training went."""
 
     model: TorchMaskedModel
+    """The model; it is the one that training began with, changed."""
     settings: MaskedSettings
+    """How it was trained."""
     n_pairs: int
     n_truncated: int
+    """Pairs, and those that lost tokens because they were too long."""
     n_steps: int
+    """Batches."""
     losses: tuple[float, ...]
+    """Mean loss of each epoch, in nats for a hidden token."""
     seconds: float
+    """How long it took."""
 
 
 def train_masked(
@@ -131,26 +104,7 @@ def train_masked(
     on_step: Callable[[int, int], None] | None = None,
     is_interrupted: Callable[[], bool] = never,
 ) -> TrainedMasked:
-    """Train a masked language model on pairs of texts.
-
-    Parameters
-    ----------
-    model
-        What training begins with; its weights are changed.
-    premises, hypotheses
-        n texts each, nothing hidden.
-    settings
-        How it is trained. The same settings, texts and number of threads give the same model.
-    on_step
-        Told how many of how many batches are done.
-    is_interrupted
-        Asked between steps.
-
-    Raises
-    ------
-    InputError
-        If there are no pairs, or the training diverges.
-    """
+    """Train a masked language model on pairs of texts."""
     torch = import_torch()
     if not len(premises):
         raise InputError("there are no texts to train on")
@@ -245,27 +199,18 @@ def _fingerprint(model: TorchMaskedModel, store: TokenStore, settings: MaskedSet
 
 @dataclass(kw_only=True)
 class Hider:
-    """Hides tokens of a store, others in each epoch.
-
-    Attributes
-    ----------
-    store
-        n inputs.
-    is_special
-        bool (tokens,): what is never hidden.
-    mask
-        The token that hides another.
-    n_words
-        Number of tokens that the model knows.
-    settings
-        How many are hidden, and the seed.
-    """
+    """Hides tokens of a store, others in each epoch."""
 
     store: TokenStore
+    """n inputs."""
     is_special: NDArray[np.bool_]
+    """bool (tokens,): what is never hidden."""
     mask: int
+    """The token that hides another."""
     n_words: int
+    """Number of tokens that the model knows."""
     settings: MaskedSettings
+    """How many are hidden, and the seed."""
     _epoch: int = -1
     _hidden: tuple[TokenStore, TokenStore] | None = None
 

@@ -40,27 +40,18 @@ _MOST_DIGITS = 16  # of 2**53
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Measurements:
-    """Columns of one file that a paired test compares.
-
-    Attributes
-    ----------
-    columns
-        By name, each of shape (n,): bool if they hold outcomes, float64 if they hold scores.
-    are_scores
-        Whether they hold scores.
-    clusters
-        Shape (n,), labels; None without a column of clusters.
-    reworded
-        Shape (n,): which texts are reworded; None without a column that says it.
-    beside
-        Further columns as the file has them, each of shape (n,).
-    """
+    """Columns of one file that a paired test compares."""
 
     columns: dict[str, NDArray[np.bool_] | NDArray[np.float64]]
+    """By name, each of shape (n,): bool if they hold outcomes, float64 if they hold scores."""
     are_scores: bool
+    """Whether they hold scores."""
     clusters: NDArray[Any] | None
+    """Shape (n,), labels; None without a column of clusters."""
     reworded: NDArray[np.bool_] | None = None
+    """Shape (n,): which texts are reworded; None without a column that says it."""
     beside: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+    """Further columns as the file has them, each of shape (n,)."""
 
     @property
     def n(self) -> int:
@@ -77,31 +68,7 @@ def read_measurements(
     scores: bool | None = None,
     beside: Sequence[str] = (),
 ) -> Measurements:
-    """Read the columns of outcomes or scores that a paired test compares.
-
-    Parameters
-    ----------
-    path
-        Parquet, CSV, TSV or JSONL.
-    names
-        The columns, each once.
-    clusters
-        A column that says to which cluster a row belongs.
-    reworded
-        A column that says which texts are reworded.
-    scores
-        True to take all columns for scores, False for outcomes, None to find out: a column with a
-        number that is neither 0 nor 1 holds scores.
-    beside
-        Further columns, such as strata.
-
-    Raises
-    ------
-    InputError
-        If a column is named twice, a value is missing or of the wrong kind (a NaN, a word), some
-        columns hold outcomes and others scores, all scores of a column are equal, or there are
-        fewer than two rows. Names the column and the row.
-    """
+    """Read the columns of outcomes or scores that a paired test compares."""
     for name in names:
         if list(names).count(name) > 1:
             raise InputError(
@@ -152,14 +119,7 @@ def _warn_of_units(scores: Mapping[str, NDArray[np.float64]], path: str | Path) 
 
 
 def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> bool:
-    """Find out whether columns hold scores: numbers, some of which are neither 0 nor 1.
-
-    Raises
-    ------
-    InputError
-        If one holds outcomes and another scores, or all but few rows hold outcomes; names the
-        first score.
-    """
+    """Find out whether columns hold scores: numbers, some of which are neither 0 nor 1."""
     rows = {name: np.flatnonzero(_are_scores(table.column(name))) for name in names}
     score = next((name for name in names if rows[name].size), None)
     if score is None:

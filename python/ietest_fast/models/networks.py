@@ -88,18 +88,12 @@ _DEFAULT: Params = {
 
 @dataclass(frozen=True, kw_only=True)
 class _Vocabulary:
-    """Which words a network knows, and where their vectors are.
-
-    Attributes
-    ----------
-    place_of
-        int64, shape (n_words,): the row of each word's vector; rare words share one.
-    n_rows
-        Number of vectors.
-    """
+    """Which words a network knows, and where their vectors are."""
 
     place_of: NDArray[np.int64]
+    """int64, shape (n_words,): the row of each word's vector; rare words share one."""
     n_rows: int
+    """Number of vectors."""
 
     @classmethod
     def learn(cls, store: WordRows, rows: NDArray[np.int64], *, min_count: int) -> _Vocabulary:
@@ -240,24 +234,16 @@ def _build(
 
 @dataclass(frozen=True, kw_only=True)
 class _Options:
-    """What is not searched over.
-
-    Attributes
-    ----------
-    pairs
-        Whether the texts of a pair are encoded apart.
-    bidirectional
-        Of the recurrence.
-    pooling
-        ``"last"``, ``"mean"`` or ``"max"`` of the states.
-    min_count
-        Rarer words share a vector.
-    """
+    """What is not searched over."""
 
     pairs: bool
+    """Whether the texts of a pair are encoded apart."""
     bidirectional: bool
+    """Of the recurrence."""
     pooling: str
+    """``"last"``, ``"mean"`` or ``"max"`` of the states."""
     min_count: int
+    """Rarer words share a vector."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -384,13 +370,7 @@ class _Network:
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
     ) -> dict[str, EncodedSplit]:
-        """Give the words of every split numbers.
-
-        Raises
-        ------
-        InputError
-            If the training texts have no words, or the file of vectors is damaged.
-        """
+        """Give the words of every split numbers."""
         return encode_words(splits, text_columns, vectors=self._vectors)
 
     def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> WordRows:
@@ -409,26 +389,7 @@ class _Network:
         unfinished: Unfinished | None = None,
         is_interrupted: Callable[[], bool] = never,
     ) -> NetworkClassifier:
-        """Train a network with Adam.
-
-        Parameters
-        ----------
-        train, valid
-            The validation set is not used.
-        params
-            As in :attr:`search_space`.
-        n_classes
-            Number of labels.
-        seed
-            Of the weights, the order of batches and dropout.
-        n_threads
-            Threads of the processor.
-        unfinished
-            Keeps an unfinished training: read if there is one, written now and then. None to keep
-            none.
-        is_interrupted
-            Asked between steps; if it says so, what is done is saved and KeyboardInterrupt raised.
-        """
+        """Train a network with Adam."""
         torch = import_torch()
         torch.set_num_threads(n_threads)
         params = normalise_params(params, self.search_space)
@@ -493,27 +454,7 @@ class _Network:
 
 
 class _Sequence(_Network):
-    """A recurrent network over the texts as one sequence, as in chapter 3 of the thesis.
-
-    Parameters
-    ----------
-    bidirectional
-        Whether a second recurrence reads backwards.
-    pooling
-        ``"max"`` or ``"mean"`` of all states, or the ``"last"``, as in the thesis, from which some
-        thousand pairs are too few to learn.
-    vectors
-        A text file of word vectors, such as GloVe's; they are trained on. Random ones where absent.
-    min_count
-        Words that are rarer in a resample share one vector.
-    checkpoint_minutes
-        How often an unfinished training is saved.
-
-    Raises
-    ------
-    InputError
-        If an option is none.
-    """
+    """A recurrent network over the texts as one sequence, as in chapter 3 of the thesis."""
 
     def __init__(
         self,
@@ -559,18 +500,6 @@ class PairBiLSTM(_Network):
 
     The baseline of Nangia et al. (2017) that Naik et al. test: features u, v, u - v and u * v, two
     hidden layers.
-
-    Parameters
-    ----------
-    pooling
-        ``"mean"`` of the states, ``"max"`` (Conneau et al. 2017) or ``"last"``.
-    vectors, min_count, checkpoint_minutes
-        As for the recurrent networks.
-
-    Raises
-    ------
-    InputError
-        If an option is none.
     """
 
     name = "bilstm"
@@ -597,16 +526,6 @@ class PairCBOW(_Network):
     """Each text of a pair as the sum of its words' vectors, then a perceptron over both.
 
     The CBOW baseline of Naik et al. (2018), with the head of :class:`PairBiLSTM`.
-
-    Parameters
-    ----------
-    vectors, min_count, checkpoint_minutes
-        As for the recurrent networks.
-
-    Raises
-    ------
-    InputError
-        If an option is none.
     """
 
     name = "cbow"

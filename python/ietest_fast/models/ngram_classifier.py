@@ -48,30 +48,20 @@ _INPUTS_AT_ONCE = 65_536
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NgramClassifier(ScoringClassifier):
-    """A trained multinomial logistic regression over n-grams.
-
-    Attributes
-    ----------
-    buckets
-        int32, shape (n_columns,): the n-grams that it knows.
-    weights
-        float32, shape (n_columns, n_classes), behind each row zeros up to a multiple of 4.
-    intercepts
-        float32, shape (n_classes,).
-    options
-        How texts became features.
-    n_texts
-        How many texts an input has.
-    n_threads
-        Threads of a prediction, which does not depend on them.
-    """
+    """A trained multinomial logistic regression over n-grams."""
 
     buckets: NDArray[np.int32]
+    """int32, shape (n_columns,): the n-grams that it knows."""
     weights: NDArray[np.float32]
+    """float32, shape (n_columns, n_classes), behind each row zeros up to a multiple of 4."""
     intercepts: NDArray[np.float32]
+    """float32, shape (n_classes,)."""
     options: NgramOptions
+    """How texts became features."""
     n_texts: int
+    """How many texts an input has."""
     n_threads: int = 1
+    """Threads of a prediction, which does not depend on them."""
 
     def predict_logits(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Compute class scores, float32, shape (len(rows), n_classes)."""
@@ -103,32 +93,14 @@ class NgramClassifier(ScoringClassifier):
         return weights
 
     def save(self, folder: Path, *, label_names: Sequence[str]) -> None:
-        """Write the classifier to an empty folder; :func:`read_ngram_classifier` reads it.
-
-        Parameters
-        ----------
-        folder
-            An empty folder.
-        label_names
-            In the order of the labels' codes.
-        """
+        """Write the classifier to an empty folder; :func:`read_ngram_classifier` reads it."""
         write_ngram_classifier(self, folder, label_names=label_names)
 
 
 def write_ngram_classifier(
     classifier: NgramClassifier, folder: Path, *, label_names: Sequence[str]
 ) -> None:
-    """Write ``ngram-linear.npz``, the n-grams that have weights, and ``config.json``, the rest.
-
-    Parameters
-    ----------
-    classifier
-        What to write.
-    folder
-        An empty folder.
-    label_names
-        In the order of the labels' codes.
-    """
+    """Write ``ngram-linear.npz``, the n-grams that have weights, and ``config.json``, the rest."""
     n_classes = len(classifier.intercepts)
     used = np.flatnonzero(classifier.weights.any(axis=1))
     used = used[np.argsort(classifier.buckets[used])]
@@ -159,26 +131,7 @@ def _as_arrays(options: NgramOptions, n_texts: int) -> dict[str, Any]:
 def read_ngram_classifier(
     folder: Path, *, expected: NgramOptions | None = None
 ) -> tuple[NgramClassifier, tuple[str, ...]]:
-    """Read what :func:`write_ngram_classifier` wrote.
-
-    Parameters
-    ----------
-    folder
-        Where it is.
-    expected
-        The options that it has to have; None for any.
-
-    Returns
-    -------
-    tuple
-        The classifier, and the names of its labels.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, the options differ, or the weights are of other options
-        than ``config.json`` says.
-    """
+    """Read what :func:`write_ngram_classifier` wrote."""
     path = folder / _CONFIG
     if not path.is_file():
         raise InputError(f"there is no {_CONFIG} beside {WEIGHTS}", path=folder)
@@ -251,20 +204,7 @@ def _read_arrays(path: Path, said: Mapping[str, Any], *, n_buckets: int) -> dict
 
 
 class NgramTextClassifier:
-    """A kept linear classifier over n-grams; see :class:`ietest_fast.models.TextClassifier`.
-
-    Parameters
-    ----------
-    folder
-        Where ``run --keep-models`` has put it.
-    n_threads
-        Threads of a prediction; None for all. Answers do not depend on it.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
-    """
+    """A kept linear classifier over n-grams; see :class:`ietest_fast.models.TextClassifier`."""
 
     def __init__(self, folder: str | Path, *, n_threads: int | None = None) -> None:
         found, self.labels = read_ngram_classifier(Path(folder))
@@ -285,13 +225,7 @@ class NgramTextClassifier:
         return digest.hexdigest()
 
     def score(self, inputs: pa.Table, *, on_batch: Callable[[int], None] | None = None) -> Scores:
-        """Classify inputs.
-
-        Raises
-        ------
-        InputError
-            If there are not as many as it was trained on.
-        """
+        """Classify inputs."""
         own = self._classifier
         if inputs.num_columns != own.n_texts:
             raise InputError(

@@ -52,21 +52,6 @@ _PRESETS: Mapping[str, Params] = {"default": {"epochs": 5, "learning_rate": 1.0,
 class NgramLinear:
     """Word n-grams up to four and a linear classifier: fast enough for sweeps of thousands.
 
-    Parameters
-    ----------
-    max_n
-        Most words of an n-gram.
-    bits
-        There are 2**bits buckets of n-grams for each text.
-    texts
-        ``"apart"``, n-grams of premise and hypothesis are different features; ``"joined"``, both
-        are one text, as fastText reads them.
-
-    Raises
-    ------
-    InputError
-        If an option cannot be.
-
     Notes
     -----
     Multinomial logistic regression by stochastic gradient descent, one row a step, with a learning
@@ -108,13 +93,7 @@ class NgramLinear:
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
     ) -> dict[str, EncodedSplit]:
-        """Hash the n-grams of every split; those of ``"train"`` are columns.
-
-        Raises
-        ------
-        InputError
-            If the training texts have no words.
-        """
+        """Hash the n-grams of every split; those of ``"train"`` are columns."""
         return encode_ngrams(splits, text_columns, self._options)
 
     def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> NgramRows:
@@ -131,21 +110,7 @@ class NgramLinear:
         seed: int,
         n_threads: int = 1,
     ) -> NgramClassifier:
-        """Minimise the mean log-loss plus l2 / 2 times the squared norm of the weights.
-
-        Parameters
-        ----------
-        train, valid
-            The validation set is not used.
-        params
-            As in :attr:`search_space`.
-        n_classes
-            Number of labels.
-        seed
-            Of the order of the rows.
-        n_threads
-            Threads of predictions; the training takes one.
-        """
+        """Minimise the mean log-loss plus l2 / 2 times the squared norm of the weights."""
         from ietest_fast.philox import philox_key
         from ietest_fast.runtime import load_core
 
@@ -174,12 +139,6 @@ class NgramLinear:
         )
 
     def restore(self, folder: Path, *, params: Params, n_threads: int = 1) -> NgramClassifier:  # noqa: ARG002 - weights are all it needs
-        """Return a classifier that was saved.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read, or was trained with other options.
-        """
+        """Return a classifier that was saved."""
         found, _ = read_ngram_classifier(folder, expected=self._options)
         return replace(found, n_threads=n_threads)

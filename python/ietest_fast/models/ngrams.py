@@ -52,27 +52,15 @@ def is_ngram_folder(path: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class NgramOptions:
-    """How texts become features.
-
-    Attributes
-    ----------
-    max_n
-        Most words of an n-gram.
-    bits
-        There are 2**bits buckets (for each text, if texts are apart).
-    texts
-        ``"apart"``, the n-grams of each text of a pair are features of their own; ``"joined"``,
-        both texts are one, and n-grams may reach over their border.
-
-    Raises
-    ------
-    InputError
-        If a value cannot be.
-    """
+    """How texts become features."""
 
     max_n: int = 4
+    """Most words of an n-gram."""
     bits: int = 22
+    """There are 2**bits buckets (for each text, if texts are apart)."""
     texts: str = "apart"
+    """``"apart"``, the n-grams of each text of a pair are features of their own; ``"joined"``, both
+    texts are one, and n-grams may reach over their border."""
 
     def __post_init__(self) -> None:
         for name, most in (("max_n", 10), ("bits", MOST_BITS)):
@@ -85,26 +73,18 @@ class NgramOptions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NgramRows(Rows):
-    """Inputs as rows of n-grams that are there.
-
-    Attributes
-    ----------
-    columns
-        int32, shape (entries,): n-grams that the training texts have, in the order of their
-        buckets, each once.
-    sizes
-        int32, shape (rows,): how many n-grams a row has, those that no training text has included.
-        An n-gram weighs 1 / sqrt(size), so a row has the Euclidean length 1.
-    buckets
-        int32, shape (n_columns,): the bucket of each column; the commonest columns come first.
-    n_texts
-        How many texts an input has.
-    """
+    """Inputs as rows of n-grams that are there."""
 
     columns: NDArray[np.int32]
+    """int32, shape (entries,): n-grams that the training texts have, in the order of their buckets,
+    each once."""
     sizes: NDArray[np.int32]
+    """int32, shape (rows,): how many n-grams a row has, those that no training text has included.
+    An n-gram weighs 1 / sqrt(size), so a row has the Euclidean length 1."""
     buckets: NDArray[np.int32]
+    """int32, shape (n_columns,): the bucket of each column; the commonest columns come first."""
     n_texts: int
+    """How many texts an input has."""
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays that the store consists of."""
@@ -124,18 +104,7 @@ class NgramRows(Rows):
 
 
 def normalise_words(texts: pa.Array) -> pa.Array:
-    """Return the words of texts in lower case, separated by single blanks.
-
-    Parameters
-    ----------
-    texts
-        Large strings, n of them.
-
-    Returns
-    -------
-    pyarrow.Array
-        Large strings. Words are runs of letters, digits and underscores, one or more.
-    """
+    """Return the words of texts in lower case, separated by single blanks."""
     import pyarrow.compute as pc
 
     lower = pc.utf8_lower(texts)
@@ -154,22 +123,6 @@ def hash_inputs(
     The bucket of an n-gram is the magnitude of MurmurHash3_x86_32 (seed 0) of its UTF-8 bytes,
     words separated by a blank, modulo 2**bits, as in scikit-learn's ``HashingVectorizer``. That of
     a second text, if texts are apart, has 2**bits added to it.
-
-    Parameters
-    ----------
-    distinct
-        Texts as :func:`normalise_words` makes them.
-    inputs
-        By split, the texts of each input.
-    options
-        See there.
-    n_threads
-        Threads; None for all. The buckets do not depend on it.
-
-    Returns
-    -------
-    dict
-        By split, int32: a row for each input, ascending and each bucket once within a row.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -211,17 +164,7 @@ def _set_apart(hashed: Ragged, codes: NDArray[np.int64], bits: int) -> Ragged:
 def number_columns(
     hashed: Ragged, buckets: NDArray[np.int32], options: NgramOptions, *, n_texts: int
 ) -> NgramRows:
-    """Give buckets the numbers of columns, and leave out those that are no column.
-
-    Parameters
-    ----------
-    hashed
-        Of the inputs; columns take the place of its values.
-    buckets
-        The bucket of each column, int32, each once.
-    options, n_texts
-        With which the inputs were hashed, and how many texts each has.
-    """
+    """Give buckets the numbers of columns, and leave out those that are no column."""
     column_of = np.full(count_buckets(options, n_texts), -1, dtype=np.int32)
     column_of[buckets] = np.arange(len(buckets), dtype=np.int32)
     values, n_known = hashed.values, 0
@@ -247,22 +190,7 @@ def number_columns(
 def encode_ngrams(
     splits: Mapping[str, SplitTexts], text_columns: Sequence[str], options: NgramOptions
 ) -> dict[str, EncodedSplit]:
-    """Hash every split in all its versions; columns are the n-grams of ``"train"``.
-
-    Parameters
-    ----------
-    splits
-        All versions of each.
-    text_columns
-        One or two columns.
-    options
-        See there.
-
-    Raises
-    ------
-    InputError
-        If the training texts have no words.
-    """
+    """Hash every split in all its versions; columns are the n-grams of ``"train"``."""
     distinct, inputs = _pool_words(splits, text_columns)
     hashed = hash_inputs(distinct, inputs, options)
     n_texts = len(text_columns)
@@ -300,20 +228,7 @@ def count_buckets(options: NgramOptions, n_texts: int) -> int:
 def encode_inputs(
     inputs: pa.Table, options: NgramOptions, buckets: NDArray[np.int32]
 ) -> tuple[NgramRows, NDArray[np.int64]]:
-    """Hash inputs for a trained classifier.
-
-    Parameters
-    ----------
-    inputs
-        n rows of texts, in the order of the columns that it was trained on.
-    options, buckets
-        Of its training.
-
-    Returns
-    -------
-    tuple
-        The rows of distinct inputs, and which of them each input is, int64, shape (n,).
-    """
+    """Hash inputs for a trained classifier."""
     import pyarrow as pa
 
     names = [f"text{place}" for place in range(inputs.num_columns)]

@@ -52,22 +52,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class OnnxFiles:
-    """Where the parts of a model are.
-
-    Attributes
-    ----------
-    model
-        The .onnx file.
-    tokenizer
-        ``tokenizer.json``, or the vocabulary of an older tokenizer.
-    config, tokenizer_config
-        ``config.json`` and ``tokenizer_config.json``; None where there is none.
-    """
+    """Where the parts of a model are."""
 
     model: Path
+    """The .onnx file."""
     tokenizer: Path
+    """``tokenizer.json``, or the vocabulary of an older tokenizer."""
     config: Path | None
     tokenizer_config: Path | None
+    """``config.json`` and ``tokenizer_config.json``; None where there is none."""
 
     @property
     def tokenizer_files(self) -> list[Path]:
@@ -79,20 +72,7 @@ class OnnxFiles:
 
     @classmethod
     def find(cls, path: str | Path, *, tokenizer: str | Path | None = None) -> OnnxFiles:
-        """Find them in a folder (the layout that Optimum writes), or beside an .onnx file.
-
-        Parameters
-        ----------
-        path
-            A folder or an .onnx file.
-        tokenizer
-            A tokenizer.json, a vocabulary or the folder of one; None to look beside the model.
-
-        Raises
-        ------
-        InputError
-            If there is no model, more than one, or no tokenizer.
-        """
+        """Find them in a folder (the layout that Optimum writes), or beside an .onnx file."""
         path = Path(path)
         if path.is_dir():
             model = _find_model(path)
@@ -155,14 +135,7 @@ _LOCATION = re.compile(rb"\n\x08location\x12([\x01-\x7f]|[\x80-\xff][\x01-\x7f])
 
 
 def find_external_data(model: Path) -> list[Path]:
-    """Find the files that a model's weights are in, in its folder or below.
-
-    Returns
-    -------
-    list of Path
-        Files beside the model whose names stand in it, followed by those below the folder that its
-        tensors name as their places.
-    """
+    """Find the files that a model's weights are in, in its folder or below."""
     if model.stat().st_size == 0:  # which cannot be mapped; the runner says that it is no model
         return []
     siblings = [path for path in sorted(model.parent.iterdir()) if path.is_file() and path != model]
@@ -190,30 +163,20 @@ def _is_special(path: Path) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class OnnxNetwork:
-    """A model in an ONNX file with its tokenizer: token ids in, an array for each batch out.
-
-    Attributes
-    ----------
-    files
-        Its parts.
-    tokenizer
-        Its own.
-    runner
-        What computes.
-    padding
-        How inputs of different lengths are brought to one.
-    first_position
-        Position of the first token, for models that are told positions.
-    token_budget
-        Padded tokens of a batch.
-    """
+    """A model in an ONNX file with its tokenizer: token ids in, an array for each batch out."""
 
     files: OnnxFiles
+    """Its parts."""
     tokenizer: TextTokenizer
+    """Its own."""
     runner: Runner
+    """What computes."""
     padding: Padding
+    """How inputs of different lengths are brought to one."""
     first_position: int
+    """Position of the first token, for models that are told positions."""
     token_budget: int
+    """Padded tokens of a batch."""
 
     @classmethod
     def open(
@@ -225,26 +188,7 @@ class OnnxNetwork:
         chosen: ChosenPorts = NOTHING_CHOSEN,
         **options: Any,
     ) -> OnnxNetwork:
-        """Load a model.
-
-        Parameters
-        ----------
-        files
-            Its parts.
-        max_length
-            Longest input in tokens; None for what the model takes.
-        token_budget
-            Padded tokens of a batch; None for what suits the runner.
-        chosen
-            What is known of the model's inputs and outputs.
-        **options
-            Further ones of :func:`~ietest_fast.models.runners.open_runner`.
-
-        Raises
-        ------
-        InputError
-            If it cannot be loaded, or takes fewer tokens than `max_length`.
-        """
+        """Load a model."""
         config = read_json(files.config)
         tokenizer_config = read_json(files.tokenizer_config)
         limit = find_max_length(config, tokenizer_config)
@@ -283,23 +227,7 @@ class OnnxNetwork:
         | None = None,
         n_threads: int | None = None,
     ) -> None:
-        """Run the model on some rows of a store, as many batches at a time as the runner takes.
-
-        Parameters
-        ----------
-        store
-            Token ids.
-        rows
-            int64, shape (n,).
-        take
-            Is given, in this thread, what came out for each batch: places in `rows`, int64 (b,),
-            and the output, whose first axis is the batch.
-        reduce
-            Is given the same in the thread that computed it, and returns what `take` gets. Outputs
-            of every token are large, and few of their numbers are wanted.
-        n_threads
-            Batches at a time, at most as many as the runner takes; None: as many.
-        """
+        """Run the model on some rows of a store, as many batches at a time as the runner takes."""
         batches = plan_batches(store.lengths[rows], token_budget=self.token_budget)
         n_parallel = min(self.runner.n_parallel, n_threads or self.runner.n_parallel)
 
@@ -327,20 +255,7 @@ class OnnxNetwork:
                 raise
 
     def feed(self, store: TokenStore, rows: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Put one batch together as the model wants it.
-
-        Parameters
-        ----------
-        store
-            Token ids.
-        rows
-            int64, shape (n,).
-
-        Returns
-        -------
-        dict
-            By name, of the model's own integers, shape (n, longest of the rows).
-        """
+        """Put one batch together as the model wants it."""
         batch = pad(store, rows, self.padding)
         ports = self.runner.ports
         arrays = {

@@ -54,20 +54,7 @@ class NoOnnxError(ValueError):
 
 
 def count_known_tokens(model: Path, ids: str) -> int | None:
-    """Count the rows of a model's table of tokens: ids from there on are another model's.
-
-    Parameters
-    ----------
-    model
-        An .onnx file.
-    ids
-        The name of its input of token ids.
-
-    Returns
-    -------
-    int or None
-        None if the table is not found, or the file is no ONNX model (which its runtime says).
-    """
+    """Count the rows of a model's table of tokens: ids from there on are another model's."""
     try:
         graph = _read_graph(model)
     except NoOnnxError:
@@ -89,13 +76,7 @@ def count_known_tokens(model: Path, ids: str) -> int | None:
 
 
 def check_onnx(model: Path) -> None:
-    """Make sure that a file is an ONNX model, and whole.
-
-    Raises
-    ------
-    NoOnnxError
-        If it is not.
-    """
+    """Make sure that a file is an ONNX model, and whole."""
     _read_graph(model)
 
 

@@ -18,18 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PooledInputs:
-    """The inputs of one split.
-
-    Attributes
-    ----------
-    codes
-        int64, shape (columns, inputs): the texts of each distinct input.
-    versions
-        int64, shape (n,), by version: the input of each row.
-    """
+    """The inputs of one split."""
 
     codes: NDArray[np.int64]
+    """int64, shape (columns, inputs): the texts of each distinct input."""
     versions: Mapping[str, NDArray[np.int64]]
+    """int64, shape (n,), by version: the input of each row."""
 
     def __len__(self) -> int:
         return int(self.codes.shape[1])
@@ -41,18 +35,6 @@ def pool_texts(
     """Find the distinct texts of all splits, and the distinct inputs of each.
 
     Premises and hypotheses, originals and transformed texts share one list.
-
-    Parameters
-    ----------
-    splits
-        By split, its versions by name: tables with the text columns, of any lengths.
-    text_columns
-        Columns whose texts make an input.
-
-    Returns
-    -------
-    tuple
-        The distinct texts (large strings), and by split the inputs.
     """
     import pyarrow as pa
 
@@ -78,22 +60,7 @@ def pool_texts(
 def find_changed(
     original: pa.Table, transformed: pa.Table, columns: Sequence[str], *, source: str | None
 ) -> NDArray[np.bool_]:
-    """Say in which rows the texts of some columns differ, bool, shape (n,).
-
-    Parameters
-    ----------
-    original, transformed
-        Tables of n rows.
-    columns
-        Those that a model sees.
-    source
-        The file that they are from, for the message.
-
-    Raises
-    ------
-    InputError
-        If they differ nowhere.
-    """
+    """Say in which rows the texts of some columns differ, bool, shape (n,)."""
     import pyarrow.compute as pc
 
     changed = np.zeros(original.num_rows, dtype=bool)

@@ -19,25 +19,17 @@ _DTYPES: dict[str, type[np.integer[Any]]] = {"int64": np.int64, "int32": np.int3
 
 @dataclass(frozen=True, kw_only=True)
 class ChosenPorts:
-    """What a user, or a model's settings, say of its inputs and outputs.
-
-    Attributes
-    ----------
-    inputs
-        Role of each input by its name, as far as it is given.
-    output
-        Name of the class scores; None to find it.
-    n_labels
-        How many labels there should be; None if that is not known.
-    each_token
-        Whether an output of every token is wanted, shape (texts, tokens, numbers), and not class
-        scores.
-    """
+    """What a user, or a model's settings, say of its inputs and outputs."""
 
     inputs: Mapping[str, str]
+    """Role of each input by its name, as far as it is given."""
     output: str | None = None
+    """Name of the class scores; None to find it."""
     n_labels: int | None = None
+    """How many labels there should be; None if that is not known."""
     each_token: bool = False
+    """Whether an output of every token is wanted, shape (texts, tokens, numbers), and not class
+    scores."""
 
 
 NOTHING_CHOSEN = ChosenPorts(inputs={})
@@ -46,25 +38,17 @@ NOTHING_CHOSEN = ChosenPorts(inputs={})
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
-    """What goes into a model and comes out.
-
-    Attributes
-    ----------
-    inputs
-        The type of each input, by its name.
-    roles
-        What each input is: ``input_ids``, ``attention_mask``, ``token_type_ids`` or
-        ``position_ids``.
-    output
-        Name of the class scores, or of the numbers of each token.
-    n_labels
-        How many there are; None if the file does not say so.
-    """
+    """What goes into a model and comes out."""
 
     inputs: dict[str, type[np.integer[Any]]]
+    """The type of each input, by its name."""
     roles: dict[str, str]
+    """What each input is: ``input_ids``, ``attention_mask``, ``token_type_ids`` or
+    ``position_ids``."""
     output: str
+    """Name of the class scores, or of the numbers of each token."""
     n_labels: int | None
+    """How many there are; None if the file does not say so."""
 
     @classmethod
     def check(
@@ -74,23 +58,8 @@ class Ports:
         path: Path,
         chosen: ChosenPorts = NOTHING_CHOSEN,
     ) -> Ports:
-        """Make sure that a model is one of token ids in and class scores or per-token outputs out.
-
-        Parameters
-        ----------
-        inputs
-            Types such as ``"int64"`` and shapes, by name; sizes that are not fixed are no integers.
-        outputs
-            Shapes by name.
-        path
-            Of the model.
-        chosen
-            What is known of them.
-
-        Raises
-        ------
-        InputError
-            If it is not.
+        """Make sure that a model is one of token ids in and class scores or per-token outputs
+        out.
         """
         try:
             roles = _find_roles(list(inputs), chosen.inputs)

@@ -81,14 +81,6 @@ ORIGINAL = "original"
 class SplitTexts:
     """One split in any number of versions.
 
-    Attributes
-    ----------
-    versions
-        Tables of n rows with the text columns, by the version's name: ``"original"`` and one for
-        each transformation. Row i of every table is a version of the same observation.
-    labels
-        int8, shape (n,), values 0 ... n_classes - 1.
-
     Raises
     ------
     InputError
@@ -96,7 +88,10 @@ class SplitTexts:
     """
 
     versions: Mapping[str, pa.Table]
+    """Tables of n rows with the text columns, by the version's name: ``"original"`` and one for
+    each transformation. Row i of every table is a version of the same observation."""
     labels: NDArray[np.int8]
+    """int8, shape (n,), values 0 ... n_classes - 1."""
 
     def __post_init__(self) -> None:
         lengths = {name: table.num_rows for name, table in self.versions.items()}
@@ -132,21 +127,14 @@ class RowStore(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class EncodedRows:
-    """Some rows of a store, with their labels: what a model is trained on.
-
-    Attributes
-    ----------
-    store
-        Encoded texts.
-    rows
-        int64, shape (n,): rows of the store, in any order, repeats allowed.
-    labels
-        int8, shape (n,).
-    """
+    """Some rows of a store, with their labels: what a model is trained on."""
 
     store: RowStore
+    """Encoded texts."""
     rows: NDArray[np.int64]
+    """int64, shape (n,): rows of the store, in any order, repeats allowed."""
     labels: NDArray[np.int8]
+    """int8, shape (n,)."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -159,15 +147,6 @@ class EncodedSplit:
     Where two versions of an observation are encoded alike they share a row, so
     ``versions["a"] == versions["b"]`` tells for which observations the outcome cannot differ.
 
-    Attributes
-    ----------
-    store
-        Encoded texts.
-    versions
-        int64, shape (n,), by the version's name: the store's row of each observation.
-    labels
-        int8, shape (n,).
-
     Raises
     ------
     InputError
@@ -175,8 +154,11 @@ class EncodedSplit:
     """
 
     store: RowStore
+    """Encoded texts."""
     versions: Mapping[str, NDArray[np.int64]]
+    """int64, shape (n,), by the version's name: the store's row of each observation."""
     labels: NDArray[np.int8]
+    """int8, shape (n,)."""
 
     def __post_init__(self) -> None:
         _check_versions({name: len(rows) for name, rows in self.versions.items()}, len(self))
@@ -295,34 +277,25 @@ class Capabilities:
     """What a family of models can do beyond the protocol :class:`Model`.
 
     A model states it as a class attribute or a property, ``capabilities = Capabilities(...)``.
-
-    Attributes
-    ----------
-    saves
-        Its classifiers have ``save(folder, label_names=...)``, which ``--keep-models`` calls.
-    restores
-        It has the method of :class:`Restores`: what was saved can answer more texts later.
-    resumes
-        Its ``fit`` takes ``unfinished`` (an :class:`Unfinished`, or None) and ``is_interrupted``
-        (asked between steps; when it returns true, ``fit`` keeps what it has and raises
-        KeyboardInterrupt).
-    depends_on_threads
-        The same arguments give another classifier for another ``n_threads``. The number of threads
-        then belongs to the identity of its results.
-    max_jobs
-        Called before a run begins: how many trainings fit into memory at a time, or None for any
-        number.
-    worker_options
-        Called before a run begins: options with which worker processes make the same model, where
-        they differ from the user's (a folder in place of a name whose meaning may change).
     """
 
     saves: bool = False
+    """Its classifiers have ``save(folder, label_names=...)``, which ``--keep-models`` calls."""
     restores: bool = False
+    """It has the method of :class:`Restores`: what was saved can answer more texts later."""
     resumes: bool = False
+    """Its ``fit`` takes ``unfinished`` (an :class:`Unfinished`, or None) and ``is_interrupted``
+    (asked between steps; when it returns true, ``fit`` keeps what it has and raises
+    KeyboardInterrupt)."""
     depends_on_threads: bool = False
+    """The same arguments give another classifier for another ``n_threads``. The number of threads
+    then belongs to the identity of its results."""
     max_jobs: Callable[[], int | None] = field(default=_any_number, compare=False)
+    """Called before a run begins: how many trainings fit into memory at a time, or None for any
+    number."""
     worker_options: Callable[[], Mapping[str, Any]] = field(default=_no_options, compare=False)
+    """Called before a run begins: options with which worker processes make the same model, where
+    they differ from the user's (a folder in place of a name whose meaning may change)."""
 
 
 class Restores(Protocol):
@@ -466,13 +439,6 @@ def normalise_params(params: Mapping[str, Any], space: SearchSpace) -> Params:
 
     NumPy's scalars become Python's. Trainers are particular about it, and the identity of a result
     hangs on it.
-
-    Parameters
-    ----------
-    params
-        Hyperparameters in which :func:`check_against_space` found nothing wrong.
-    space
-        What may be given.
     """
     normalised = {
         name: value.item() if isinstance(value, np.generic) else value

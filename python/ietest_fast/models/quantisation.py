@@ -110,13 +110,7 @@ def quantise_dynamically(path: Path) -> None:
 
 
 def import_nncf() -> Any:
-    """Import NNCF, and keep it from reporting its calls to its makers over the network.
-
-    Raises
-    ------
-    InputError
-        If it is not installed.
-    """
+    """Import NNCF, and keep it from reporting its calls to its makers over the network."""
     try:
         with hide_module("openvino_telemetry"), quietly():
             import nncf
@@ -128,20 +122,7 @@ def import_nncf() -> Any:
 
 
 def quantise_statically(path: Path, feeds: Sequence[Mapping[str, NDArray[Any]]]) -> None:
-    """Rewrite a file with weights and activations of 8 bits, the latter in measured ranges.
-
-    Parameters
-    ----------
-    path
-        The .onnx file.
-    feeds
-        What goes into the model, from which ranges are measured: by name, one input each.
-
-    Raises
-    ------
-    InputError
-        If NNCF is not installed, or cannot quantise this model.
-    """
+    """Rewrite a file with weights and activations of 8 bits, the latter in measured ranges."""
     nncf = import_nncf()
     import onnx
     from nncf.onnx.quantization.backend_parameters import BackendParameters

@@ -15,15 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Where rows of different lengths begin and end.
-
-    Attributes
-    ----------
-    offsets
-        int64, shape (rows + 1,): row i has the entries ``offsets[i]:offsets[i + 1]``.
-    """
+    """Where rows of different lengths begin and end."""
 
     offsets: NDArray[np.int64]
+    """int64, shape (rows + 1,): row i has the entries ``offsets[i]:offsets[i + 1]``."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -45,15 +40,10 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Ragged(Rows):
-    """Rows of numbers.
-
-    Attributes
-    ----------
-    values
-        Shape (entries,), the entries of all rows.
-    """
+    """Rows of numbers."""
 
     values: NDArray[Any]
+    """Shape (entries,), the entries of all rows."""
 
 
 def find_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -61,20 +61,7 @@ def describe_models() -> dict[str, str]:
 
 
 def find_model(name: str) -> type[object]:
-    """Import the class of a family of models, without making one.
-
-    Parameters
-    ----------
-    name
-        As for :func:`load_model`.
-
-    Raises
-    ------
-    InputError
-        If there is no such model, or what is found is no class that offers what a model has to.
-    ResourceError
-        If a package that it needs is not installed.
-    """
+    """Import the class of a family of models, without making one."""
     return _MODELS.find(name)
 
 

@@ -54,24 +54,16 @@ _OPENVINO_TOKEN_BUDGET = 1024
 
 
 class Runner(Protocol):
-    """A loaded model.
-
-    Attributes
-    ----------
-    name
-        What runs it, with its version.
-    ports
-        Of the model.
-    n_parallel
-        How many batches it takes at a time, from as many threads.
-    token_budget
-        Padded tokens of a batch that suit it.
-    """
+    """A loaded model."""
 
     name: str
+    """What runs it, with its version."""
     ports: Ports
+    """Of the model."""
     n_parallel: int
+    """How many batches it takes at a time, from as many threads."""
     token_budget: int
+    """Padded tokens of a batch that suit it."""
 
     def run(self, feed: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
         """Compute the output of one batch, float32; see :class:`~ietest_fast.models.ports.Ports`.
@@ -102,22 +94,6 @@ class OnnxRuntime:
     """A model in ONNX Runtime.
 
     On a processor every thread runs batches of its own: that leaves no thread waiting for others.
-
-    Parameters
-    ----------
-    path
-        The .onnx file.
-    providers
-        In order of preference; None for CUDA, if it is there, and the processor.
-    n_threads
-        None for all cores that the process may use.
-    chosen
-        What is known of its inputs and outputs.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or a provider that was asked for is not there or cannot be used.
     """
 
     def __init__(
@@ -206,24 +182,7 @@ def openvino_has_bf16() -> bool:
 
 
 class OpenVino:
-    """A model in OpenVINO, on the processor.
-
-    Parameters
-    ----------
-    path
-        The .onnx file.
-    precision
-        One of :data:`RUN_PRECISIONS`.
-    n_threads
-        None for all cores that the process may use.
-    chosen
-        What is known of its inputs and outputs.
-
-    Raises
-    ------
-    InputError
-        If OpenVINO is not installed, has no bf16 on this processor, or cannot load the model.
-    """
+    """A model in OpenVINO, on the processor."""
 
     def __init__(
         self,
@@ -336,29 +295,7 @@ def open_runner(
     n_threads: int | None = None,
     chosen: ChosenPorts = NOTHING_CHOSEN,
 ) -> Runner:
-    """Load an ONNX file into what runs it fastest.
-
-    Parameters
-    ----------
-    path
-        The file.
-    precision
-        One of :data:`RUN_PRECISIONS`; bf16 is OpenVINO's.
-    runtime
-        One of :data:`RUNTIMES`; None for OpenVINO if it is installed, there is no GPU, and the
-        model is not quantised in a way that suits ONNX Runtime; else ONNX Runtime.
-    providers
-        Of ONNX Runtime, which is then used.
-    n_threads
-        None for all cores that the process may use.
-    chosen
-        What is known of its inputs and outputs.
-
-    Raises
-    ------
-    InputError
-        If the model cannot be loaded, or what is asked for is not there.
-    """
+    """Load an ONNX file into what runs it fastest."""
     if precision not in RUN_PRECISIONS:
         raise InputError(f"the precision is one of {', '.join(RUN_PRECISIONS)}, not {precision!r}")
     if runtime is not None and runtime not in RUNTIMES:

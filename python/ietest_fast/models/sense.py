@@ -66,17 +66,6 @@ class SenseModel:
     A *masked language model* gives each token a probability when it is hidden. The score is the
     difference of mean log-probabilities, those of the new word's tokens less those of the old
     word's, in nats; all tokens of a word are hidden at once. 0: both are as likely.
-
-    Parameters
-    ----------
-    network
-        Its model, with an output for every token.
-    mask
-        Id of the token that hides another; None for an encoder.
-    path
-        What it was loaded from, and can be loaded from again.
-    fingerprint
-        Of its files; None: computed from those of the network, which have to be there still.
     """
 
     def __init__(
@@ -94,21 +83,7 @@ class SenseModel:
 
     @classmethod
     def load(cls, path: str | Path) -> SenseModel:
-        """Load an ONNX file or folder, or the folder of a checkpoint.
-
-        Parameters
-        ----------
-        path
-            A folder or an .onnx file; its tokenizer.json is beside it. The model is a masked
-            language model if its output has a number for each token of its vocabulary, and an
-            encoder otherwise. A checkpoint is exported first, which needs torch and takes some
-            seconds; :func:`ietest_fast.models.export.export_sense_model` does it once for all.
-
-        Raises
-        ------
-        InputError
-            If it cannot be loaded, or is neither.
-        """
+        """Load an ONNX file or folder, or the folder of a checkpoint."""
         path = Path(path)
         if path.is_file() and path.suffix != ".onnx":
             raise InputError(
@@ -154,26 +129,6 @@ class SenseModel:
         """Compute how well each new word fits in the old one's place.
 
         Every distinct context is computed once.
-
-        Parameters
-        ----------
-        old, new
-            n words each; the contexts of a word and its replacement are the same, but for an
-            article that goes with the word.
-        n_threads
-            Batches that a processor computes at a time; None: as many as there are cores.
-        on_batch
-            Told the number of contexts of every batch that is done.
-
-        Returns
-        -------
-        ndarray
-            float32 (n,).
-
-        Raises
-        ------
-        InputError
-            If the model's output does not have the shape that it should have.
         """
         places: dict[Context, int] = {}
         old, new = [self._near(each) for each in old], [self._near(each) for each in new]

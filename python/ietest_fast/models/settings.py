@@ -44,13 +44,7 @@ _NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
 
 
 def read_json(path: Path | None) -> dict[str, Any]:
-    """Read a JSON object; an empty one if there is no file.
-
-    Raises
-    ------
-    InputError
-        If the file is none.
-    """
+    """Read a JSON object; an empty one if there is no file."""
     if path is None:
         return {}
     values = files.read_json(path, most_bytes=files.MOST_SETTINGS)
@@ -60,18 +54,7 @@ def read_json(path: Path | None) -> dict[str, Any]:
 
 
 def find_max_length(config: Mapping[str, Any], tokenizer_config: Mapping[str, Any]) -> int:
-    """Find how many tokens a model takes, by its own and its tokenizer's settings.
-
-    Parameters
-    ----------
-    config, tokenizer_config
-        The contents of ``config.json`` and ``tokenizer_config.json``.
-
-    Returns
-    -------
-    int
-        512 if neither says so.
-    """
+    """Find how many tokens a model takes, by its own and its tokenizer's settings."""
     limits = []
     positions = config.get("max_position_embeddings")
     if _is_integer(positions) and 0 < positions < _NO_LENGTH:
@@ -108,22 +91,7 @@ def find_padding(
     *,
     n_known: int | None,
 ) -> Padding:
-    """Find with what a model's inputs are padded, and on which side.
-
-    Parameters
-    ----------
-    config, tokenizer_config
-        The contents of ``config.json`` and ``tokenizer_config.json``.
-    tokenizer
-        The model's.
-    n_known
-        Number of tokens that the model knows; None if that is not known.
-
-    Raises
-    ------
-    InputError
-        If the model does not know the token.
-    """
+    """Find with what a model's inputs are padded, and on which side."""
     token = config.get("pad_token_id")
     if not _is_integer(token):
         name = tokenizer_config.get("pad_token")
@@ -153,19 +121,7 @@ def is_nameless(name: str) -> bool:
 
 
 def check_kind(config: Mapping[str, Any], where: Path) -> None:
-    """Refuse a model that does not choose one of its labels.
-
-    Parameters
-    ----------
-    config, where
-        Its settings, and the file that they are from.
-
-    Raises
-    ------
-    InputError
-        If ``problem_type`` says that it gives numbers, or that any number of labels may hold. With
-        one label the latter is a yes or no.
-    """
+    """Refuse a model that does not choose one of its labels."""
     kind = config.get("problem_type")
     if kind == "regression":
         raise InputError(
@@ -196,24 +152,7 @@ def read_head(
     *,
     threshold: float | None = None,
 ) -> Head:
-    """Read what a classifier's outputs stand for.
-
-    Parameters
-    ----------
-    config, where
-        Its settings, and the file that they are from.
-    n_outputs
-        How many outputs it has; None if that is not known.
-    threshold
-        Of a model with one logit: the probability from which it says its second label; 0.5 where
-        None.
-
-    Raises
-    ------
-    InputError
-        As for :func:`check_kind` and :func:`read_labels`, and if the threshold is none, or the
-        model has several outputs and needs none.
-    """
+    """Read what a classifier's outputs stand for."""
     check_kind(config, where)
     labels = read_labels(config, n_outputs, where)
     if threshold is not None and not 0 < threshold < 1:
@@ -234,14 +173,7 @@ def read_head(
 
 
 def read_labels(config: Mapping[str, Any], n_labels: int | None, where: Path) -> tuple[str, ...]:
-    """Read the names of a model's labels from ``id2label`` of the settings in `where`.
-
-    Raises
-    ------
-    InputError
-        If they are not 0 to n - 1, or not as many as ``num_labels`` or the model's outputs, or if
-        ``label2id`` numbers them otherwise.
-    """
+    """Read the names of a model's labels from ``id2label`` of the settings in `where`."""
     id2label, told = config.get("id2label"), config.get("num_labels")
     told = told if _is_integer(told) else None
     if id2label is not None and not isinstance(id2label, dict):

@@ -24,18 +24,12 @@ _WINDOW = 4096
 
 
 class TokenClassifier(ABC):
-    """A finished classifier that takes tokens.
-
-    Attributes
-    ----------
-    head
-        What its outputs stand for.
-    tokenizer
-        Its tokenizer.
-    """
+    """A finished classifier that takes tokens."""
 
     head: Head
+    """What its outputs stand for."""
     tokenizer: TextTokenizer
+    """Its tokenizer."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -57,18 +51,6 @@ class TokenClassifier(ABC):
 
         Inputs are sorted by their length in bytes, the longest first, and tokenised in the
         background a few thousand ahead of the model, each distinct text once.
-
-        Parameters
-        ----------
-        inputs
-            n rows of one or two columns of texts.
-        on_batch
-            Told the number of inputs of every batch that is done.
-
-        Raises
-        ------
-        InputError
-            If a score is no number, or the model fails.
         """
         texts, codes = _find_texts(inputs)
         logits = np.empty((inputs.num_rows, self.head.n_outputs), dtype=np.float32)

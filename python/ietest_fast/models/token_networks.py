@@ -48,13 +48,7 @@ def find_mask(tokenizer_config: Mapping[str, Any], tokenizer: TextTokenizer) -> 
 
 
 def open_token_network(files: OnnxFiles) -> tuple[OnnxNetwork, int | None]:
-    """Load an ONNX file, and find the token that hides others if it is of a language model.
-
-    Raises
-    ------
-    InputError
-        If it cannot be loaded, or is neither an encoder nor a masked language model.
-    """
+    """Load an ONNX file, and find the token that hides others if it is of a language model."""
     network = OnnxNetwork.open(
         files,
         # One runtime, whatever is installed: another one rounds in another way.
@@ -88,22 +82,7 @@ def open_token_network(files: OnnxFiles) -> tuple[OnnxNetwork, int | None]:
 def find_shift(
     network: OnnxNetwork, lengths: NDArray[np.int64], output: NDArray[np.float32]
 ) -> NDArray[np.int64]:
-    """Return how far padding moves the tokens of each input of a batch, int64 (b,).
-
-    Parameters
-    ----------
-    network
-        What computed it.
-    lengths
-        int64 (b,): tokens of the inputs.
-    output
-        What came out.
-
-    Raises
-    ------
-    InputError
-        If the output does not have numbers for each token.
-    """
+    """Return how far padding moves the tokens of each input of a batch, int64 (b,)."""
     width = int(lengths.max())
     if output.ndim != 3 or output.shape[:2] != (len(lengths), width):
         raise InputError(
@@ -115,13 +94,7 @@ def find_shift(
 
 
 def refuse_narrow(network: OnnxNetwork, output: NDArray[np.float32], largest: int) -> None:
-    """Refuse an output without a number for a token that the tokenizer makes.
-
-    Raises
-    ------
-    InputError
-        Naming both.
-    """
+    """Refuse an output without a number for a token that the tokenizer makes."""
     if output.shape[2] <= largest:
         raise InputError(
             f"the model returned {output.shape[2]:,} numbers for each token, but the "

@@ -49,18 +49,12 @@ def _tokenising(path: Path) -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class TokenStore(Rows):
-    """Model inputs, special tokens included and cut to the model's length.
-
-    Attributes
-    ----------
-    ids
-        int32, shape (tokens,): the tokens of all rows.
-    type_ids
-        uint8, shape (tokens,): which text of a pair a token belongs to, as the model wants it.
-    """
+    """Model inputs, special tokens included and cut to the model's length."""
 
     ids: NDArray[np.int32]
+    """int32, shape (tokens,): the tokens of all rows."""
     type_ids: NDArray[np.uint8]
+    """uint8, shape (tokens,): which text of a pair a token belongs to, as the model wants it."""
 
     def take(self, rows: NDArray[np.int64]) -> TokenStore:
         """Copy some rows."""
@@ -149,41 +143,20 @@ class Template:
 
 @dataclass(frozen=True, kw_only=True)
 class Spans:
-    """Tokens of texts, and which of them a span of each text has become.
-
-    Attributes
-    ----------
-    tokens
-        int32, n rows.
-    begin, end
-        int64 (n,): the span's tokens are ``begin:end`` of the row; at least one, unless spans
-        without a token are allowed.
-    alone
-        bool (n,): whether these tokens hold nothing but the span and white space before it.
-    """
+    """Tokens of texts, and which of them a span of each text has become."""
 
     tokens: Ragged
+    """int32, n rows."""
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
+    """int64 (n,): the span's tokens are ``begin:end`` of the row; at least one, unless spans
+    without a token are allowed."""
     alone: NDArray[np.bool_]
+    """bool (n,): whether these tokens hold nothing but the span and white space before it."""
 
 
 class TextTokenizer:
-    """A model's tokenizer, and how many tokens the model takes.
-
-    Parameters
-    ----------
-    tokenizer
-        Of the tokenizers library; its own truncation and padding are switched off.
-    max_length
-        Most tokens of an input, special ones included.
-    path
-        Where it comes from, for messages.
-    n_known
-        Number of tokens that the model knows; None if it does not say so.
-    makes_types
-        Whether the model is told which tokens are the second text's; otherwise all are of type 0.
-    """
+    """A model's tokenizer, and how many tokens the model takes."""
 
     def __init__(
         self,
@@ -212,13 +185,7 @@ class TextTokenizer:
         n_known: int | None = None,
         makes_types: bool = True,
     ) -> TextTokenizer:
-        """Read ``tokenizer.json``.
-
-        Raises
-        ------
-        InputError
-            If there is none, or it is damaged.
-        """
+        """Read ``tokenizer.json``."""
         from tokenizers import Tokenizer
 
         path = Path(path)
@@ -274,23 +241,7 @@ class TextTokenizer:
         return self.name_token(number) if not shown or "\ufffd" in shown else shown
 
     def tokenise(self, texts: Sequence[str]) -> Ragged:
-        """Tokenise texts, without special tokens.
-
-        Parameters
-        ----------
-        texts
-            n texts.
-
-        Returns
-        -------
-        Ragged
-            int32, n rows.
-
-        Raises
-        ------
-        InputError
-            If it cannot, or the model does not know one of the tokens.
-        """
+        """Tokenise texts, without special tokens."""
         parts: list[NDArray[np.int32]] = []
         lengths = np.zeros(len(texts), dtype=np.int64)
         for begin in range(0, len(texts), _TEXTS_AT_ONCE):
@@ -309,22 +260,7 @@ class TextTokenizer:
         *,
         allow_none: bool = False,
     ) -> Spans:
-        """Tokenise texts without special tokens, and find a span of each among the tokens.
-
-        Parameters
-        ----------
-        texts
-            n texts.
-        spans
-            For each, where the span begins and ends, in characters.
-        allow_none
-            Whether a span may have no token.
-
-        Raises
-        ------
-        InputError
-            If it cannot, or a span has no token and must have one.
-        """
+        """Tokenise texts without special tokens, and find a span of each among the tokens."""
         ids: list[NDArray[np.int32]] = []
         found: list[tuple[int, int]] = []
         alone: list[bool] = []
@@ -383,13 +319,7 @@ class TextTokenizer:
             )
 
     def template(self, n_texts: int) -> Template:
-        """Say what stands around the texts of an input of one text or two.
-
-        Raises
-        ------
-        InputError
-            If the tokenizer cannot join them.
-        """
+        """Say what stands around the texts of an input of one text or two."""
         template = Template.learn(self._tokenizer, n_texts, self._path)
         self._check_known(np.concatenate(template.ids))
         return template if self._makes_types else template.without_types()
@@ -413,30 +343,7 @@ def join(
     *,
     max_length: int,
 ) -> TokenStore:
-    """Put inputs together from the tokens of their texts.
-
-    Parameters
-    ----------
-    texts
-        Tokens of the distinct texts of each column, one or two columns.
-    rows
-        int64, shape (n,) each: which text of its column an input takes.
-    template
-        What stands around them.
-    max_length
-        Most tokens of an input; room for the template and a token of each text at least.
-
-    Returns
-    -------
-    TokenStore
-        n rows. Inputs that are too long lose tokens at the end of the longer text, as the
-        tokenizers library's ``longest_first`` takes them away.
-
-    Raises
-    ------
-    InputError
-        If there is no room for a token of each text.
-    """
+    """Put inputs together from the tokens of their texts."""
     if max_length - template.n_special < len(texts):
         raise InputError(
             f"max_length: no text fits into {max_length} tokens, {template.n_special} of which are "
@@ -467,21 +374,14 @@ def join(
 
 @dataclass(frozen=True, kw_only=True)
 class TextRows:
-    """Inputs as choices among tokenised texts: a store whose rows can be cut to any length.
-
-    Attributes
-    ----------
-    texts
-        Tokens of the distinct texts.
-    codes
-        int64, shape (columns, rows): the texts of each row.
-    template
-        What stands around them.
-    """
+    """Inputs as choices among tokenised texts: a store whose rows can be cut to any length."""
 
     texts: Ragged
+    """Tokens of the distinct texts."""
     codes: NDArray[np.int64]
+    """int64, shape (columns, rows): the texts of each row."""
     template: Template
+    """What stands around them."""
 
     def __len__(self) -> int:
         return int(self.codes.shape[1])
@@ -543,22 +443,7 @@ class Tokeniser(Protocol):
 def encode_splits(
     tokenizer: Tokeniser, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
 ) -> dict[str, EncodedSplit]:
-    """Tokenise all versions of every split, each distinct text once.
-
-    Parameters
-    ----------
-    tokenizer
-        The model's.
-    splits
-        All versions of each.
-    text_columns
-        One or two columns.
-
-    Returns
-    -------
-    dict
-        Equal inputs of a split share a row of its store, whichever version they come from.
-    """
+    """Tokenise all versions of every split, each distinct text once."""
     distinct, inputs = pool_texts(
         {name: split.versions for name, split in splits.items()}, text_columns
     )

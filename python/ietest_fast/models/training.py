@@ -31,13 +31,7 @@ def never() -> bool:
 
 
 def import_torch() -> Any:
-    """Import torch, and let transformers say errors only.
-
-    Raises
-    ------
-    InputError
-        If one of them is not installed.
-    """
+    """Import torch, and let transformers say errors only."""
     try:
         import torch
         import transformers
@@ -52,13 +46,7 @@ def import_torch() -> Any:
 
 
 def check_minutes(minutes: float) -> float:
-    """Give seconds for ``checkpoint_minutes``.
-
-    Raises
-    ------
-    InputError
-        If it is no number of minutes.
-    """
+    """Give seconds for ``checkpoint_minutes``."""
     if not 0 <= minutes < math.inf:
         raise InputError(f"checkpoint_minutes is 0 or more, not {minutes}")
     return 60 * minutes
@@ -91,22 +79,7 @@ def autocast(device: str, *, use_bf16: bool) -> Any:
 def order_batches(
     lengths: NDArray[np.int64], *, token_budget: int, rng: np.random.Generator
 ) -> list[NDArray[np.int64]]:
-    """Cut one epoch's rows into batches of like length, in random order.
-
-    Parameters
-    ----------
-    lengths
-        Shape (n,).
-    token_budget
-        Padded tokens of a batch.
-    rng
-        Decides on the order.
-
-    Returns
-    -------
-    list of ndarray
-        Every row in one batch.
-    """
+    """Cut one epoch's rows into batches of like length, in random order."""
     shuffled = rng.permutation(len(lengths))
     together = max(1, int(_BATCHES_SORTED_TOGETHER * token_budget / max(1.0, lengths.mean())))
     batches = []
@@ -146,21 +119,14 @@ def make_adamw(
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """How large the steps of a training are.
-
-    Attributes
-    ----------
-    learning_rate
-        The largest.
-    warmup
-        Share of the steps in which it climbs.
-    decays
-        Whether it then falls linearly to 0, or stays.
-    """
+    """How large the steps of a training are."""
 
     learning_rate: float
+    """The largest."""
     warmup: float = 0.0
+    """Share of the steps in which it climbs."""
     decays: bool = True
+    """Whether it then falls linearly to 0, or stays."""
 
     def rate(self, step: int, n_steps: int) -> float:
         """Give the learning rate of a step, counted from 0."""
@@ -174,30 +140,20 @@ class Schedule:
 
 @dataclass(kw_only=True)
 class Training:
-    """One training, which can be stopped between two steps and taken up again.
-
-    Attributes
-    ----------
-    module
-        The network.
-    loss
-        Gives the mean loss of some rows, a tensor.
-    optimizer
-        Over the network's weights.
-    schedule
-        Of the learning rate.
-    max_grad_norm
-        Gradients are scaled down to this Euclidean length.
-    device
-        Where the network is.
-    """
+    """One training, which can be stopped between two steps and taken up again."""
 
     module: Any
+    """The network."""
     loss: Callable[[NDArray[np.int64]], Any]
+    """Gives the mean loss of some rows, a tensor."""
     optimizer: Any
+    """Over the network's weights."""
     schedule: Schedule
+    """Of the learning rate."""
     max_grad_norm: float
+    """Gradients are scaled down to this Euclidean length."""
     device: str
+    """Where the network is."""
 
     def run(
         self,
@@ -207,28 +163,7 @@ class Training:
         every_seconds: float,
         is_interrupted: Callable[[], bool],
     ) -> None:
-        """Take a step on each batch.
-
-        Parameters
-        ----------
-        batches
-            Rows, of all epochs.
-        unfinished
-            Keeps the training: read if there is one, written now and then. If it was written at all
-            it is written at the end, too, for what comes behind may be killed; the caller removes
-            it when the classifier has done its work. None to keep none.
-        every_seconds
-            How often it is written.
-        is_interrupted
-            Asked between steps.
-
-        Raises
-        ------
-        InputError
-            If what was kept cannot be read.
-        KeyboardInterrupt
-            If it is interrupted; what is done is kept then.
-        """
+        """Take a step on each batch."""
         kept = None if unfinished is None else unfinished.read()
         done = 0 if unfinished is None or kept is None else self._load(kept, unfinished.name)
         saved = time.monotonic()

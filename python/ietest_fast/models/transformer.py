@@ -122,48 +122,24 @@ _BYTES_OF_A_PROCESS = 700_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """What is not searched over.
-
-    Attributes
-    ----------
-    token_budget
-        Padded tokens of a training batch.
-    warmup
-        Share of the steps in which the learning rate climbs; it then falls linearly to 0.
-    precision
-        ``fp32``, ``bf16``, or ``auto``: bf16 where the hardware multiplies it faster.
-    adapters
-        Of low rank, or None to train all weights.
-    attention
-        transformers' name of an implementation; empty for its own choice.
-    compiles
-        Whether the model is compiled.
-    """
+    """What is not searched over."""
 
     token_budget: int
+    """Padded tokens of a training batch."""
     warmup: float
+    """Share of the steps in which the learning rate climbs; it then falls linearly to 0."""
     precision: str
+    """``fp32``, ``bf16``, or ``auto``: bf16 where the hardware multiplies it faster."""
     adapters: AdapterSettings | None
+    """Of low rank, or None to train all weights."""
     attention: str
+    """transformers' name of an implementation; empty for its own choice."""
     compiles: bool
+    """Whether the model is compiled."""
 
 
 class TransformerClassifier(ScoringClassifier):
-    """A fine-tuned transformer.
-
-    Parameters
-    ----------
-    model
-        A sequence classifier of transformers.
-    checkpoint
-        What was fine-tuned.
-    padding, max_length
-        Of its inputs.
-    device, use_bf16
-        Where and how it is run.
-    shared, adapter
-        The encoder of several classifiers and this one's adapter, if it has one.
-    """
+    """A fine-tuned transformer."""
 
     def __init__(
         self,
@@ -204,15 +180,7 @@ class TransformerClassifier(ScoringClassifier):
         return scores[place_of]
 
     def save(self, folder: Path, *, label_names: Sequence[str]) -> None:
-        """Write a checkpoint that anything built on transformers loads, tokenizer included.
-
-        Parameters
-        ----------
-        folder
-            An empty folder.
-        label_names
-            In the order of the labels' codes.
-        """
+        """Write a checkpoint that anything built on transformers loads, tokenizer included."""
         whole = self._model if self._shared is None else self._shared.merge(self._adapter)
         whole.config.id2label = dict(enumerate(label_names))
         whole.config.label2id = {name: i for i, name in enumerate(label_names)}
@@ -225,38 +193,7 @@ class TransformerClassifier(ScoringClassifier):
 
 
 class Transformer:
-    """Any checkpoint for sequence classification, from a hub's name or a local folder.
-
-    Parameters
-    ----------
-    checkpoint
-        A folder, or a name such as ``"roberta-base"``; a bare encoder gets a fresh head.
-    token_budget
-        Padded tokens of a training batch, 1,024 (some 40 pairs of SNLI's) unless given.
-    warmup
-        Share of the steps in which the learning rate climbs; it then falls linearly to 0.
-    precision
-        ``"auto"``, ``"fp32"`` or ``"bf16"`` (autocast; weights stay fp32).
-    lora_rank
-        0 to train all weights; above, adapters of that rank are trained, and the encoder is frozen
-        and shared by all classifiers of a process.
-    lora_alpha
-        Their products are scaled by ``lora_alpha / lora_rank``.
-    lora_dropout
-        In front of them.
-    attention
-        transformers' ``attn_implementation``: ``"sdpa"``, ``"flash_attention_2"`` (a GPU, and the
-        flash-attn package), ``"eager"``; its own choice where absent.
-    compile
-        Whether ``torch.compile`` is let loose on the model; worth its minutes on long trainings.
-    checkpoint_minutes
-        How often an unfinished training is saved.
-
-    Raises
-    ------
-    InputError
-        If an option is none. That a checkpoint cannot be had is found out by :meth:`encode`.
-    """
+    """Any checkpoint for sequence classification, from a hub's name or a local folder."""
 
     name = "transformer"
 
@@ -404,13 +341,7 @@ class Transformer:
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]
     ) -> dict[str, EncodedSplit]:
-        """Tokenise every split, each distinct text once.
-
-        Raises
-        ------
-        InputError
-            If the checkpoint or its tokenizer cannot be had.
-        """
+        """Tokenise every split, each distinct text once."""
         folder = self._folder
         return encode_splits(load_tokenizer(folder), splits, text_columns)
 
@@ -430,26 +361,7 @@ class Transformer:
         unfinished: Unfinished | None = None,
         is_interrupted: Callable[[], bool] = never,
     ) -> TransformerClassifier:
-        """Fine-tune the checkpoint.
-
-        Parameters
-        ----------
-        train, valid
-            The validation set is not used.
-        params
-            As in :attr:`search_space`.
-        n_classes
-            Number of labels.
-        seed
-            Of the head's weights, the order of batches and dropout.
-        n_threads
-            Threads of the processor.
-        unfinished
-            Keeps an unfinished training: read if there is one, written now and then. None to keep
-            none.
-        is_interrupted
-            Asked between steps; if it says so, what is done is saved and KeyboardInterrupt raised.
-        """
+        """Fine-tune the checkpoint."""
         torch = import_torch()
         torch.set_num_threads(n_threads)
         params = normalise_params(params, _SEARCH_SPACE)
@@ -515,13 +427,7 @@ class Transformer:
         )
 
     def restore(self, folder: Path, *, params: Params, n_threads: int = 1) -> TransformerClassifier:
-        """Return a classifier that was saved; adapters have become part of its weights.
-
-        Raises
-        ------
-        InputError
-            If it cannot be loaded.
-        """
+        """Return a classifier that was saved; adapters have become part of its weights."""
         import_torch().set_num_threads(n_threads)
         params = normalise_params(params, _SEARCH_SPACE)
         device = choose_device()

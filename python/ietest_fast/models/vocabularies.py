@@ -64,22 +64,7 @@ def load_tokenizer_file(
     max_length: int,
     n_known: int | None = None,
 ) -> TextTokenizer:
-    """Load a tokenizer from tokenizer.json, or from the vocabulary of an older one.
-
-    Parameters
-    ----------
-    path
-        ``tokenizer.json``, or one of :data:`VOCABULARIES` with what belongs to it beside it.
-    config, tokenizer_config
-        The contents of ``config.json`` and ``tokenizer_config.json``.
-    max_length, n_known
-        As for :class:`~ietest_fast.models.tokens.TextTokenizer`.
-
-    Raises
-    ------
-    InputError
-        If it is damaged, or needs a package that is not installed.
-    """
+    """Load a tokenizer from tokenizer.json, or from the vocabulary of an older one."""
     path = Path(path)
     makes_types = _find_makes_types(tokenizer_config)
     if path.name not in VOCABULARIES:

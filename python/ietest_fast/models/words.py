@@ -38,13 +38,7 @@ def split_words(text: str) -> list[str]:
 
 
 class WordTokenizer:
-    """Gives the words of a vocabulary numbers.
-
-    Parameters
-    ----------
-    vocabulary
-        Distinct words; the i-th gets the number i + 3.
-    """
+    """Gives the words of a vocabulary numbers."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self._number_of = {word: i for i, word in enumerate(vocabulary, _FIRST_WORD)}
@@ -79,22 +73,15 @@ class WordTokenizer:
 
 @dataclass(frozen=True, kw_only=True)
 class WordRows:
-    """Inputs as choices among texts of numbered words.
-
-    Attributes
-    ----------
-    rows
-        The texts, and which of them each input consists of.
-    n_words
-        How many numbers there are, those that are no word's included.
-    vectors
-        Given vectors, float32, shape (n_words, d), NaN where there is none; shape (n_words, 0)
-        where none are given at all.
-    """
+    """Inputs as choices among texts of numbered words."""
 
     rows: TextRows
+    """The texts, and which of them each input consists of."""
     n_words: int
+    """How many numbers there are, those that are no word's included."""
     vectors: NDArray[np.float32]
+    """Given vectors, float32, shape (n_words, d), NaN where there is none; shape (n_words, 0) where
+    none are given at all."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -119,22 +106,7 @@ class WordRows:
 def encode_words(
     splits: Mapping[str, SplitTexts], text_columns: Sequence[str], *, vectors: Path | None = None
 ) -> dict[str, EncodedSplit]:
-    """Give the words of ``"train"`` numbers, and write every split in all its versions in them.
-
-    Parameters
-    ----------
-    splits
-        All versions of each.
-    text_columns
-        One or two columns.
-    vectors
-        A file of word vectors; words that it has are known in every split.
-
-    Raises
-    ------
-    InputError
-        If the training texts have no words, or the file of vectors is damaged.
-    """
+    """Give the words of ``"train"`` numbers, and write every split in all its versions in them."""
     train = _texts_of([splits["train"]], text_columns)
     tokenizer, vocabulary = WordTokenizer.learn(train)
     if not vocabulary:
@@ -178,27 +150,7 @@ def _texts_of(splits: Iterable[SplitTexts], text_columns: Sequence[str]) -> Iter
 
 
 def read_vectors(path: Path, words: set[str]) -> dict[str, NDArray[np.float32]]:
-    """Read the vectors of some words from a text file, as GloVe's and fastText's are.
-
-    Parameters
-    ----------
-    path
-        A word and its numbers on each line, separated by single blanks; a first line of two
-        numbers (rows and columns) is passed over.
-    words
-        In lower case.
-
-    Returns
-    -------
-    dict
-        float32 vectors of one length, of the words that the file has; of a word that it has in
-        several cases the first.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a line has another length than those before it.
-    """
+    """Read the vectors of some words from a text file, as GloVe's and fastText's are."""
     found: dict[str, NDArray[np.float32]] = {}
     size: int | None = None
     try:

@@ -38,15 +38,7 @@ _CONSISTENCY = {"p_c": "P_C, plug-in", "p_c_unbiased": "P_C, unbiased"}
 
 
 def amount_chart(curve: ConsistencyCurve, name: str) -> Chart:
-    """Draw P_C and accuracy over the amount of data, with intervals.
-
-    Parameters
-    ----------
-    curve
-        With two points or more.
-    name
-        Of the chart.
-    """
+    """Draw P_C and accuracy over the amount of data, with intervals."""
     points = curve.points
     lines = {_consistency_of(points): _CONSISTENCY[_consistency_of(points)]}
     lines["accuracy_macro"] = "accuracy, macro"
@@ -91,15 +83,7 @@ def amount_chart(curve: ConsistencyCurve, name: str) -> Chart:
 
 
 def path_chart(curves: Sequence[ConsistencyCurve], name: str) -> Chart:
-    """Draw accuracy and P_C with the points of a curve connected in the order of the amounts.
-
-    Parameters
-    ----------
-    curves
-        Each with two points or more.
-    name
-        Of the chart.
-    """
+    """Draw accuracy and P_C with the points of a curve connected in the order of the amounts."""
     drawn = curves[:MOST_CURVES]
 
     def draw(palette: Palette) -> Drawn:

@@ -21,17 +21,7 @@ _MOST_RHO = 2
 
 
 def curve_parts(curves: Sequence[ConsistencyCurve], name: str, *, of_runs: bool) -> list[Part]:
-    """Return figures and tables of curves; nothing without one of two points.
-
-    Parameters
-    ----------
-    curves
-        Of logs or of a run.
-    name
-        Of the figures' files.
-    of_runs
-        As of :func:`~ietest_fast.report.amount_tables.curve_table`.
-    """
+    """Return figures and tables of curves; nothing without one of two points."""
     known = [each for each in curves if len(each.points) > 1]
     if not known:
         return []

@@ -34,16 +34,7 @@ _OF_LOGS = (
 
 
 def curve_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table:
-    """Return accuracy and consistency of each amount.
-
-    Parameters
-    ----------
-    curves
-        One or several.
-    of_runs
-        Whether they are those of runs, where the original is one of the wordings and several
-        classifiers may have seen the same amount.
-    """
+    """Return accuracy and consistency of each amount."""
     points = [each for curve in curves for each in curve.points]
     shown = [name for name in _MEASURES if any(name in each.result.estimates for each in points)]
     several, m = len(curves) > 1, max(each.n_classifiers for each in points)
@@ -92,13 +83,7 @@ def _measures_of(each: CurvePoint, shown: Sequence[str], *, with_spread: bool) -
 
 
 def step_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table | None:
-    """Return the comparisons of each amount with the one before; None if there is none.
-
-    Parameters
-    ----------
-    curves, of_runs
-        As of :func:`curve_table`.
-    """
+    """Return the comparisons of each amount with the one before; None if there is none."""
     steps = [each for curve in curves for each in curve.steps]
     # Of several classifiers a text is one item, not M of them.
     n_items = [

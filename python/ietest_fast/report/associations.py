@@ -25,24 +25,16 @@ N_WORDS = 10
 
 @dataclass(frozen=True, kw_only=True)
 class LabelWord:
-    """A word that goes with a label.
-
-    Attributes
-    ----------
-    label
-        Its number.
-    word
-        Lower-cased.
-    pmi
-        Pointwise mutual information of word and label, in bits.
-    share
-        Share of the label's training observations that have the word.
-    """
+    """A word that goes with a label."""
 
     label: int
+    """Its number."""
     word: str
+    """Lower-cased."""
     pmi: float
+    """Pointwise mutual information of word and label, in bits."""
     share: float
+    """Share of the label's training observations that have the word."""
 
 
 def find_label_words(
@@ -52,21 +44,6 @@ def find_label_words(
 
     PMI(w, l) = log2(p(w, l) / (p(w) p(l))), each word counted once an observation and every count
     raised by ``SMOOTHING`` (Gururangan et al. 2018, section 3).
-
-    Parameters
-    ----------
-    train
-        The training set.
-    column
-        The texts to look at; the last text column (NLI: the hypothesis), which is where annotators
-        write, if None.
-    n_words
-        How many for each label; of equal ones the alphabetically first.
-
-    Returns
-    -------
-    list of LabelWord
-        By label, then by falling PMI.
     """
     texts = train.table.column(train.text_columns[-1] if column is None else column)
     found = find_incidence(texts)
@@ -101,15 +78,6 @@ def label_word_table(
     """Say how often label words stand in a test set, before and after (Table 15).
 
     Shares are of the observations that have the word's label.
-
-    Parameters
-    ----------
-    words
-        From :func:`find_label_words`.
-    versions
-        The test set.
-    column
-        The texts to look at, the same as there; the last text column if None.
     """
     column = versions.columns[-1] if column is None else column
     before, after = (

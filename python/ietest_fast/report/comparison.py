@@ -27,46 +27,31 @@ N_REPLICATES = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """One quantity of two runs at one rho.
-
-    Attributes
-    ----------
-    rho
-        Which.
-    quantity
-        ``"original"`` or ``"transformed"`` (accuracies), or ``"loss"`` (original minus
-        transformed, of each run).
-    first, second
-        The quantity in either run, over the classifiers.
-    difference
-        First minus second, over the pairs of classifiers of equal m.
-    decision
-        Over the M paired tests of H0: no difference.
-    """
+    """One quantity of two runs at one rho."""
 
     rho: float
+    """Which."""
     quantity: str
+    """``"original"`` or ``"transformed"`` (accuracies), or ``"loss"`` (original minus transformed,
+    of each run)."""
     first: Spread
     second: Spread
+    """The quantity in either run, over the classifiers."""
     difference: Spread
+    """First minus second, over the pairs of classifiers of equal m."""
     decision: Decision
+    """Over the M paired tests of H0: no difference."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """Two runs on the same test observations.
-
-    Attributes
-    ----------
-    first, second
-        Names of the runs.
-    rows
-        Three quantities at every rho that both have.
-    """
+    """Two runs on the same test observations."""
 
     first: str
     second: str
+    """Names of the runs."""
     rows: tuple[Compared, ...]
+    """Three quantities at every rho that both have."""
 
 
 def are_comparable(first: FinishedRun, second: FinishedRun) -> bool:
@@ -97,22 +82,6 @@ def compare_runs(
     each loses, whose observations are differences -1, 0 or 1 (scores, S replicates). H0 is rejected
     where a p lies below alpha / M, M being that of the run with fewer classifiers. Observations are
     drawn one by one, also where the runs themselves drew clusters.
-
-    Parameters
-    ----------
-    first, second
-        The runs.
-    gold
-        Labels, int8, shape (n,).
-    answers
-        Of each run int8, shape (n, n_rho, M, 2).
-    alpha
-        Level of each quantity at each rho; the smaller of the runs' own if None.
-
-    Raises
-    ------
-    InputError
-        If they are not comparable.
     """
     if not are_comparable(first, second):
         raise InputError(

@@ -221,17 +221,7 @@ def strata_table(profile: ConsistencyProfile) -> Table | None:
 def pair_table(
     pairs: Sequence[ComparedPair], *, title: str, n_items: Sequence[int] | None = None
 ) -> Table | None:
-    """Return comparisons of two classifiers or subsets; None without any.
-
-    Parameters
-    ----------
-    pairs
-        What was compared.
-    title
-        Of the table.
-    n_items
-        How many items each comparison is about; None: as many as there are buckets.
-    """
+    """Return comparisons of two classifiers or subsets; None without any."""
     counts = [pair.n_buckets for pair in pairs] if n_items is None else n_items
     rows: list[tuple[Cell, ...]] = [
         (

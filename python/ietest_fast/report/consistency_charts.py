@@ -54,33 +54,13 @@ class _Drawn:
 def part_chart(
     profile: ConsistencyProfile, found: ConsistencySubsets, name: str, *, what: str
 ) -> Chart:
-    """Draw P_C of the parts of a classifier's answers, plug-in and unbiased, with intervals.
-
-    Parameters
-    ----------
-    profile
-        Of the classifier.
-    found
-        The parts.
-    name
-        Of the chart.
-    what
-        What parts them.
-    """
+    """Draw P_C of the parts of a classifier's answers, plug-in and unbiased, with intervals."""
     parts = [_Drawn(name=value, result=own) for value, own in found.parts.items()]
     return replace(consistency_chart(parts, name), title=f"P_C by {what}: {profile.name}")
 
 
 def consistency_chart(profiles: Sequence[ConsistencyProfile | _Drawn], name: str) -> Chart:
-    """Draw P_C of classifiers, plug-in and unbiased, with intervals.
-
-    Parameters
-    ----------
-    profiles
-        One or several.
-    name
-        Of the chart.
-    """
+    """Draw P_C of classifiers, plug-in and unbiased, with intervals."""
     drawn = profiles[:MOST_DRAWN]
 
     def draw(palette: Palette) -> Drawn:
@@ -128,14 +108,8 @@ def consistency_chart(profiles: Sequence[ConsistencyProfile | _Drawn], name: str
 
 
 def plane_chart(profiles: Sequence[ConsistencyProfile], name: str) -> Chart:
-    """Draw classifiers in the plane of macro accuracy and P_C, over lines of equal PVAP (Figure 3).
-
-    Parameters
-    ----------
-    profiles
-        One or several.
-    name
-        Of the chart.
+    """Draw classifiers in the plane of macro accuracy and P_C, over lines of equal PVAP (Figure
+    3).
     """
     drawn = profiles[:MOST_DRAWN]
 
@@ -215,17 +189,7 @@ def draw_lines_of_pvap(
     bottom: float = 45,
     top: float = 102,
 ) -> None:
-    """Draw lines of equal PVAP into a plane of accuracy and P_C, each named at its left.
-
-    Parameters
-    ----------
-    axes
-        Of percent.
-    palette
-        Colours.
-    left, right, bottom, top
-        What the axes are going to show.
-    """
+    """Draw lines of equal PVAP into a plane of accuracy and P_C, each named at its left."""
     grid = np.linspace(0, 1, 1001)
     # Where the name stands: a fifth of the way, where lines have room between them.
     at = left + (right - left) / 5
@@ -245,15 +209,7 @@ def draw_lines_of_pvap(
 
 
 def theta_chart(profile: ConsistencyProfile, name: str) -> Chart:
-    """Draw how many items have which share of right answers to their paraphrases.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-    name
-        Of the chart.
-    """
+    """Draw how many items have which share of right answers to their paraphrases."""
     counts, edges = np.histogram(profile.counts.theta, bins=N_BINS, range=(0, 1))
 
     def draw(palette: Palette) -> Drawn:

@@ -67,21 +67,7 @@ def part_table(
     labels: Mapping[str, str] | None = None,
     before: Sequence[tuple[Column, Mapping[str, Cell]]] = (),
 ) -> Table:
-    """Return accuracy and consistency of the parts of a classifier's answers, a line for each.
-
-    Parameters
-    ----------
-    profile
-        Of the classifier.
-    found
-        The parts.
-    title, note, name
-        Of the table.
-    heading, labels
-        What stands above the parts, and what they are called; None: as they are.
-    before
-        Columns that stand behind the parts' names, and their values by part.
-    """
+    """Return accuracy and consistency of the parts of a classifier's answers, a line for each."""
     interval = interval_name(profile.result)
     return Table(
         name=name,

@@ -33,27 +33,18 @@ N_SPLIT = 25
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ConsistencySource:
-    """The consistency of one classifier or several.
-
-    Attributes
-    ----------
-    profiles
-        One for each classifier.
-    pairs
-        Comparisons of classifiers on the same items.
-    remarks
-        Which were not compared.
-    text_columns
-        Names of the columns of texts that the answers are to.
-    curves
-        Classifiers that have seen different amounts of data.
-    """
+    """The consistency of one classifier or several."""
 
     profiles: tuple[ConsistencyProfile, ...]
+    """One for each classifier."""
     pairs: tuple[ComparedPair, ...]
+    """Comparisons of classifiers on the same items."""
     remarks: tuple[str, ...]
+    """Which were not compared."""
     text_columns: tuple[str, ...]
+    """Names of the columns of texts that the answers are to."""
     curves: tuple[ConsistencyCurve, ...] = ()
+    """Classifiers that have seen different amounts of data."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
@@ -70,20 +61,7 @@ def find_consistency(path: Path) -> bool:
 
 
 def read_consistency(paths: Sequence[Path], *, confidence_level: float = 0.95) -> ConsistencySource:
-    """Read answers to wordings and measure their consistency.
-
-    Parameters
-    ----------
-    paths
-        Files for which :func:`find_consistency` holds; each is a model, or has a column of them.
-    confidence_level
-        Of all intervals.
-
-    Raises
-    ------
-    InputError
-        If a file is none, or the files do not go together.
-    """
+    """Read answers to wordings and measure their consistency."""
     answers = name_answers([need_wordings(path) for path in paths], paths)
     for each in answers:
         check_diversity(each)
@@ -119,14 +97,7 @@ def _find_texts(profiles: Sequence[ConsistencyProfile]) -> tuple[str, ...]:
 
 
 def say_consistency(profile: ConsistencyProfile) -> tuple[Verdict, str]:
-    """Say in one sentence what the answers of a classifier show.
-
-    Returns
-    -------
-    tuple of Verdict and str
-        ``DIFFERS`` if an item is answered rightly in one wording and wrongly in another,
-        ``UNDECIDED`` otherwise: other items may be.
-    """
+    """Say in one sentence what the answers of a classifier show."""
     result = profile.result
     parts = [f"accuracy {_percent(result['accuracy_macro'].value)} over items"]
     own = result.estimates.get("p_c_unbiased")
@@ -164,15 +135,7 @@ def _percent(share: float | None) -> str:
 
 
 def split_table(profile: ConsistencyProfile, texts: Sequence[str]) -> Table | None:
-    """Return the items that split most evenly, the original with each; None if none splits.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-    texts
-        Columns of texts.
-    """
+    """Return the items that split most evenly, the original with each; None if none splits."""
     counts = profile.counts
     places = np.flatnonzero(counts.splits)
     if not places.size:

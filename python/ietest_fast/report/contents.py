@@ -39,22 +39,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Contents:
-    """All of a report.
-
-    Attributes
-    ----------
-    runs, evaluations, stress, logic, consistency
-        What it is about.
-    sections
-        In order.
-    """
+    """All of a report."""
 
     runs: tuple[FinishedRun, ...]
+    """What it is about."""
     sections: tuple[Section, ...]
+    """In order."""
     evaluations: tuple[Evaluation, ...] = ()
     stress: StressSource | None = None
     consistency: ConsistencySource | None = None
     logic: LogicSource | None = None
+    """What it is about."""
 
     @property
     def charts(self) -> list[Chart]:

@@ -38,23 +38,6 @@ def read_counts(
     Columns are ``model``, ``rho`` and the four counts ``n11``, ``n10``, ``n01`` and ``n00``;
     ``dataset`` and ``collapsed`` if they are there. Rows of one model and rho are its resamples,
     m = 0, 1, ... in their order in the file. Each is tested anew, by the exact law.
-
-    Parameters
-    ----------
-    path
-        CSV, TSV, JSON lines or Parquet.
-    where
-        Only rows that have these values in these columns, compared as text without case, or as
-        numbers where they are.
-    alpha, margin
-        As of a run's configuration.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is none of its kind or not what the counts of its row
-        give, no row is left, a model has not equally many rows at every rho (then some of them are
-        of another run: leave them out), or one row twice (in a column ``m``: one number).
     """
     rows = _read_rows(path, where or {})
     by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}

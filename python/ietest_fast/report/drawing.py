@@ -88,17 +88,7 @@ def label_width(names: Sequence[str]) -> float:
 
 
 def legend_columns(names: Sequence[str], *, most: int = 3, size: float = 11) -> int:
-    """Say how many columns of a legend lie beside each other without being cut off.
-
-    Parameters
-    ----------
-    names
-        What the legend names.
-    most
-        Columns at most.
-    size
-        Of the letters, in points.
-    """
+    """Say how many columns of a legend lie beside each other without being cut off."""
     longest = max(len(plain_label(name)) for name in names)
     # Beside the letters stand the sign of a line and some space.
     width = (0.082 * longest + 0.65) * size / 11

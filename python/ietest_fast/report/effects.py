@@ -28,25 +28,17 @@ LEAST_ROWS = 5
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Substitutions:
-    """The substitutions in a test set, without what only follows from them.
-
-    Attributes
-    ----------
-    names
-        Different ones, such as ``"couch → sofa"``, lower-cased, most frequent first.
-    times
-        How often each was made, int64.
-    row, name
-        Row and name (a position in `names`) of each incidence, each once a row, int64.
-    n_by_row
-        How many were made in each row, int64, shape (n,).
-    """
+    """The substitutions in a test set, without what only follows from them."""
 
     names: tuple[str, ...]
+    """Different ones, such as ``"couch → sofa"``, lower-cased, most frequent first."""
     times: NDArray[np.int64]
+    """How often each was made, int64."""
     row: NDArray[np.int64]
     name: NDArray[np.int64]
+    """Row and name (a position in `names`) of each incidence, each once a row, int64."""
     n_by_row: NDArray[np.int64]
+    """How many were made in each row, int64, shape (n,)."""
 
 
 def find_substitutions(versions: Versions) -> Substitutions:
@@ -189,17 +181,7 @@ def _mean_sd(values: NDArray[np.int64]) -> MeanSd:
 
 
 def count_flips(answers: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Count for each row the classifiers that answer its two versions differently.
-
-    Parameters
-    ----------
-    answers
-        int8, shape (n, n_rho, M, 2).
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-    """
+    """Count for each row the classifiers that answer its two versions differently."""
     flips: NDArray[np.int64] = (answers[..., 0] != answers[..., 1]).sum(axis=(1, 2))
     return flips
 
@@ -213,17 +195,6 @@ def flip_table(
     For a substitution in r of R reworded rows, F of which flip, the number of its rows that flip is
     hypergeometric if it has nothing to do with flips (Fisher's exact test, one-sided); the p-values
     are adjusted by Holm over all substitutions in at least ``LEAST_ROWS`` rows.
-
-    Parameters
-    ----------
-    found
-        The substitutions.
-    answers
-        int8, shape (n, n_rho, M, 2).
-    model
-        Its name.
-    n_shown
-        Rows of the table: those with the smallest p-values.
     """
     from scipy.stats import hypergeom
 

@@ -46,21 +46,14 @@ _MOST_NUMBERS_OF_EDITS = 20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VersionOutcome:
-    """One version of the texts, held against the reference.
-
-    Attributes
-    ----------
-    classifier
-        Name of the model, with m and rho where there are several.
-    tested
-        The paired test and its correction.
-    equivalence
-        Is the difference below the margin, over all texts?
-    """
+    """One version of the texts, held against the reference."""
 
     classifier: str
+    """Name of the model, with m and rho where there are several."""
     tested: VersionTest
+    """The paired test and its correction."""
     equivalence: EquivalenceResult
+    """Is the difference below the margin, over all texts?"""
 
     @property
     def version(self) -> str:
@@ -82,27 +75,18 @@ class VersionOutcome:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Evaluation:
-    """The predictions of one finished model or several, tested.
-
-    Attributes
-    ----------
-    name
-        What the page calls them: the file's name.
-    source
-        The file.
-    comparison
-        The tests.
-    outcomes
-        Every version but the reference of every classifier.
-    notes
-        Whole sentences on what was decided, and on facts of the file that contradict each other.
-    """
+    """The predictions of one finished model or several, tested."""
 
     name: str
+    """What the page calls them: the file's name."""
     source: Path
+    """The file."""
     comparison: Comparison
+    """The tests."""
     outcomes: tuple[VersionOutcome, ...]
+    """Every version but the reference of every classifier."""
     notes: tuple[str, ...] = ()
+    """Whole sentences on what was decided, and on facts of the file that contradict each other."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
@@ -202,20 +186,7 @@ def _say_other_items(first: Evaluation, other: Evaluation) -> tuple[str, ...]:
 
 
 def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> Evaluation:
-    """Read predictions, such as ``ietest-fast eval --out`` writes, and test every version.
-
-    Parameters
-    ----------
-    path
-        A long table of predictions: Parquet, CSV, TSV or JSON lines.
-    alpha, margin
-        Of the tests.
-
-    Raises
-    ------
-    InputError
-        If it is no such table, has no version beside the original, or an answer is no label.
-    """
+    """Read predictions, such as ``ietest-fast eval --out`` writes, and test every version."""
     if path.suffix == ".parquet":
         predictions = Predictions.read(path)
     else:

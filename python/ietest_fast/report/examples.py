@@ -24,23 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TestSetAnswers:
-    """A test set and what the models of a report answered on it.
-
-    Attributes
-    ----------
-    versions
-        Both versions.
-    runs
-        Those with this test set.
-    answers
-        For each run int8, shape (n, n_rho, M, 2).
-    """
+    """A test set and what the models of a report answered on it."""
 
     __test__ = False  # no test of pytest's
 
     versions: Versions
+    """Both versions."""
     runs: tuple[FinishedRun, ...]
+    """Those with this test set."""
     answers: tuple[NDArray[np.int8], ...]
+    """For each run int8, shape (n, n_rho, M, 2)."""
 
     @property
     def hardness(self) -> dict[str, NDArray[np.uint8]]:
@@ -68,15 +61,7 @@ def gather_answers(runs: Sequence[FinishedRun]) -> list[TestSetAnswers]:
 
 
 def pack(found: TestSetAnswers) -> dict[str, str]:
-    """Compress a test set for the page.
-
-    Returns
-    -------
-    dict
-        ``texts``: a JSON object; ``answers``: bytes. Both gzipped, in base64, so that no text of
-        the data stands in the page as it is. The bytes are gold labels (n), changed (n), and for
-        each run its hardness (n; bit q for the q-th quantifier) and its answers (n, n_rho, M, 2).
-    """
+    """Compress a test set for the page."""
     versions = found.versions
     described = {
         "n": len(versions),

@@ -26,19 +26,7 @@ _TITLE = "The same classifiers on further test sets"
 
 
 def make_further_table(result: RunResult, condition: ConditionResult) -> Any:
-    """Make the table of a condition for a terminal: a line for each test set and rho.
-
-    Parameters
-    ----------
-    result
-        Of a run with ``eval_phi``.
-    condition
-        The model, and the transformation of its training data.
-
-    Returns
-    -------
-    rich.table.Table
-    """
+    """Make the table of a condition for a terminal: a line for each test set and rho."""
     from rich import box
     from rich.table import Table as RichTable
 
@@ -98,18 +86,7 @@ def further_lines(result: RunResult, condition: ConditionResult) -> list[str]:
 
 
 def further_tables(runs: Sequence[FinishedRun]) -> list[Table]:
-    """Return the tables of a page; nothing where no run has further test sets.
-
-    Parameters
-    ----------
-    runs
-        Those of the page.
-
-    Returns
-    -------
-    list of Table
-        For each run a line for each test set and a column for each rho, as Table 5; then all tests.
-    """
+    """Return the tables of a page; nothing where no run has further test sets."""
     known = [run for run in runs if run.results is not None and run.results.evaluations]
     return [*(_accuracies(run) for run in known), _tests(known)] if known else []
 

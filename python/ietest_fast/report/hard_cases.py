@@ -20,25 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Quantifier:
-    """For which of a model's classifiers an observation has to be lost.
-
-    Attributes
-    ----------
-    name
-        For ``ietest-fast report --hard-cases``.
-    title
-        In words.
-    every_rho, every_m
-        For all of them, or for one at least.
-    first_m
-        Look at m = 0 only.
-    """
+    """For which of a model's classifiers an observation has to be lost."""
 
     name: str
+    """For ``ietest-fast report --hard-cases``."""
     title: str
+    """In words."""
     every_rho: bool
     every_m: bool
+    """For all of them, or for one at least."""
     first_m: bool = False
+    """Look at m = 0 only."""
 
     def apply(self, lost: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Reduce bool of shape (n, n_rho, M) to shape (n,)."""
@@ -102,19 +94,7 @@ MOST_LISTED = 100
 
 
 def find_lost(answers: NDArray[np.int8], gold: NDArray[np.int8]) -> NDArray[np.bool_]:
-    """Find what each classifier gets right in the original and wrong in the transformed version.
-
-    Parameters
-    ----------
-    answers
-        int8, shape (n, n_rho, M, 2).
-    gold
-        int8, shape (n,).
-
-    Returns
-    -------
-    ndarray of bool, shape (n, n_rho, M)
-    """
+    """Find what each classifier gets right in the original and wrong in the transformed version."""
     right = gold[:, None, None]
     lost: NDArray[np.bool_] = (answers[..., 0] == right) & (answers[..., 1] != right)
     return lost
@@ -126,27 +106,7 @@ def find_hard_cases(
     *,
     quantifier: str = DEFAULT_QUANTIFIER,
 ) -> NDArray[np.int64]:
-    """Find the observations that all models lose.
-
-    Parameters
-    ----------
-    answers
-        For each model int8, shape (n, n_rho, M, 2); rho and M may differ between models.
-    gold
-        int8, shape (n,).
-    quantifier
-        A name of :data:`QUANTIFIERS`, which holds within each model.
-
-    Returns
-    -------
-    ndarray of int64
-        Rows, rising.
-
-    Raises
-    ------
-    InputError
-        If there is no such quantifier, or no model.
-    """
+    """Find the observations that all models lose."""
     if quantifier not in QUANTIFIERS:
         raise InputError(f"hard cases are {', '.join(QUANTIFIERS)}, not {quantifier}")
     if not answers:
@@ -156,12 +116,7 @@ def find_hard_cases(
 
 
 def pack_hardness(answers: NDArray[np.int8], gold: NDArray[np.int8]) -> NDArray[np.uint8]:
-    """Say of each row which quantifiers hold for a model: bit q for the q-th of QUANTIFIERS.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n,)
-    """
+    """Say of each row which quantifiers hold for a model: bit q for the q-th of QUANTIFIERS."""
     lost = find_lost(answers, gold)
     packed = np.zeros(len(gold), np.uint8)
     for bit, quantifier in enumerate(QUANTIFIERS.values()):
@@ -170,13 +125,7 @@ def pack_hardness(answers: NDArray[np.int8], gold: NDArray[np.int8]) -> NDArray[
 
 
 def hard_case_table(hardness: dict[str, NDArray[np.uint8]]) -> Table:
-    """Count hard cases by quantifier, for each model and for all together.
-
-    Parameters
-    ----------
-    hardness
-        By model: :func:`pack_hardness`.
-    """
+    """Count hard cases by quantifier, for each model and for all together."""
     together = np.bitwise_and.reduce(list(hardness.values()))
     n = len(together)
     return Table(
@@ -201,17 +150,7 @@ def hard_case_table(hardness: dict[str, NDArray[np.uint8]]) -> Table:
 
 
 def hard_pair_table(versions: Versions, rows: NDArray[np.int64], *, quantifier: str) -> Table:
-    """List hard cases with both versions of their texts (Tables 17 and 18).
-
-    Parameters
-    ----------
-    versions
-        The test set.
-    rows
-        From :func:`find_hard_cases`; the first ``MOST_LISTED`` are listed.
-    quantifier
-        Which was used.
-    """
+    """List hard cases with both versions of their texts (Tables 17 and 18)."""
     listed = rows[:MOST_LISTED].tolist()
     labels = np.bincount(versions.gold[rows], minlength=len(versions.label_names))
     shares = ", ".join(

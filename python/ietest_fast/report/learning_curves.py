@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def curves_of(result: RunResult) -> list[list[ConditionResult]]:
-    """Return the conditions that differ in the number of training rows alone, ascending.
-
-    Returns
-    -------
-    list of list of ConditionResult
-        Two or more a list; nothing if the run has one number, or trains on all rows.
-    """
+    """Return the conditions that differ in the number of training rows alone, ascending."""
     groups: dict[tuple[str, str], list[ConditionResult]] = {}
     for each in result.conditions:
         if each.train_size is not None:

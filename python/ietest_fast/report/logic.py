@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def rule_table(profile: LogicProfile) -> Table:
-    """Return a line for each property and rule.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-    """
+    """Return a line for each property and rule."""
     return Table(
         name="logic",
         title=profile.title,
@@ -67,13 +61,7 @@ def _row(each: RuleResult) -> tuple[Cell, ...]:
 
 
 def score_table(profile: LogicProfile) -> Table:
-    """Return a line for each part of the score, and the score.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-    """
+    """Return a line for each part of the score, and the score."""
     rows: list[tuple[Cell, ...]] = []
     weights = profile.used_weights
     for name, weight in weights.items():
@@ -119,13 +107,7 @@ def all_tables(profile: LogicProfile) -> list[Table]:
 
 
 def side_by_side(profiles: Sequence[LogicProfile]) -> Table:
-    """Return a line for each property and rule and a column for each classifier: informedness.
-
-    Parameters
-    ----------
-    profiles
-        Of at least two classifiers.
-    """
+    """Return a line for each property and rule and a column for each classifier: informedness."""
     rows: list[tuple[Cell, ...]] = [
         (name, *(_informedness(each, name) for each in profiles))
         for name, rule in RULES.items()

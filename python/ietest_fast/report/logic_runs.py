@@ -29,15 +29,10 @@ N_EXAMPLES = 25
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LogicSource:
-    """The suite logic of one classifier or several.
-
-    Attributes
-    ----------
-    profiles
-        One for each classifier.
-    """
+    """The suite logic of one classifier or several."""
 
     profiles: tuple[LogicProfile, ...]
+    """One for each classifier."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
@@ -50,18 +45,7 @@ def find_logic(path: Path) -> bool:
 
 
 def read_logic_source(paths: Sequence[Path]) -> LogicSource:
-    """Read answers to the suite logic and measure every rule, with the weights of the default.
-
-    Parameters
-    ----------
-    paths
-        Files that ``ietest-fast stress --suite logic --out`` has written; each is a model.
-
-    Raises
-    ------
-    InputError
-        If a file is none.
-    """
+    """Read answers to the suite logic and measure every rule, with the weights of the default."""
     profiles = measure_logic(read_logic(paths))
     if len(profiles) == 1 and not profiles[0].group:
         profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
@@ -69,13 +53,7 @@ def read_logic_source(paths: Sequence[Path]) -> LogicSource:
 
 
 def say_logic(profile: LogicProfile) -> tuple[Verdict, str]:
-    """Say in one sentence what the answers of a classifier show.
-
-    Returns
-    -------
-    tuple of Verdict and str
-        ``DIFFERS`` if an instance of a rule is violated; ``UNDECIDED`` otherwise.
-    """
+    """Say in one sentence what the answers of a classifier show."""
     asked = [each for each in profile.results if each.rule.should_hold and each.n_instances]
     failed = [each for each in asked if each.measured and each.measured.rate.k < each.n_instances]
     scores = (_say(profile.score), _say(profile.informed_score))
@@ -100,13 +78,7 @@ def _say(score: StructuralScore) -> str:
 
 
 def example_tables(profile: LogicProfile) -> list[Table]:
-    """Return violations of each rule, to be read: its questions and the answers.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-    """
+    """Return violations of each rule, to be read: its questions and the answers."""
     return [
         _examples(profile, each)
         for each in profile.results

@@ -41,13 +41,7 @@ def citation() -> str:
 
 
 def check_paper_folder(folder: Path) -> None:
-    """Make sure that files can be put into a folder.
-
-    Raises
-    ------
-    InputError
-        If its name is that of a file.
-    """
+    """Make sure that files can be put into a folder."""
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, a folder expected", path=folder)
 

@@ -25,28 +25,19 @@ _PRESET = "table7-snli"
 
 @dataclass(frozen=True, kw_only=True)
 class PartialInput:
-    """A baseline that saw some of the text columns.
-
-    Attributes
-    ----------
-    columns
-        Those it saw.
-    n, n_right
-        Test observations, and those it got right.
-    interval
-        Wilson's, for its accuracy.
-    most_frequent
-        Share of the most frequent label in the test set: what guessing comes to.
-    p_value
-        Of guessing being right as often (exact binomial test, one-sided).
-    """
+    """A baseline that saw some of the text columns."""
 
     columns: tuple[str, ...]
+    """Those it saw."""
     n: int
     n_right: int
+    """Test observations, and those it got right."""
     interval: Interval
+    """Wilson's, for its accuracy."""
     most_frequent: float
+    """Share of the most frequent label in the test set: what guessing comes to."""
     p_value: float
+    """Of guessing being right as often (exact binomial test, one-sided)."""
 
     @property
     def accuracy(self) -> float:
@@ -61,18 +52,6 @@ def measure_partial_input(train: Corpus, test: Corpus, *, seed: int = 0) -> list
     pair of texts cannot be judged by one of them, so what such a baseline gets right beyond
     guessing shows artefacts of how the data were made. The model is XGBoost with the paper's
     hyperparameters.
-
-    Parameters
-    ----------
-    train, test
-        With the same text columns and label names.
-    seed
-        Of the training.
-
-    Raises
-    ------
-    InputError
-        If the columns or labels differ, or the training set has one label only.
     """
     if train.text_columns != test.text_columns or train.label_names != test.label_names:
         raise InputError(

@@ -77,19 +77,12 @@ Part = Heading | Figures | Numbers | Words | Examples | Wordings | Note
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of a report with a heading.
-
-    Attributes
-    ----------
-    id
-        Its address in a page.
-    title, intro
-        Heading, and a sentence below it.
-    parts
-        In order.
-    """
+    """A part of a report with a heading."""
 
     id: str
+    """Its address in a page."""
     title: str
     intro: str
+    """Heading, and a sentence below it."""
     parts: tuple[Part, ...]
+    """In order."""

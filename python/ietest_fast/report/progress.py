@@ -43,17 +43,7 @@ class Tell(Protocol):
 
 
 class Stage:
-    """What is done at present.
-
-    Parameters
-    ----------
-    label
-        What, and of what: ``"Training, cells"``.
-    total
-        How much there is; None if it is not known.
-    now
-        The clock.
-    """
+    """What is done at present."""
 
     def __init__(self, label: str, total: int | None, now: float) -> None:
         self.label = label
@@ -92,15 +82,7 @@ class Stage:
 
 
 class Progress:
-    """The stages of a command; see :func:`show_progress`.
-
-    Parameters
-    ----------
-    bars
-        A ``rich.progress.Progress``; None: lines.
-    clock
-        Seconds.
-    """
+    """The stages of a command; see :func:`show_progress`."""
 
     def __init__(self, bars: Any = None, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._bars = bars

@@ -27,13 +27,6 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
     Names of files are not among what a run keeps, for files count by what is in them. They are left
     open (``"..."``), each beside the fingerprint of what has to stand there; of what a run does not
     keep at all, such as a block list, a comment says that it may have been given.
-
-    Parameters
-    ----------
-    results
-        Of the run.
-    condition
-        Whose model, transformation and number of training rows are meant.
     """
     settings = results.settings
     data, split, demo = settings.data, settings.data.split, settings.data.demo

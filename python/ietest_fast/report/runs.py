@@ -37,29 +37,20 @@ MOST_DEMO_ROWS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Versions:
-    """Both versions of a test set, and what led from one to the other.
-
-    Attributes
-    ----------
-    original, transformed
-        Tables of n rows with the text columns.
-    edits
-        Table with ``ietest_fast.transform.EDIT_SCHEMA``; byte offsets in the original texts. Those
-        of a composition as if they were made at once.
-    gold
-        Labels, int8, shape (n,).
-    label_names
-        By label.
-    changed
-        Which rows the transformation changed, bool, shape (n,).
-    """
+    """Both versions of a test set, and what led from one to the other."""
 
     original: pa.Table
     transformed: pa.Table
+    """Tables of n rows with the text columns."""
     edits: pa.Table
+    """Table with ``ietest_fast.transform.EDIT_SCHEMA``; byte offsets in the original texts. Those
+    of a composition as if they were made at once."""
     gold: NDArray[np.int8]
+    """Labels, int8, shape (n,)."""
     label_names: tuple[str, ...]
+    """By label."""
     changed: NDArray[np.bool_]
+    """Which rows the transformation changed, bool, shape (n,)."""
 
     def __len__(self) -> int:
         return len(self.gold)
@@ -72,29 +63,20 @@ class Versions:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FinishedRun:
-    """One model under one transformation: a run that has ended, or a part of it, as it left it.
-
-    Attributes
-    ----------
-    name
-        What figures and tables call it.
-    source
-        The run's folder, or the file of counts.
-    model, transformation, data_name
-        What was tested, on what.
-    condition
-        Its numbers.
-    results
-        All that stands in ``results.json``; None for counts.
-    """
+    """One model under one transformation: a run that has ended, or a part of it, as it left it."""
 
     name: str
+    """What figures and tables call it."""
     source: Path
+    """The run's folder, or the file of counts."""
     model: str
     transformation: str
     data_name: str
+    """What was tested, on what."""
     condition: ConditionResult
+    """Its numbers."""
     results: RunResult | None = None
+    """All that stands in ``results.json``; None for counts."""
 
     @property
     def rhos(self) -> tuple[RhoResult, ...]:
@@ -292,15 +274,7 @@ def _numbers_of(rho: RhoResult) -> dict[str, Any]:
 
 
 def read_folder(folder: str | Path) -> list[FinishedRun]:
-    """Read what a run left in its folder: each model under each transformation.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or no run has ended there.
-    StoreError
-        If its ``results.json`` is damaged, or of another format.
-    """
+    """Read what a run left in its folder: each model under each transformation."""
     folder = Path(folder)
     if folder.is_file():
         raise InputError("is a file; the folder of a run is expected", path=folder)

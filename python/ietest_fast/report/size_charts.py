@@ -28,15 +28,7 @@ _ROWS = "training rows"
 
 
 def size_accuracy_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
-    """Draw accuracy on both versions over the number of training rows.
-
-    Parameters
-    ----------
-    curve
-        Runs that differ in it alone, ascending.
-    name
-        Of the figure's file.
-    """
+    """Draw accuracy on both versions over the number of training rows."""
     lines = [
         (f"ρ = {rho:g}, {label}", rho, read)
         for rho in chosen_rhos((own.rho for own in curve[0].rhos), _MOST_RHO_OF_ACCURACY)
@@ -61,13 +53,7 @@ def size_accuracy_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
 
 
 def size_loss_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
-    """Draw the loss of accuracy over the number of training rows, a line for each rho.
-
-    Parameters
-    ----------
-    curve, name
-        As for :func:`size_accuracy_chart`.
-    """
+    """Draw the loss of accuracy over the number of training rows, a line for each rho."""
     rhos = chosen_rhos((own.rho for own in curve[0].rhos), _MOST_RHO_OF_LOSS)
     first, last = curve[0], curve[-1]
     where = "all" if first.rhos[0].reworded_delta is None else "the reworded"

@@ -33,18 +33,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MarkedSample:
-    """A sample of rephrasings with everybody's marks.
-
-    Attributes
-    ----------
-    sample
-        What was drawn.
-    marks
-        By person and item; of one person at least.
-    """
+    """A sample of rephrasings with everybody's marks."""
 
     sample: Sample
+    """What was drawn."""
     marks: Mapping[str, Mapping[int, str]]
+    """By person and item; of one person at least."""
 
     @property
     def sound_rows(self) -> list[int]:
@@ -84,13 +78,7 @@ class MarkedSample:
 
 
 def read_marked(path: Path) -> MarkedSample:
-    """Read a sample and the marks beside it.
-
-    Raises
-    ------
-    InputError
-        If it is no sample, a file of marks is damaged, or nobody has marked anything.
-    """
+    """Read a sample and the marks beside it."""
     sample = read_sample(path)
     marks = read_all_marks(sample)
     if not marks:
@@ -158,13 +146,7 @@ def _needed(
 
 
 def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
-    """Give what people found of a run's rephrasings, and its test on the sound ones.
-
-    Raises
-    ------
-    InputError
-        If the sample was not drawn from the run's test set.
-    """
+    """Give what people found of a run's rephrasings, and its test on the sound ones."""
     sample = marked.sample
     check_run(sample, run)
     tables = [summary_table(sample, marked.marks)]

@@ -12,15 +12,7 @@ if TYPE_CHECKING:
 
 
 def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
-    """Return a line for each stratum.
-
-    Parameters
-    ----------
-    found
-        The tests of one column's strata.
-    whose
-        The version, or the model and the version, for the title.
-    """
+    """Return a line for each stratum."""
     knows_flips = any(each.flips is not None for each in found.strata)
     level = f"{100 * (1 - 2 * found.alpha):g}%"
     among = "" if found.p_adjusted is None else ", corrected for the number of versions"

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def accuracy_table(profile: StressProfile) -> Table:
-    """Return a line for each test: accuracy, its change, and the paired test (Table 3).
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-    """
+    """Return a line for each test: accuracy, its change, and the paired test (Table 3)."""
     groups = list(dict.fromkeys(name for test in _all(profile) for name in test.by_group))
     rows: list[tuple[Cell, ...]] = []
     for test in _all(profile):
@@ -70,18 +64,7 @@ def accuracy_table(profile: StressProfile) -> Table:
 
 
 def error_table(profile: StressProfile) -> Table | None:
-    """Return a line for each test: what the errors are (Table 4; section 4.4).
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-
-    Returns
-    -------
-    Table or None
-        None where labels are not known.
-    """
+    """Return a line for each test: what the errors are (Table 4; section 4.4)."""
     names = profile.label_names
     if names is None or profile.original.confusion is None:
         return None
@@ -111,18 +94,7 @@ def error_table(profile: StressProfile) -> Table | None:
 
 
 def kind_table(profile: StressProfile) -> Table | None:
-    """Return accuracy by the kind of change and by the kind of word that was changed.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-
-    Returns
-    -------
-    Table or None
-        None where no test has two kinds.
-    """
+    """Return accuracy by the kind of change and by the kind of word that was changed."""
     rows: list[tuple[Cell, ...]] = []
     for test in profile.tests:
         for what, shares in (("change", test.by_kind), ("word", test.by_word)):
@@ -149,18 +121,7 @@ def kind_table(profile: StressProfile) -> Table | None:
 
 
 def pair_tables(profile: StressProfile) -> list[Table]:
-    """Return which pairs of antonyms are easy, and whether the training data show them (4.3).
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-
-    Returns
-    -------
-    list of Table
-        Two for each test with antonyms; none without training data.
-    """
+    """Return which pairs of antonyms are easy, and whether the training data show them (4.3)."""
     return [
         table
         for test in profile.tests
@@ -219,13 +180,7 @@ def all_tables(profile: StressProfile) -> list[Table]:
 
 
 def side_by_side(profiles: Sequence[StressProfile]) -> Table:
-    """Return a line for each test and a column for each classifier: accuracies.
-
-    Parameters
-    ----------
-    profiles
-        Of at least two classifiers.
-    """
+    """Return a line for each test and a column for each classifier: accuracies."""
     names = list(dict.fromkeys(test.name for each in profiles for test in _all(each)))
     found = [{test.name: test.accuracy for test in _all(each)} for each in profiles]
     return Table(

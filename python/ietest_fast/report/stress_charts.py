@@ -32,35 +32,14 @@ Series = tuple[str, "Mapping[str, Share]"]
 
 
 def stress_chart(profiles: Sequence[StressProfile], name: str) -> Chart:
-    """Draw the accuracy of classifiers on the originals and on every test.
-
-    Parameters
-    ----------
-    profiles
-        One or several.
-    name
-        Of the chart.
-    """
+    """Draw the accuracy of classifiers on the originals and on every test."""
     series = [(each.name, each.accuracies) for each in profiles]
     what = profiles[0].name if len(profiles) == 1 else f"{len(profiles)} models"
     return _chart(series, name=name, title=f"Accuracy of {what} on every test")
 
 
 def group_chart(profile: StressProfile, name: str) -> Chart | None:
-    """Draw the accuracy of a classifier on every test by a column such as genre.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
-    name
-        Of the chart.
-
-    Returns
-    -------
-    Chart or None
-        None without such a column.
-    """
+    """Draw the accuracy of a classifier on every test by a column such as genre."""
     results = (profile.original, *profile.tests)
     groups = list(dict.fromkeys(group for each in results for group in each.by_group))
     if not groups:

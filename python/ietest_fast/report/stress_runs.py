@@ -36,18 +36,12 @@ _WORDS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StressSource:
-    """The stress tests of one classifier or several.
-
-    Attributes
-    ----------
-    profiles
-        One for each classifier.
-    run
-        How the answers of the first came about.
-    """
+    """The stress tests of one classifier or several."""
 
     profiles: tuple[StressProfile, ...]
+    """One for each classifier."""
     run: StressRun
+    """How the answers of the first came about."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
@@ -62,20 +56,7 @@ def find_stress(path: Path) -> bool:
 def read_stress(
     paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01
 ) -> StressSource:
-    """Read answers to stress tests and measure every test.
-
-    Parameters
-    ----------
-    paths
-        Files that ``ietest-fast stress --out`` has written; each is a model.
-    alpha, margin
-        Of the paired tests.
-
-    Raises
-    ------
-    InputError
-        If a file is none, or the files do not go together.
-    """
+    """Read answers to stress tests and measure every test."""
     answers = read_answers(paths)
     profiles = measure_answers(answers, alpha=alpha, margin=margin)
     if len(profiles) == 1 and not profiles[0].group:
@@ -84,14 +65,7 @@ def read_stress(
 
 
 def say_stress(profile: StressProfile) -> tuple[Verdict, str]:
-    """Say in one sentence what the tests of a classifier show.
-
-    Returns
-    -------
-    tuple of Verdict and str
-        ``DIFFERS`` if a test that keeps labels is shown to change the accuracy or the answers;
-        ``ALIKE`` if all are shown to be alike and there are no others; ``UNDECIDED`` otherwise.
-    """
+    """Say in one sentence what the tests of a classifier show."""
     by_verdict: dict[Verdict, list[StressResult]] = {}
     for test in profile.tests:
         if test.comparison is not None:
@@ -135,11 +109,6 @@ def example_tables(profile: StressProfile) -> list[Table]:
     """Return rows of every test that are answered wrongly, to be read.
 
     Of tests that keep labels: those whose original is answered rightly.
-
-    Parameters
-    ----------
-    profile
-        Of one classifier.
     """
     table = profile.predictions.table
     names = [name for name in profile.predictions.extra_columns if _holds_texts(table, name)]

@@ -23,23 +23,6 @@ def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
     Nothing is retrained. The exact law is used, and observations are taken as independent, also
     where the run drew clusters. Which classifiers are collapsed is what the whole test set says:
     on a few of its rows any might be.
-
-    Parameters
-    ----------
-    run
-        A finished run with its answers.
-    rows
-        Rows of the test set, each once.
-
-    Returns
-    -------
-    FinishedRun
-        Of the same name, with counts alone: it has no folder, and no signature.
-
-    Raises
-    ------
-    InputError
-        Without rows, with one twice, or with one that the test set has not.
     """
     chosen = np.asarray(rows, np.int64)
     if chosen.size == 0:

@@ -374,15 +374,7 @@ def make_across_table(across: Sequence[AcrossTransformations]) -> Table:
 
 
 def across_lines(result: RunResult, across: Sequence[AcrossTransformations]) -> list[str]:
-    """Return the sentences below such a table: the level, and the test of all versions at once.
-
-    Parameters
-    ----------
-    result
-        The run.
-    across
-        What holds over the transformations of one of its models, at each rho.
-    """
+    """Return the sentences below such a table: the level, and the test of all versions at once."""
     first = across[0]
     n_phis = len(first.transformations)
     level = f"corrected by Holm's rule for {n_phis} transformations, lies below α = {first.alpha:g}"

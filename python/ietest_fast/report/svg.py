@@ -22,23 +22,16 @@ _XLINK = "http://www.w3.org/1999/xlink"
 
 @dataclass(frozen=True, kw_only=True)
 class Palette:
-    """Colours of figures.
-
-    Attributes
-    ----------
-    ink, quiet, grid
-        Of text, of axes and of lines behind the data.
-    ground
-        Of what lies behind the figure.
-    series
-        Of models or versions, in order; markers and lines differ, too.
-    """
+    """Colours of figures."""
 
     ink: str
     quiet: str
     grid: str
+    """Of text, of axes and of lines behind the data."""
     ground: str
+    """Of what lies behind the figure."""
     series: tuple[str, ...]
+    """Of models or versions, in order; markers and lines differ, too."""
 
     @property
     def style(self) -> dict[Any, Any]:
@@ -98,27 +91,18 @@ _THEME = {
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """A figure and what a page has to say with it.
-
-    Attributes
-    ----------
-    name
-        Of its files, and of its ids in a page.
-    title
-        What it shows.
-    summary
-        What there is to see, for readers that do not see it.
-    draw
-        Makes the figure in a palette; gives it with the hints of its artists, by gid.
-    note
-        How it is read, for everybody: stands below it.
-    """
+    """A figure and what a page has to say with it."""
 
     name: str
+    """Of its files, and of its ids in a page."""
     title: str
+    """What it shows."""
     summary: str
+    """What there is to see, for readers that do not see it."""
     draw: Callable[[Palette], tuple[Figure, Mapping[str, str]]]
+    """Makes the figure in a palette; gives it with the hints of its artists, by gid."""
     note: str = ""
+    """How it is read, for everybody: stands below it."""
 
     def to_page(self) -> str:
         """Draw it as one ``svg`` element in the page's colours, without a fixed size."""

@@ -82,22 +82,15 @@ Cell = Value | MeanSd | Range | PValue
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Parameters
-    ----------
-    name
-        What stands above it.
-    kind
-        ``"text"``, ``"count"``, ``"percent"`` (a share of 1), ``"points"`` (a difference of
-        shares), ``"p"``, or ``"number"``.
-    digits
-        After the decimal point.
-    """
+    """A column of a table."""
 
     name: str
+    """What stands above it."""
     kind: str = "text"
+    """``"text"``, ``"count"``, ``"percent"`` (a share of 1), ``"points"`` (a difference of shares),
+    ``"p"``, or ``"number"``."""
     digits: int = 2
+    """After the decimal point."""
 
     @property
     def is_numeric(self) -> bool:
@@ -152,28 +145,19 @@ def show_p(p: float, *, threshold: float | None = None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows under named columns.
-
-    Attributes
-    ----------
-    name
-        Of the files it is written to: lower-case letters, digits and hyphens.
-    title
-        What it shows, on one line.
-    columns
-        In order.
-    rows
-        Values as they are, one for each column: shares of 1, not percent; None where there is no
-        value.
-    note
-        What the reader has to know of it.
-    """
+    """Rows under named columns."""
 
     name: str
+    """Of the files it is written to: lower-case letters, digits and hyphens."""
     title: str
+    """What it shows, on one line."""
     columns: tuple[Column, ...]
+    """In order."""
     rows: tuple[tuple[Cell, ...], ...]
+    """Values as they are, one for each column: shares of 1, not percent; None where there is no
+    value."""
     note: str = ""
+    """What the reader has to know of it."""
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -183,13 +167,7 @@ class Table:
                 )
 
     def without(self, *names: str, note: str) -> Table:
-        """Leave columns out, and say what there is to know of the others.
-
-        Raises
-        ------
-        ValueError
-            If there is no such column.
-        """
+        """Leave columns out, and say what there is to know of the others."""
         missing = set(names) - {column.name for column in self.columns}
         if missing:
             raise ValueError(f"the table {self.name} has no column {min(missing)}")

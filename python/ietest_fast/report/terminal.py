@@ -25,15 +25,7 @@ if TYPE_CHECKING:
 
 
 def echo(*lines: object, err: bool = False) -> None:
-    """Print lines on standard output.
-
-    Parameters
-    ----------
-    *lines
-        Each is one line, whatever is in it; line breaks at its beginning and end are empty lines.
-    err
-        Print on standard error.
-    """
+    """Print lines on standard output."""
     for each in lines or ("",):
         whole = str(each)
         line = whole.strip("\n")
@@ -56,15 +48,6 @@ def make_console(
     """Make a console for tables, on which strings are data: no markup, no control characters.
 
     Off a terminal it is at least 100 columns wide, and a closed pipe is the caller's to handle.
-
-    Parameters
-    ----------
-    file
-        Where it writes, without colours; None is standard output.
-    width
-        Columns; None asks the terminal.
-    err
-        Write on standard error instead of standard output.
     """
     from rich.console import Console
     from rich.text import Text

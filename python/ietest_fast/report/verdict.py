@@ -23,13 +23,6 @@ def say_condition(condition: ConditionResult, *, name: str | None = None) -> str
 
     The sentence follows the verdicts that hold over all rho, and names the rho wherever they are
     not all the same. Of classifiers that cannot be told from guessing it says so.
-
-    Parameters
-    ----------
-    condition
-        One model under one transformation.
-    name
-        What the model is called; None for its key.
     """
     name = condition.model if name is None else name
     n_collapsed = len(condition.collapsed)

@@ -27,26 +27,18 @@ MOST_BYTES = 4_000_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WordingsOfItems:
-    """Items to be read on the page.
-
-    Attributes
-    ----------
-    models
-        Names of the classifiers.
-    columns
-        Names of the columns of texts.
-    items
-        For each its name, its gold label, and rows: version, texts, and for each classifier its
-        answer, whether that is right and the confidence in the gold label, or None.
-    n_left, n_split_left
-        Items that are not carried, and those of them that a classifier splits.
-    """
+    """Items to be read on the page."""
 
     models: tuple[str, ...]
+    """Names of the classifiers."""
     columns: tuple[str, ...]
+    """Names of the columns of texts."""
     items: tuple[dict[str, Any], ...]
+    """For each its name, its gold label, and rows: version, texts, and for each classifier its
+    answer, whether that is right and the confidence in the gold label, or None."""
     n_left: int
     n_split_left: int = 0
+    """Items that are not carried, and those of them that a classifier splits."""
 
     def pack(self) -> str:
         """Compress for the page: JSON, gzipped, in base64, so that no text stands there as is."""
@@ -78,20 +70,7 @@ def _pack(models: Sequence[str], columns: Sequence[str], items: Sequence[dict[st
 def gather_wordings(
     profiles: Sequence[ConsistencyProfile], texts: Sequence[str]
 ) -> WordingsOfItems | None:
-    """Put the answers of classifiers to the same wordings beside each other.
-
-    Parameters
-    ----------
-    profiles
-        One for each classifier.
-    texts
-        Columns of texts.
-
-    Returns
-    -------
-    WordingsOfItems or None
-        None where there are no texts.
-    """
+    """Put the answers of classifiers to the same wordings beside each other."""
     columns = [name for name in texts if any(name in each.predictions.columns for each in profiles)]
     if not columns:
         return None

@@ -19,30 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AnytimeTestResult(Result):
-    """What has been shown so far of two versions whose pairs come one after another.
-
-    Attributes
-    ----------
-    counts
-        The four counts so far.
-    log_e
-        Natural logarithm of the e-value so far.
-    max_log_e
-        The largest so far; the same as ``log_e`` if only counts are known.
-    alpha
-        The level.
-    n_to_reject
-        The number of pairs after which the e-value first reached ``1 / alpha``; None if it has not,
-        or if only counts are known.
-    """
+    """What has been shown so far of two versions whose pairs come one after another."""
 
     title = "Anytime-valid paired test"
 
     counts: PairedCounts
+    """The four counts so far."""
     log_e: float
+    """Natural logarithm of the e-value so far."""
     max_log_e: float
+    """The largest so far; the same as ``log_e`` if only counts are known."""
     alpha: float
+    """The level."""
     n_to_reject: int | None
+    """The number of pairs after which the e-value first reached ``1 / alpha``; None if it has not,
+    or if only counts are known."""
 
     @property
     def e_value(self) -> float:

@@ -58,29 +58,14 @@ def bootstrap_intervals(
 
 
 def acceleration_of(left_out: NDArray[np.float64], frequencies: NDArray[np.int64]) -> float:
-    """Return the acceleration of a BCa interval (Efron 1987).
-
-    Parameters
-    ----------
-    left_out
-        Shape (U,), the estimates without a unit of each type (the jackknife). Those of a mean of
-        equal units give their skewness.
-    frequencies
-        Shape (U,), how many units have the type.
-    """
+    """Return the acceleration of a BCa interval (Efron 1987)."""
     centred = float(frequencies @ left_out) / float(frequencies.sum()) - left_out
     spread = float(frequencies @ centred**2)
     return float(frequencies @ centred**3) / (6 * math.sqrt(spread) ** 3)
 
 
 def bca_levels(share_below: float, acceleration: float, alpha: float) -> tuple[float, float]:
-    """Return the shares of the law below and above a BCa interval at confidence 1 - alpha.
-
-    Parameters
-    ----------
-    share_below
-        The share of the law below the estimate, half of the ties added: the bias.
-    """
+    """Return the shares of the law below and above a BCa interval at confidence 1 - alpha."""
     normal = NormalDist()
     z0 = normal.inv_cdf(min(max(share_below, 1e-16), 1 - 1e-16))
     z = normal.inv_cdf(1 - alpha / 2)
@@ -190,15 +175,7 @@ class WideLaw:
 
 
 def to_power(numbers: NDArray[np.complex128], times: int) -> NDArray[np.complex128]:
-    """Multiply complex numbers with themselves, by squaring: quicker than NumPy's large powers.
-
-    Parameters
-    ----------
-    numbers
-        Of absolute values up to 1.
-    times
-        At least 1.
-    """
+    """Multiply complex numbers with themselves, by squaring: quicker than NumPy's large powers."""
     result = None
     while True:
         if times & 1:

@@ -23,19 +23,7 @@ def find_flips(
     gold: Any = None,
     clusters: Any = None,
 ) -> FlipResult | None:
-    """Compare the answers to paraphrases with those to their originals.
-
-    Parameters
-    ----------
-    buckets, correct, is_original, answers, gold, clusters
-        As for :func:`ietest_fast.stats.measure_consistency`, and checked there.
-
-    Returns
-    -------
-    FlipResult or None
-        Of all paraphrases with an original; those of a bucket, or cluster, depend on each other.
-        None if there are fewer than two such paraphrases, or fewer than two clusters of them.
-    """
+    """Compare the answers to paraphrases with those to their originals."""
     labels = as_column(buckets, "buckets")
     _, codes = np.unique(labels, return_inverse=True)
     place = np.full(int(codes.max()) + 1, -1, dtype=np.int64)

@@ -37,30 +37,21 @@ BootstrapMethod = Literal["exact", "resample"]
 
 @dataclass(frozen=True, kw_only=True)
 class BucketEstimate:
-    """An estimate with its interval.
-
-    Attributes
-    ----------
-    value
-        The estimate; None where it is not defined.
-    standard_error
-        By the jackknife over units (buckets, or clusters of them); None if the measure is not
-        defined without one of them.
-    interval
-        BCa bootstrap interval (Efron 1987) over units, each end moved away from the value by
-        Student's quantile over the normal one; None where there are fewer than two units, the
-        measure is undefined in a replicate as often as not, or it is a PVAP above 1.
-    method
-        How the interval was found: ``exact``, the limit for large S, or ``resample``.
-    n_undefined
-        Replicates in which the measure is not defined; they are left out.
-    """
+    """An estimate with its interval."""
 
     value: float | None
+    """The estimate; None where it is not defined."""
     standard_error: float | None
+    """By the jackknife over units (buckets, or clusters of them); None if the measure is not
+    defined without one of them."""
     interval: Interval | None
+    """BCa bootstrap interval (Efron 1987) over units, each end moved away from the value by
+    Student's quantile over the normal one; None where there are fewer than two units, the measure
+    is undefined in a replicate as often as not, or it is a PVAP above 1."""
     method: BootstrapMethod
+    """How the interval was found: ``exact``, the limit for large S, or ``resample``."""
     n_undefined: int = 0
+    """Replicates in which the measure is not defined; they are left out."""
 
     def as_consistency(self) -> BucketEstimate:
         """Return 1 - 2 v: P_C of a variance within buckets (eq. 7)."""
@@ -119,20 +110,7 @@ def estimate_measures(
     seed: int,
     n_threads: int | None,
 ) -> dict[str, BucketEstimate]:
-    """Estimate measures of units, and the intervals.
-
-    Parameters
-    ----------
-    table
-        The units.
-    names
-        Of measures.
-    are_differences
-        Whether the table has the columns of two sides, and the measures are differences.
-    method
-        ``exact`` computes the limit where a measure is a ratio of two sums, and draws replicates
-        for the others; ``resample`` draws replicates for all.
-    """
+    """Estimate measures of units, and the intervals."""
     alpha = 1 - confidence_level
     value_of = evaluate_difference if are_differences else evaluate
     found: dict[str, BucketEstimate] = {}

@@ -28,22 +28,15 @@ _N_COLUMNS = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """How a measure is computed from sums.
-
-    Attributes
-    ----------
-    formula
-        One of those above.
-    columns
-        Names of the sums that it takes.
-    least, most
-        What it cannot exceed.
-    """
+    """How a measure is computed from sums."""
 
     formula: int
+    """One of those above."""
     columns: tuple[str, ...]
+    """Names of the sums that it takes."""
     least: float = 0.0
     most: float = 1.0
+    """What it cannot exceed."""
 
     @property
     def sizes(self) -> str:
@@ -84,21 +77,14 @@ MEASURES: Mapping[str, Measure] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UnitTable:
-    """What is drawn, buckets or clusters of them, by type.
-
-    Attributes
-    ----------
-    columns
-        Names of the numbers that are summed.
-    values
-        Shape (U, F), float64: those of each type.
-    weights
-        Shape (U,), int64: how many units are of the type.
-    """
+    """What is drawn, buckets or clusters of them, by type."""
 
     columns: tuple[str, ...]
+    """Names of the numbers that are summed."""
     values: NDArray[np.float64]
+    """Shape (U, F), float64: those of each type."""
     weights: NDArray[np.int64]
+    """Shape (U,), int64: how many units are of the type."""
 
     @property
     def n_units(self) -> int:
@@ -240,18 +226,7 @@ def evaluate_difference(
 def to_core(
     measures: Sequence[Measure], columns: tuple[str, ...], *, are_differences: bool = False
 ) -> NDArray[np.int64]:
-    """Write measures as the core wants them: formula and columns in a row each.
-
-    Parameters
-    ----------
-    measures
-        The measures.
-    columns
-        Names of the columns that they are of.
-    are_differences
-        Whether the same measure of the other side, whose columns' names end in :data:`OTHER`, is
-        subtracted.
-    """
+    """Write measures as the core wants them: formula and columns in a row each."""
     rows = []
     for measure in measures:
         row = [measure.formula]

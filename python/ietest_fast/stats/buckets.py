@@ -29,49 +29,36 @@ class BucketCounts:
 
     A bucket is an item with its paraphrases (Srikanth et al. 2024). The original wording is no
     paraphrase of itself: it is kept apart.
-
-    Attributes
-    ----------
-    names
-        Shape (B,): the buckets that have a paraphrase, in order of occurrence.
-    sizes
-        Shape (B,), int64: how many paraphrases a bucket has, n.
-    right
-        Shape (B,), int64: how many of them are answered right, k.
-    same
-        Shape (B,), int64: ordered pairs of different paraphrases with the same answer, right or
-        wrong; None if answers are not known.
-    originals
-        Shape (B,), int8: 1 if the original is answered right, 0 if wrong, -1 if there is none.
-    flipped
-        Shape (B,), int64: paraphrases whose answer is not that to the original; if answers are not
-        known, those that are right where it is wrong, or wrong where it is right. 0 where there is
-        no original.
-    confidence, original_confidence
-        Shape (B,), float64: mean confidence in the gold label over the paraphrases, and that of
-        the original (NaN where there is none); None if not known.
-    confidence_distance
-        Shape (B,), float64: mean distance of the paraphrases' confidence to the original's.
-    clusters
-        Shape (B,), int64: the cluster of each bucket, 0 to C - 1; None if buckets are independent.
-    n_clusters
-        C, or None.
-    n_without_paraphrases
-        Buckets that have nothing but an original; they are left out.
     """
 
     names: NDArray[Any]
+    """Shape (B,): the buckets that have a paraphrase, in order of occurrence."""
     sizes: NDArray[np.int64]
+    """Shape (B,), int64: how many paraphrases a bucket has, n."""
     right: NDArray[np.int64]
+    """Shape (B,), int64: how many of them are answered right, k."""
     same: NDArray[np.int64] | None
+    """Shape (B,), int64: ordered pairs of different paraphrases with the same answer, right or
+    wrong; None if answers are not known."""
     originals: NDArray[np.int8]
+    """Shape (B,), int8: 1 if the original is answered right, 0 if wrong, -1 if there is none."""
     flipped: NDArray[np.int64]
+    """Shape (B,), int64: paraphrases whose answer is not that to the original; if answers are not
+    known, those that are right where it is wrong, or wrong where it is right. 0 where there is no
+    original."""
     confidence: NDArray[np.float64] | None
     original_confidence: NDArray[np.float64] | None
+    """Shape (B,), float64: mean confidence in the gold label over the paraphrases, and that of the
+    original (NaN where there is none); None if not known."""
     confidence_distance: NDArray[np.float64] | None
+    """Shape (B,), float64: mean distance of the paraphrases' confidence to the original's."""
     clusters: NDArray[np.int64] | None
+    """Shape (B,), int64: the cluster of each bucket, 0 to C - 1; None if buckets are
+    independent."""
     n_clusters: int | None
+    """C, or None."""
     n_without_paraphrases: int
+    """Buckets that have nothing but an original; they are left out."""
 
     def __len__(self) -> int:
         return int(self.sizes.size)

@@ -33,51 +33,37 @@ TOO_SKEWED = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class ChurnResult(Result):
-    """Churn of M retrained classifiers across versions, and what of it retraining explains.
-
-    Attributes
-    ----------
-    n, n_classifiers, n_clusters
-        Texts, M, and clusters (None without them).
-    flip_rate
-        Share of texts and classifiers whose two answers differ.
-    churn_original, churn_transformed
-        How often two different classifiers disagree on the same version.
-    churn_across
-        How often a classifier's answer to the original differs from another one's answer to the
-        transformed text.
-    excess
-        The excess churn: ``churn_across`` minus :attr:`noise_floor`.
-    standard_error
-        Of the excess churn over texts (over clusters, where given).
-    skewness
-        Of the excess churn over texts (clusters): ``sum(e**3) / sum(e**2)**1.5``, e being their
-        centred terms. 0 where they do not vary.
-    p_value
-        One-sided: P(excess churn >= the observed one) if versions are swapped by coins.
-    method, n_resamples, seed
-        ``exact``, or ``resample`` with S replicates from a seed.
-    n_types
-        Number of different kinds of texts (clusters) on which two classifiers or more flip.
-    """
+    """Churn of M retrained classifiers across versions, and what of it retraining explains."""
 
     title = "Excess churn"
 
     n: int
     n_classifiers: int
     n_clusters: int | None
+    """Texts, M, and clusters (None without them)."""
     flip_rate: float
+    """Share of texts and classifiers whose two answers differ."""
     churn_original: float
     churn_transformed: float
+    """How often two different classifiers disagree on the same version."""
     churn_across: float
+    """How often a classifier's answer to the original differs from another one's answer to the
+    transformed text."""
     excess: float
+    """The excess churn: ``churn_across`` minus :attr:`noise_floor`."""
     standard_error: float
+    """Of the excess churn over texts (over clusters, where given)."""
     skewness: float
+    """Of the excess churn over texts (clusters): ``sum(e**3) / sum(e**2)**1.5``, e being their
+    centred terms. 0 where they do not vary."""
     p_value: float
+    """One-sided: P(excess churn >= the observed one) if versions are swapped by coins."""
     method: ChurnMethod
     n_resamples: int | None
     seed: int | None
+    """``exact``, or ``resample`` with S replicates from a seed."""
     n_types: int
+    """Number of different kinds of texts (clusters) on which two classifiers or more flip."""
 
     @property
     def noise_floor(self) -> float:

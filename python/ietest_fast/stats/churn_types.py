@@ -17,21 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChurnTypes:
-    """Units with flips of at least two classifiers, sorted into types.
-
-    Attributes
-    ----------
-    sizes
-        Shape (U,), int64: the number of classifiers whose products a type has.
-    counts
-        Shape (U,), int64: how many units are of the type.
-    products
-        int64, size * (size - 1) / 2 for each type: g(0, 1), g(0, 2), ..., g(1, 2), ...
-    """
+    """Units with flips of at least two classifiers, sorted into types."""
 
     sizes: NDArray[np.int64]
+    """Shape (U,), int64: the number of classifiers whose products a type has."""
     counts: NDArray[np.int64]
+    """Shape (U,), int64: how many units are of the type."""
     products: NDArray[np.int64]
+    """int64, size * (size - 1) / 2 for each type: g(0, 1), g(0, 2), ..., g(1, 2), ..."""
 
     @property
     def n_units(self) -> int:
@@ -48,13 +41,7 @@ def sum_churn(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def count_disagreements(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count ordered pairs of different classifiers that disagree.
-
-    Returns
-    -------
-    ndarray of int64, shape (3,)
-        Over all texts: within the original, within the transformed version, and across.
-    """
+    """Count ordered pairs of different classifiers that disagree."""
     within_a = within_b = across = 0
     for m, other in combinations(range(a.shape[1]), 2):
         within_a += 2 * int((a[:, m] != a[:, other]).sum())
@@ -71,15 +58,7 @@ def find_types(
     codes: NDArray[np.int64] | None = None,
     n_clusters: int | None = None,
 ) -> ChurnTypes:
-    """Sort texts, or clusters of them, into types.
-
-    Parameters
-    ----------
-    a, b
-        Shape (n, M): labels as numbers, 0 to ``n_labels`` - 1.
-    codes, n_clusters
-        Shape (n,), the cluster of each text, and their number; None for single texts.
-    """
+    """Sort texts, or clusters of them, into types."""
     if codes is None or n_clusters is None:
         return _types_of_texts(a, b, n_labels)
     return _types_of_clusters(a, b, codes, n_clusters)

@@ -18,26 +18,7 @@ if TYPE_CHECKING:
 def read_classifiers(
     original: Any, transformed: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
-    """Read the outcomes or scores of M classifiers on both versions of n texts.
-
-    Parameters
-    ----------
-    original, transformed
-        Shape (n, M), numbers: 2-d arrays, pandas or polars data frames, Arrow tables, or
-        dictionaries of columns. Columns are paired by name if both have the same names, in
-        whatever order, and by position otherwise.
-
-    Returns
-    -------
-    original, transformed : ndarray of float64, shape (n, M)
-    names : tuple of str
-        Those of ``original`` where it has some.
-
-    Raises
-    ------
-    InputError
-        If a value is missing or no finite number, shapes differ, or two columns have one name.
-    """
+    """Read the outcomes or scores of M classifiers on both versions of n texts."""
     a, names = _as_matrix(original, "original")
     b, names_transformed = _as_matrix(transformed, "transformed")
     if a.shape[1] != b.shape[1]:

@@ -36,58 +36,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusteredTestResult(PairedResult):
-    """Outcome of :func:`clustered_test`.
-
-    Attributes
-    ----------
-    counts
-        The pairs of outcomes, clusters aside.
-    n_clusters
-        C.
-    n_nonzero
-        Clusters in which the two versions are not right equally often; the others cancel out.
-    n_types
-        Number of different values that abs(sum of differences) takes over clusters, 0 left out.
-    t
-        The paired t of the C cluster sums.
-    t_independent
-        The paired t of the n pairs, as if they were independent.
-    p_value
-        ``min(1, 2 min(P(t* <= t), P(t* >= t)))``, or one of the two tails, each tail as
-        (c+1)/(S+1). Decides.
-    p_paper
-        Eq. 14 to the letter, tails as c/S; None for a one-sided alternative.
-    p_symmetric
-        P(abs(t*) >= abs(t)) as (c+1)/(S+1).
-    p_independent
-        The exact p-value of the test on independent pairs, for comparison.
-    design_effect
-        Variance of delta by clusters over its variance by independent pairs, both around delta.
-        Above 1 the test on independent pairs rejects too often. None if there is no variance.
-    alternative, n_resamples, seed
-        As asked for.
-    variance_factor
-        What the interval's variance is multiplied by: the design effect, at least 1.
-    types
-        What replicates are drawn of.
-    """
+    """Outcome of :func:`clustered_test`."""
 
     counts: PairedCounts
+    """The pairs of outcomes, clusters aside."""
     n_clusters: int
+    """C."""
     n_nonzero: int
+    """Clusters in which the two versions are not right equally often; the others cancel out."""
     n_types: int
+    """Number of different values that abs(sum of differences) takes over clusters, 0 left out."""
     t: float
+    """The paired t of the C cluster sums."""
     t_independent: float
+    """The paired t of the n pairs, as if they were independent."""
     p_value: float
+    """``min(1, 2 min(P(t* <= t), P(t* >= t)))``, or one of the two tails, each tail as (c+1)/(S+1).
+    Decides."""
     p_paper: float | None
+    """Eq. 14 to the letter, tails as c/S; None for a one-sided alternative."""
     p_symmetric: float
+    """P(abs(t*) >= abs(t)) as (c+1)/(S+1)."""
     p_independent: float
+    """The exact p-value of the test on independent pairs, for comparison."""
     design_effect: float | None
+    """Variance of delta by clusters over its variance by independent pairs, both around delta.
+    Above 1 the test on independent pairs rejects too often. None if there is no variance."""
     alternative: Alternative
     n_resamples: int
     seed: int
+    """As asked for."""
     variance_factor: float
+    """What the interval's variance is multiplied by: the design effect, at least 1."""
     types: UnitTypes = field(repr=False, compare=False)
+    """What replicates are drawn of."""
 
     title = "Paired bootstrap t-test by clusters"
 
@@ -180,31 +162,6 @@ def clustered_test(
     t = D / sqrt(Q - D**2 / C), which is eq. 12 and 13 on the C cluster sums. No assumption is made
     on the dependence within clusters or on their sizes; clusters must be independent of each
     other.
-
-    Parameters
-    ----------
-    original, transformed
-        Shape (n,), bool or numbers 0 and 1: is the classifier right?
-    clusters
-        Shape (n,), labels; at least two different ones.
-    alternative
-        ``two-sided``; ``greater``: the original fares better; ``less``: it fares worse.
-    n_resamples
-        S.
-    rng
-        See :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
-
-    Returns
-    -------
-    ClusteredTestResult
-
-    Raises
-    ------
-    InputError
-        If a value is missing or neither 0 nor 1, lengths differ, n < 2, there are fewer than two
-        clusters, or an option is none.
 
     Examples
     --------

@@ -40,77 +40,52 @@ _LEFT_OUT = (1e-30, 1e-18)
 
 @dataclass(frozen=True, kw_only=True)
 class PairwiseComparison:
-    """Two of the versions, compared by McNemar's test.
-
-    Attributes
-    ----------
-    first, second
-        Names of the versions; ``first`` takes the part of the original.
-    counts
-        Their four counts.
-    p_value
-        Exact bootstrap p-value of :func:`ietest_fast.stats.mcnemar_test`.
-    p_adjusted
-        The same after Holm's correction for all pairs.
-    """
+    """Two of the versions, compared by McNemar's test."""
 
     first: str
     second: str
+    """Names of the versions; ``first`` takes the part of the original."""
     counts: PairedCounts
+    """Their four counts."""
     p_value: float
+    """Exact bootstrap p-value of :func:`ietest_fast.stats.mcnemar_test`."""
     p_adjusted: float
+    """The same after Holm's correction for all pairs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CochranResult(Result):
-    """Outcome of Cochran's Q test.
-
-    Attributes
-    ----------
-    versions
-        Names of the v versions.
-    n
-        Number of texts.
-    n_mixed
-        Texts that are right in some versions and wrong in others; no other text matters.
-    levels
-        Texts that are right in 0, 1, ..., v versions.
-    n_right
-        Texts right in each version.
-    method
-        ``exact``, ``multinomial`` or ``resample``.
-    n_resamples, seed
-        S and seed of a Monte Carlo method, None for ``exact``.
-    statistic
-        Q; 0 if no text is mixed.
-    df
-        v - 1.
-    p_value
-        Bootstrap, ``P(Q* >= Q)``: ties count. (c + 1) / (S + 1) for Monte Carlo methods.
-    p_paper
-        Bootstrap as the paper has it, ``P(Q* > Q)``; c / S for Monte Carlo methods.
-    p_asymptotic
-        Upper tail of chi-square with v - 1 degrees of freedom.
-    pairwise
-        Every pair of versions, with Holm's correction.
-    """
+    """Outcome of Cochran's Q test."""
 
     title = "Cochran's Q test"
 
     versions: tuple[str, ...]
+    """Names of the v versions."""
     n: int
+    """Number of texts."""
     n_mixed: int
+    """Texts that are right in some versions and wrong in others; no other text matters."""
     levels: tuple[int, ...]
+    """Texts that are right in 0, 1, ..., v versions."""
     n_right: tuple[int, ...]
+    """Texts right in each version."""
     method: Method
+    """``exact``, ``multinomial`` or ``resample``."""
     n_resamples: int | None
     seed: int | None
+    """S and seed of a Monte Carlo method, None for ``exact``."""
     statistic: float
+    """Q; 0 if no text is mixed."""
     df: int
+    """v - 1."""
     p_value: float
+    """Bootstrap, ``P(Q* >= Q)``: ties count. (c + 1) / (S + 1) for Monte Carlo methods."""
     p_paper: float
+    """Bootstrap as the paper has it, ``P(Q* > Q)``; c / S for Monte Carlo methods."""
     p_asymptotic: float
+    """Upper tail of chi-square with v - 1 degrees of freedom."""
     pairwise: tuple[PairwiseComparison, ...]
+    """Every pair of versions, with Holm's correction."""
 
     @property
     def pvalue(self) -> float:

@@ -26,13 +26,7 @@ _ROUNDING = 1e-12
 def quadratic_form(
     values: NDArray[np.float64],
 ) -> tuple[float, int, NDArray[np.float64]]:
-    """Return u' V⁻ u, the rank of V, and a root R of its inverse: u' V⁻ u = |u R|².
-
-    Parameters
-    ----------
-    values
-        Shape (C, q): what each unit adds to u. V is the sum of their squares, V = Σ z_c z_c'.
-    """
+    """Return u' V⁻ u, the rank of V, and a root R of its inverse: u' V⁻ u = |u R|²."""
     sizes, vectors = np.linalg.eigh(values.T @ values)
     kept = sizes > _ROUNDING * sizes.max(initial=0.0)
     root = vectors[:, kept] / np.sqrt(sizes[kept])
@@ -54,15 +48,7 @@ def p_by_coins(
     n_resamples: int,
     seed: int,
 ) -> float:
-    """Compute P(B* >= B) if a coin swaps the versions of each unit; V stays what it is.
-
-    Parameters
-    ----------
-    values, root, observed
-        Shape (C, q), a root of the inverse of V, and B; see :func:`quadratic_form`.
-    n_resamples, seed
-        S draws, of which c reach B: p is (c + 1) / (S + 1).
-    """
+    """Compute P(B* >= B) if a coin swaps the versions of each unit; V stays what it is."""
     if len(values) == 0:
         return 1.0
     # A coin tells no row from its opposite, and many units add the same: theirs is one binomial.

@@ -54,85 +54,70 @@ _LABELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class ConsistencyResult(Result):
-    """How alike a classifier answers paraphrases of the same items (Srikanth et al. 2024).
-
-    Attributes
-    ----------
-    n_buckets, n_paraphrases
-        Items with a paraphrase, and paraphrases.
-    n_single
-        Buckets of one paraphrase: they have no pair, so the unbiased measures leave them out.
-    n_without_paraphrases
-        Items with nothing but an original; no measure takes them.
-    n_without_original
-        Buckets without an original; measures of changes leave them out.
-    n_split
-        Buckets with right and wrong answers.
-    n_clusters
-        Number of clusters; None if buckets are independent.
-    n_units_equal
-        How many buckets, or clusters of equal size, would tell as much if all that a cluster holds
-        were alike: ``(sum n**2)**2 / sum n**4`` over the clusters' numbers of buckets.
-    n_units_paired
-        The same of the buckets with two paraphrases or more, which the unbiased measures are about.
-    confidence_level
-        Of every interval.
-    n_resamples, seed
-        S and the seed of the intervals that were resampled.
-    estimates
-        By name; those that the data do not tell are not there.
-
-        ``accuracy_micro``, ``accuracy_macro``
-            A over paraphrases, and over buckets: the mean of theta, a bucket's accuracy.
-        ``p_c``, ``p_c_unbiased``
-            Eq. 2, the mean of theta**2 + (1 - theta)**2, which pairs each paraphrase with itself
-            too and so is too large on average (its interval is about what it estimates, not about
-            P_C); and the mean share of pairs of different
-            paraphrases that are both right or both wrong, which is not.
-        ``lower_bound``
-            The least P_C at the macro accuracy: all buckets have the same theta.
-        ``vap``, ``between``, ``pvap``
-            Eq. 3 and 8: the mean of theta (1 - theta), the variance of theta, and the share of the
-            former in the variance of all answers' correctness (at the micro accuracy). As the
-            former is over buckets and the latter over answers, unequal buckets may make it exceed
-            1; it then has no interval.
-        ``vap_unbiased``, ``between_unbiased``, ``pvap_unbiased``
-            The same from pairs of different paraphrases; the last is a ratio of unbiased estimates.
-            ``between_unbiased`` may be negative.
-        ``agreement``, ``agreement_unbiased``
-            As P_C, of answers: two paraphrases agree if they have the same answer, also if wrong.
-            The rest to 1 is how often the answer flips from one paraphrase to another.
-        ``accuracy_original``, ``accuracy_change``
-            Accuracy on the originals, and macro accuracy minus it.
-        ``flip_rate``
-            Share of all paraphrases whose answer is not that to the original; where answers are not
-            known, of those that are right while it is wrong, or wrong while it is right.
-        ``confidence_change``, ``confidence_distance``
-            Confidence in the gold label on the paraphrases minus that on the original, and its
-            absolute value; mean over each bucket, then over buckets.
-    flips
-        Kinds of flips, and the tests of the flip rate against a margin; None without originals, or
-        with fewer than two clusters. Its own interval is that of these tests: where few clusters
-        tell how alike their answers are, it takes them for all alike, and is much wider than that
-        of ``flip_rate``.
-    """
+    """How alike a classifier answers paraphrases of the same items (Srikanth et al. 2024)."""
 
     title = "Paraphrastic consistency"
 
     n_buckets: int
     n_paraphrases: int
+    """Items with a paraphrase, and paraphrases."""
     n_single: int
+    """Buckets of one paraphrase: they have no pair, so the unbiased measures leave them out."""
     n_without_paraphrases: int
+    """Items with nothing but an original; no measure takes them."""
     n_without_original: int
+    """Buckets without an original; measures of changes leave them out."""
     n_split: int
+    """Buckets with right and wrong answers."""
     n_clusters: int | None
+    """Number of clusters; None if buckets are independent."""
     n_units_equal: float
+    """How many buckets, or clusters of equal size, would tell as much if all that a cluster holds
+    were alike: ``(sum n**2)**2 / sum n**4`` over the clusters' numbers of buckets."""
     n_units_paired: float
+    """The same of the buckets with two paraphrases or more, which the unbiased measures are
+    about."""
     confidence_level: float
+    """Of every interval."""
     n_resamples: int
     seed: int
+    """S and the seed of the intervals that were resampled."""
     estimates: dict[str, BucketEstimate]
+    """By name; those that the data do not tell are not there.
+
+    ``accuracy_micro``, ``accuracy_macro``
+        A over paraphrases, and over buckets: the mean of theta, a bucket's accuracy.
+    ``p_c``, ``p_c_unbiased``
+        Eq. 2, the mean of theta**2 + (1 - theta)**2, which pairs each paraphrase with itself
+        too and so is too large on average (its interval is about what it estimates, not about
+        P_C); and the mean share of pairs of different
+        paraphrases that are both right or both wrong, which is not.
+    ``lower_bound``
+        The least P_C at the macro accuracy: all buckets have the same theta.
+    ``vap``, ``between``, ``pvap``
+        Eq. 3 and 8: the mean of theta (1 - theta), the variance of theta, and the share of the
+        former in the variance of all answers' correctness (at the micro accuracy). As the
+        former is over buckets and the latter over answers, unequal buckets may make it exceed
+        1; it then has no interval.
+    ``vap_unbiased``, ``between_unbiased``, ``pvap_unbiased``
+        The same from pairs of different paraphrases; the last is a ratio of unbiased estimates.
+        ``between_unbiased`` may be negative.
+    ``agreement``, ``agreement_unbiased``
+        As P_C, of answers: two paraphrases agree if they have the same answer, also if wrong.
+        The rest to 1 is how often the answer flips from one paraphrase to another.
+    ``accuracy_original``, ``accuracy_change``
+        Accuracy on the originals, and macro accuracy minus it.
+    ``flip_rate``
+        Share of all paraphrases whose answer is not that to the original; where answers are not
+        known, of those that are right while it is wrong, or wrong while it is right.
+    ``confidence_change``, ``confidence_distance``
+        Confidence in the gold label on the paraphrases minus that on the original, and its
+        absolute value; mean over each bucket, then over buckets."""
     flips: FlipResult | None
+    """Kinds of flips, and the tests of the flip rate against a margin; None without originals, or
+    with fewer than two clusters. Its own interval is that of these tests: where few clusters tell
+    how alike their answers are, it takes them for all alike, and is much wider than that of
+    ``flip_rate``."""
 
     def __getitem__(self, name: str) -> BucketEstimate:
         return self.estimates[name]

@@ -38,35 +38,25 @@ COMPARED_LABELS = {
 
 @dataclass(frozen=True, kw_only=True)
 class ConsistencyComparison(Result):
-    """Two sets of answers to the same items: first minus second.
-
-    Attributes
-    ----------
-    n_buckets
-        Items that both have.
-    n_only_first, n_only_second
-        Items that only one of them has; they are left out.
-    n_clusters
-        Number of clusters; None if buckets are independent.
-    confidence_level
-        Of every interval.
-    differences
-        Of each measure of :func:`~ietest_fast.stats.measure_consistency` that both have, without
-        the least P_C, with a BCa interval from drawing the same buckets for both.
-    tests
-        The bootstrap paired t-test over buckets, for ``accuracy_macro``, ``p_c_unbiased`` and
-        ``agreement_unbiased``, which are means over buckets.
-    """
+    """Two sets of answers to the same items: first minus second."""
 
     title = "Comparison on the same items"
 
     n_buckets: int
+    """Items that both have."""
     n_only_first: int
     n_only_second: int
+    """Items that only one of them has; they are left out."""
     n_clusters: int | None
+    """Number of clusters; None if buckets are independent."""
     confidence_level: float
+    """Of every interval."""
     differences: dict[str, BucketEstimate]
+    """Of each measure of :func:`~ietest_fast.stats.measure_consistency` that both have, without the
+    least P_C, with a BCa interval from drawing the same buckets for both."""
     tests: dict[str, ScoreTestResult]
+    """The bootstrap paired t-test over buckets, for ``accuracy_macro``, ``p_c_unbiased`` and
+    ``agreement_unbiased``, which are means over buckets."""
 
     def __getitem__(self, name: str) -> BucketEstimate:
         return self.differences[name]

@@ -63,21 +63,7 @@ def consistency_at(accuracy: ArrayLike, pvap: float) -> NDArray[np.float64]:
 def draw_plane(
     accuracy: BucketEstimate, kinds: Mapping[str, BucketEstimate], *, ax: Any = None
 ) -> Any:
-    """Draw a classifier's accuracy and P_C, with their intervals, over lines of equal PVAP.
-
-    Parameters
-    ----------
-    accuracy
-        Its estimate.
-    kinds
-        Estimates of P_C, by what they are called; those without a value are left out.
-    ax
-        A matplotlib ``Axes``; a new figure is made if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-    """
+    """Draw a classifier's accuracy and P_C, with their intervals, over lines of equal PVAP."""
     ax = axes_or_new(ax)
     grid = np.linspace(0, 1, 201)
     for share in ISO_PVAP:

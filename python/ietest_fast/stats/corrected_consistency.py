@@ -35,59 +35,41 @@ MUCH_WEIGHT = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class CorrectedEstimate:
-    """An estimate for the full test set.
-
-    Attributes
-    ----------
-    paper
-        The sum over strata of weight times mean. A stratum without buckets loses its weight, as in
-        the published numbers, so this is too small where ``weight_used`` is below 1.
-    renormalised
-        The same over ``weight_used``: the mean of the part of the test set that the buckets stand
-        for.
-    interval
-        Of ``renormalised``; from 0 to 1 if nothing tells the spread.
-    standard_error, df
-        Of ``renormalised``, and its degrees of freedom; None if there is one bucket only, or one
-        cluster.
-    weight_used
-        Weight of the strata that have buckets.
-    """
+    """An estimate for the full test set."""
 
     paper: float
+    """The sum over strata of weight times mean. A stratum without buckets loses its weight, as in
+    the published numbers, so this is too small where ``weight_used`` is below 1."""
     renormalised: float
+    """The same over ``weight_used``: the mean of the part of the test set that the buckets stand
+    for."""
     interval: Interval
+    """Of ``renormalised``; from 0 to 1 if nothing tells the spread."""
     standard_error: float | None
     df: float | None
+    """Of ``renormalised``, and its degrees of freedom; None if there is one bucket only, or one
+    cluster."""
     weight_used: float
+    """Weight of the strata that have buckets."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConfidenceStratum:
-    """Items whose originals have about the same confidence in the gold label.
-
-    Attributes
-    ----------
-    low, high
-        Confidence from ``low`` up to ``high``, which only the last stratum includes.
-    weight
-        Its share of the full test set.
-    n_buckets
-        Buckets in it.
-    accuracy, p_c
-        Means over its buckets; None if it has none.
-    is_alike
-        Whether all its buckets have the same accuracy, so that they tell no spread; True for one
-        bucket, and for none.
-    """
+    """Items whose originals have about the same confidence in the gold label."""
 
     low: float
     high: float
+    """Confidence from ``low`` up to ``high``, which only the last stratum includes."""
     weight: float
+    """Its share of the full test set."""
     n_buckets: int
+    """Buckets in it."""
     accuracy: float | None
     p_c: float | None
+    """Means over its buckets; None if it has none."""
     is_alike: bool
+    """Whether all its buckets have the same accuracy, so that they tell no spread; True for one
+    bucket, and for none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,37 +78,26 @@ class CorrectedResult(Result):
 
     Intervals are about the population that the test set is a sample of, where ``n_test`` is known;
     about the shares given, where only weights are.
-
-    Attributes
-    ----------
-    n_buckets
-        Buckets with an original.
-    n_without_original
-        Buckets without one; they are in no stratum.
-    n_test
-        Items of the full test set; None if only weights were given.
-    confidence_level
-        Of every interval.
-    accuracy
-        Corrected accuracy (A with a tilde): means of theta within strata.
-    p_c
-        Corrected P_C: means of theta**2 + (1 - theta)**2.
-    p_c_unbiased
-        The same from pairs of different paraphrases; None if no bucket has a pair.
-    strata
-        From the least confident to the most.
     """
 
     title = "Corrected for the confidence of the originals"
 
     n_buckets: int
+    """Buckets with an original."""
     n_without_original: int
+    """Buckets without one; they are in no stratum."""
     n_test: int | None
+    """Items of the full test set; None if only weights were given."""
     confidence_level: float
+    """Of every interval."""
     accuracy: CorrectedEstimate
+    """Corrected accuracy (A with a tilde): means of theta within strata."""
     p_c: CorrectedEstimate
+    """Corrected P_C: means of theta**2 + (1 - theta)**2."""
     p_c_unbiased: CorrectedEstimate | None
+    """The same from pairs of different paraphrases; None if no bucket has a pair."""
     strata: tuple[ConfidenceStratum, ...]
+    """From the least confident to the most."""
 
     @property
     def weight_used(self) -> float:

@@ -50,18 +50,13 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class VarianceComponents:
-    """What the differences of M classifiers on n texts vary by, in the variance of their mean.
-
-    Attributes
-    ----------
-    items, classifiers, residual
-        V_I, V_C and V_E: estimates of the variance of the mean difference between texts, between
-        trainings, and what is left. Each of the first two contains the third.
-    """
+    """What the differences of M classifiers on n texts vary by, in the variance of their mean."""
 
     items: float
     classifiers: float
     residual: float
+    """V_I, V_C and V_E: estimates of the variance of the mean difference between texts, between
+    trainings, and what is left. Each of the first two contains the third."""
 
     @property
     def of_mean(self) -> float:
@@ -94,83 +89,61 @@ class VarianceComponents:
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmTestResult(Result):
-    """Whether an algorithm loses accuracy on rephrased texts, on average over retrainings.
-
-    Attributes
-    ----------
-    n, n_classifiers, n_clusters
-        Texts, M, and clusters (None without them).
-    n_independent
-        How many of the largest clusters make n: as many independent texts there are at least,
-        however alike the texts of a cluster are, and whichever clusters change more often.
-    are_outcomes
-        Whether scores are 0 and 1.
-    n_differing
-        Texts (clusters) on which some classifier differs.
-    n_deciding
-        How many texts (clusters) with equal differences would tell as much.
-    skewness
-        Of the mean over texts (clusters): ``sum(e**3) / sum(e**2)**1.5``, e being their centred
-        sums over the classifiers.
-    deltas
-        Mean of original minus transformed of each classifier.
-    delta
-        Their mean.
-    standard_error, df
-        Of delta over texts and trainings, and its degrees of freedom.
-    t
-        ``delta / standard_error``; 0 if delta is 0, infinite if nothing varies otherwise.
-    p_value
-        Of "the algorithm loses and gains nothing": Student's law of t. Where nothing varies, the
-        probability that as many fair coins agree.
-    alternative
-        ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
-    components
-        V_I, V_C and V_E.
-    sd_items, sd_classifiers, sd_residual
-        Standard deviations of one difference: between texts, between trainings (tau), and the
-        rest. With them :func:`ietest_fast.stats.plan_algorithm` plans how many texts and
-        classifiers to take.
-    prediction_error, prediction_df
-        Standard error of ``delta`` as a prediction for one more classifier, and its degrees of
-        freedom.
-    p_next_loses
-        Probability that one more classifier, trained in the same way, has a positive delta, by the
-        same law: the deltas of classifiers are taken for normal.
-    margin, alpha
-        Of the equivalence test; differences below the margin do not matter.
-    p_lower, p_upper
-        One-sided p-values of H0: delta <= -margin and H0: delta >= margin.
-    """
+    """Whether an algorithm loses accuracy on rephrased texts, on average over retrainings."""
 
     title = "The algorithm"
 
     n: int
     n_classifiers: int
     n_clusters: int | None
+    """Texts, M, and clusters (None without them)."""
     n_independent: float
+    """How many of the largest clusters make n: as many independent texts there are at least,
+    however alike the texts of a cluster are, and whichever clusters change more often."""
     are_outcomes: bool
+    """Whether scores are 0 and 1."""
     n_differing: int
+    """Texts (clusters) on which some classifier differs."""
     n_deciding: float
+    """How many texts (clusters) with equal differences would tell as much."""
     skewness: float
+    """Of the mean over texts (clusters): ``sum(e**3) / sum(e**2)**1.5``, e being their centred sums
+    over the classifiers."""
     deltas: tuple[float, ...]
+    """Mean of original minus transformed of each classifier."""
     delta: float
+    """Their mean."""
     standard_error: float
     df: float
+    """Of delta over texts and trainings, and its degrees of freedom."""
     t: float
+    """``delta / standard_error``; 0 if delta is 0, infinite if nothing varies otherwise."""
     p_value: float
+    """Of "the algorithm loses and gains nothing": Student's law of t. Where nothing varies, the
+    probability that as many fair coins agree."""
     alternative: Alternative
+    """``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower."""
     components: VarianceComponents
+    """V_I, V_C and V_E."""
     sd_items: float
     sd_classifiers: float
     sd_residual: float
+    """Standard deviations of one difference: between texts, between trainings (tau), and the rest.
+    With them :func:`ietest_fast.stats.plan_algorithm` plans how many texts and classifiers to
+    take."""
     prediction_error: float
     prediction_df: float
+    """Standard error of ``delta`` as a prediction for one more classifier, and its degrees of
+    freedom."""
     p_next_loses: float
+    """Probability that one more classifier, trained in the same way, has a positive delta, by the
+    same law: the deltas of classifiers are taken for normal."""
     margin: float
     alpha: float
+    """Of the equivalence test; differences below the margin do not matter."""
     p_lower: float
     p_upper: float
+    """One-sided p-values of H0: delta <= -margin and H0: delta >= margin."""
 
     @property
     def p_equivalence(self) -> float:
@@ -462,23 +435,6 @@ def algorithm_of_counts(
 
     The counts of each classifier tell the mean, the variance between trainings and, without
     clusters, the sum of all squares, of which texts have what the residual leaves.
-
-    Parameters
-    ----------
-    counts
-        Of each classifier, on the same texts.
-    sd_residual
-        As found.
-    margin, alpha
-        As for :func:`algorithm_test`.
-    clustered
-        V_I, and how many clusters there are; None without clusters.
-
-    Returns
-    -------
-    AlgorithmTestResult
-        What is said of single texts (``n_differing``, ``n_deciding``, ``skewness``, and with
-        clusters what follows from their sizes) is that of texts that all differ.
     """
     n, m = counts[0].n, len(counts)
     deltas = np.array([each.delta for each in counts])

@@ -29,34 +29,24 @@ _CLASSIFIERS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmPlan(Result):
-    """Numbers of texts and classifiers, a truth, and the power of the crossed test there.
-
-    Attributes
-    ----------
-    n, n_classifiers
-        Texts and classifiers, M.
-    delta
-        True mean difference of the algorithm's classifiers.
-    sd_items, sd_classifiers, sd_residual
-        Standard deviations of one difference, as of
-        :class:`ietest_fast.stats.AlgorithmTestResult`.
-    alpha
-        Level of the two-sided test.
-    power
-        Probability that the p-value lies below alpha.
-    solved_for
-        What followed from the rest: ``power``, ``n``, ``n_classifiers`` or ``delta``.
-    """
+    """Numbers of texts and classifiers, a truth, and the power of the crossed test there."""
 
     n: int
     n_classifiers: int
+    """Texts and classifiers, M."""
     delta: float
+    """True mean difference of the algorithm's classifiers."""
     sd_items: float
     sd_classifiers: float
     sd_residual: float
+    """Standard deviations of one difference, as of
+    :class:`ietest_fast.stats.AlgorithmTestResult`."""
     alpha: float
+    """Level of the two-sided test."""
     power: float
+    """Probability that the p-value lies below alpha."""
     solved_for: str
+    """What followed from the rest: ``power``, ``n``, ``n_classifiers`` or ``delta``."""
 
     title = "Power of the test of the algorithm"
 
@@ -89,18 +79,12 @@ class AlgorithmPlan(Result):
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmPlans(Result):
-    """Pairs of numbers, of classifiers and of texts, that have the power wanted.
-
-    Attributes
-    ----------
-    plans
-        By number of classifiers.
-    too_few
-        Numbers of classifiers for which no number of texts is enough.
-    """
+    """Pairs of numbers, of classifiers and of texts, that have the power wanted."""
 
     plans: tuple[AlgorithmPlan, ...]
+    """By number of classifiers."""
     too_few: tuple[int, ...]
+    """Numbers of classifiers for which no number of texts is enough."""
 
     title = "Texts and classifiers for the test of the algorithm"
 

@@ -169,21 +169,7 @@ def judge_dose(
     n_resamples: int | None = None,
     rng: Rng = 0,
 ) -> DoseResponseResult:
-    """Test checked outcomes, of the reworded texts alone; see :func:`dose_response_test`.
-
-    Parameters
-    ----------
-    sample
-        Outcomes on both versions, of n pairs.
-    dose
-        Shape (n,), not checked yet.
-    flipped
-        Shape (n,): whose answers differ; None if answers are not known.
-    clusters
-        Shape (n,).
-    name, alpha, n_resamples, rng
-        As for :func:`dose_response_test`.
-    """
+    """Test checked outcomes, of the reworded texts alone; see :func:`dose_response_test`."""
     return _respond(
         _as_doses(dose, name),
         sample.original_correct.astype(np.int64) - sample.transformed_correct,

@@ -23,61 +23,42 @@ FEW_CHANGING_ONE_SIDED = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class Slope:
-    """How a mean changes with the dose.
-
-    Attributes
-    ----------
-    value
-        Change for each unit of the dose, by least squares.
-    interval
-        At 1 - alpha, by inverting the test; infinite where a single text or cluster decides.
-    t, df
-        Studentised score at a slope of 0, and its degrees of freedom.
-    p_value
-        Of "the slope is 0".
-    largest_weight
-        Largest share of Σ (dose - mean)² that one text, or cluster, has.
-    n_expected
-        Expected number of texts (clusters) with another response than the commonest one among
-        those that carry the weight: their share of all, or of the units with the half of the weight
-        that is farthest from the mean dose if that is smaller, times the number of units of equal
-        weight that would tell as much. Below :data:`FEW_CHANGING` there may be none by chance, and
-        all scores are alike.
-    """
+    """How a mean changes with the dose."""
 
     value: float
+    """Change for each unit of the dose, by least squares."""
     interval: Interval
+    """At 1 - alpha, by inverting the test; infinite where a single text or cluster decides."""
     t: float
     df: int
+    """Studentised score at a slope of 0, and its degrees of freedom."""
     p_value: float
+    """Of "the slope is 0"."""
     largest_weight: float
+    """Largest share of Σ (dose - mean)² that one text, or cluster, has."""
     n_expected: float
+    """Expected number of texts (clusters) with another response than the commonest one among those
+    that carry the weight: their share of all, or of the units with the half of the weight that is
+    farthest from the mean dose if that is smaller, times the number of units of equal weight that
+    would tell as much. Below :data:`FEW_CHANGING` there may be none by chance, and all scores are
+    alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrendResult:
-    """Test whether marks (losses, flips) go with the dose, given how many there are.
-
-    Attributes
-    ----------
-    statistic
-        Sum of the doses of the marked pairs.
-    p_value
-        Exact or from drawn tables.
-    p_asymptotic
-        From the normal law; for flips this is the test of Cochran and Armitage.
-    method
-        ``exact``, ``resample``, or ``clusters``: of losses, coins for whole clusters; of flips, a
-        score test with one correlation within clusters.
-    n_resamples
-        S; None if nothing was drawn.
-    """
+    """Test whether marks (losses, flips) go with the dose, given how many there are."""
 
     statistic: int
+    """Sum of the doses of the marked pairs."""
     p_value: float
+    """Exact or from drawn tables."""
     p_asymptotic: float
+    """From the normal law; for flips this is the test of Cochran and Armitage."""
     method: Literal["exact", "resample", "clusters"]
+    """``exact``, ``resample``, or ``clusters``: of losses, coins for whole clusters; of flips, a
+    score test with one correlation within clusters."""
     n_resamples: int | None
+    """S; None if nothing was drawn."""
 
     @property
     def p_floor(self) -> float | None:
@@ -87,62 +68,45 @@ class TrendResult:
 
 @dataclass(frozen=True, kw_only=True)
 class DoseResponseResult(Result):
-    """Whether losses and flips grow with the dose.
-
-    Attributes
-    ----------
-    name
-        What the dose is called.
-    n
-        Number of pairs.
-    n_clusters
-        None without clusters.
-    doses, sizes, losses, gains, flipped
-        The doses that occur, and for each its pairs, those that become wrong and right, and the
-        answers that flip; the last is None where only right and wrong are known.
-    slope
-        Of the loss, A - B, over the dose. Its test answers "does the loss grow with the dose?".
-        None if all doses are the same.
-    direction
-        H0: among discordant pairs the share of losses does not depend on the dose. None likewise.
-    weighted_sum
-        T, the sum of doses over losses minus that over gains.
-    p_weighted
-        Of H0: a discordant pair is as likely a loss as a gain, whatever its dose. The law of T
-        under coins. Any loss counts as evidence, also one that does not depend on the dose.
-    weighted_n_resamples
-        S of this law; None if it is exact.
-    flip_slope, flip_trend
-        Of the flip rate over the dose, and the test of Cochran and Armitage; None where flips are
-        not known, or all doses are the same.
-    alternative
-        ``greater``: the loss grows, and flips do.
-    alpha
-        Level of what is called shown.
-    seed
-        Of tables that are drawn.
-    """
+    """Whether losses and flips grow with the dose."""
 
     title = "Dose and response"
 
     name: str
+    """What the dose is called."""
     n: int
+    """Number of pairs."""
     n_clusters: int | None
+    """None without clusters."""
     doses: tuple[int, ...]
     sizes: tuple[int, ...]
     losses: tuple[int, ...]
     gains: tuple[int, ...]
     flipped: tuple[int, ...] | None
+    """The doses that occur, and for each its pairs, those that become wrong and right, and the
+    answers that flip; the last is None where only right and wrong are known."""
     slope: Slope | None
+    """Of the loss, A - B, over the dose. Its test answers "does the loss grow with the dose?". None
+    if all doses are the same."""
     direction: TrendResult | None
+    """H0: among discordant pairs the share of losses does not depend on the dose. None likewise."""
     weighted_sum: int
+    """T, the sum of doses over losses minus that over gains."""
     p_weighted: float
+    """Of H0: a discordant pair is as likely a loss as a gain, whatever its dose. The law of T under
+    coins. Any loss counts as evidence, also one that does not depend on the dose."""
     weighted_n_resamples: int | None
+    """S of this law; None if it is exact."""
     flip_slope: Slope | None
     flip_trend: TrendResult | None
+    """Of the flip rate over the dose, and the test of Cochran and Armitage; None where flips are
+    not known, or all doses are the same."""
     alternative: Alternative
+    """``greater``: the loss grows, and flips do."""
     alpha: float
+    """Level of what is called shown."""
     seed: int
+    """Of tables that are drawn."""
 
     @property
     def statistic(self) -> float:

@@ -45,68 +45,49 @@ class Verdict(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class EquivalenceResult(Result):
-    """Outcome of an equivalence test.
-
-    Attributes
-    ----------
-    n
-        Number of pairs.
-    n_clusters, design_effect
-        Number of clusters and what they do to the variance of delta; None without clusters.
-    counts
-        The four counts; None for real-valued scores.
-    delta
-        Mean of original minus transformed: a difference of accuracies, or of mean scores.
-    margin
-        Differences smaller than this do not matter.
-    alpha
-        Level of each test.
-    interval
-        For delta, at confidence 1 - 2 alpha: Tango's, or for scores Student's or that of the
-        studentised bootstrap. The versions are equivalent if it lies inside (-margin, margin); with
-        fewer than 25 discordant pairs exact p-values decide, which ask for a little more.
-    statistic_lower, statistic_upper
-        Of H0: delta <= -margin and of H0: delta >= margin; Tango's score, or t for scores (with
-        divisor n for the studentised bootstrap).
-    p_lower, p_upper
-        Their one-sided p-values.
-    p_value
-        The larger of the two: the p-value of "the difference is at least the margin".
-    p_difference
-        p-value of H0: delta = 0: the one that was given, or two-sided that of the exact paired
-        test, of Student's paired t-test for scores, of the statistic at 0 with clusters.
-    standard_error
-        Of delta; with divisor n for outcomes and n - 1 for scores, times the root of the design
-        effect.
-    null
-        The null law of scores: ``symmetric`` (Student's) or ``studentised``; None for outcomes.
-    n_resamples, seed
-        S and seed of the studentised bootstrap; None where nothing is drawn.
-    warning
-        Why the p-values of scores cannot be trusted; None if they can.
-    """
+    """Outcome of an equivalence test."""
 
     title = "Equivalence test"
 
     n: int
+    """Number of pairs."""
     n_clusters: int | None
     design_effect: float | None
+    """Number of clusters and what they do to the variance of delta; None without clusters."""
     counts: PairedCounts | None
+    """The four counts; None for real-valued scores."""
     delta: float
+    """Mean of original minus transformed: a difference of accuracies, or of mean scores."""
     margin: float
+    """Differences smaller than this do not matter."""
     alpha: float
+    """Level of each test."""
     interval: Interval
+    """For delta, at confidence 1 - 2 alpha: Tango's, or for scores Student's or that of the
+    studentised bootstrap. The versions are equivalent if it lies inside (-margin, margin); with
+    fewer than 25 discordant pairs exact p-values decide, which ask for a little more."""
     statistic_lower: float
     statistic_upper: float
+    """Of H0: delta <= -margin and of H0: delta >= margin; Tango's score, or t for scores (with
+    divisor n for the studentised bootstrap)."""
     p_lower: float
     p_upper: float
+    """Their one-sided p-values."""
     p_value: float
+    """The larger of the two: the p-value of "the difference is at least the margin"."""
     p_difference: float
+    """p-value of H0: delta = 0: the one that was given, or two-sided that of the exact paired test,
+    of Student's paired t-test for scores, of the statistic at 0 with clusters."""
     standard_error: float
+    """Of delta; with divisor n for outcomes and n - 1 for scores, times the root of the design
+    effect."""
     null: NullLaw | None = None
+    """The null law of scores: ``symmetric`` (Student's) or ``studentised``; None for outcomes."""
     n_resamples: int | None = None
     seed: int | None = None
+    """S and seed of the studentised bootstrap; None where nothing is drawn."""
     warning: str | None = None
+    """Why the p-values of scores cannot be trusted; None if they can."""
 
     @property
     def p_floor(self) -> float | None:

@@ -25,44 +25,30 @@ FEW_CLUSTERS = 40.0
 
 @dataclass(frozen=True, kw_only=True)
 class EstimateResult(Result):
-    """Estimates of delta and of the discordance rate.
-
-    Attributes
-    ----------
-    counts
-        The four counts.
-    n_clusters
-        Number of clusters, None if the pairs are taken as independent.
-    n_deciding
-        How many clusters with equal differences would tell as much; None without clusters.
-    confidence_level
-        Of every interval.
-    delta
-        Accuracy on the originals minus accuracy on the transformed texts.
-    delta_score
-        Tango's (1998) score interval; None with clusters, for it takes pairs as independent.
-    delta_percentile
-        Bootstrap percentile interval, from the exact bootstrap law.
-    delta_bca
-        Bootstrap BCa interval (Efron 1987), from the exact bootstrap law.
-    discordance_rate
-        k / n.
-    discordance_wilson
-        Its score interval (Wilson 1927); None with clusters.
-    """
+    """Estimates of delta and of the discordance rate."""
 
     title = "Estimates"
 
     counts: PairedCounts
+    """The four counts."""
     n_clusters: int | None
+    """Number of clusters, None if the pairs are taken as independent."""
     n_deciding: float | None
+    """How many clusters with equal differences would tell as much; None without clusters."""
     confidence_level: float
+    """Of every interval."""
     delta: float
+    """Accuracy on the originals minus accuracy on the transformed texts."""
     delta_score: Interval | None
+    """Tango's (1998) score interval; None with clusters, for it takes pairs as independent."""
     delta_percentile: Interval
+    """Bootstrap percentile interval, from the exact bootstrap law."""
     delta_bca: Interval
+    """Bootstrap BCa interval (Efron 1987), from the exact bootstrap law."""
     discordance_rate: float
+    """k / n."""
     discordance_wilson: Interval | None
+    """Its score interval (Wilson 1927); None with clusters."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, intervals as [low, high]."""

@@ -38,45 +38,31 @@ _NUMBERS = (float, int, np.number)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CombinedResult(Result):
-    """Outcome of :func:`combine`; every tuple has one place for each test.
-
-    Attributes
-    ----------
-    names
-        The tests' names.
-    correction
-        ``bonferroni``, ``holm``, ``maxt`` or ``minp``.
-    alpha
-        The family-wise level.
-    p_values
-        Unadjusted.
-    p_adjusted
-        Adjusted; each may be compared with alpha.
-    thresholds
-        The level that each unadjusted p-value was held to: alpha / M (Bonferroni), alpha / (M - i)
-        for the i-th smallest (Holm). None for ``maxt`` and ``minp``, which have none.
-    reject
-        Which tests reject at the family-wise level.
-    decision
-        Whether any does.
-    tests
-        The single tests; None where p-values came in, or for ``maxt`` and ``minp``.
-    joint
-        The joint test behind ``maxt`` and ``minp``, else None.
-    """
+    """Outcome of :func:`combine`; every tuple has one place for each test."""
 
     title = "Several tests"
 
     names: tuple[str, ...]
+    """The tests' names."""
     correction: Correction
+    """``bonferroni``, ``holm``, ``maxt`` or ``minp``."""
     alpha: float
+    """The family-wise level."""
     p_values: tuple[float, ...]
+    """Unadjusted."""
     p_adjusted: tuple[float, ...]
+    """Adjusted; each may be compared with alpha."""
     thresholds: tuple[float, ...] | None
+    """The level that each unadjusted p-value was held to: alpha / M (Bonferroni), alpha / (M - i)
+    for the i-th smallest (Holm). None for ``maxt`` and ``minp``, which have none."""
     reject: tuple[bool, ...]
+    """Which tests reject at the family-wise level."""
     decision: Decision
+    """Whether any does."""
     tests: tuple[Any, ...] | None
+    """The single tests; None where p-values came in, or for ``maxt`` and ``minp``."""
     joint: JointTestResult | None
+    """The joint test behind ``maxt`` and ``minp``, else None."""
 
     @property
     def pvalue(self) -> float:

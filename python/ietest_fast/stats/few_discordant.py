@@ -36,22 +36,6 @@ def exact_equivalence_p(n: int, n10: int, n01: int, margin: float) -> float:
     (Hsueh, Liu and Chen 2001), at the border of H0, where the probability is largest. By Tango's
     normal law, p is just below 5% for 268 pairs without a discordant one; but all of them agree
     with probability 6.8% where delta is 0.01.
-
-    Parameters
-    ----------
-    n, n10, n01
-        Pairs, and those in which only the original or only the transformed version is right. Few
-        are discordant: the time grows with their number.
-    margin
-        In (0, 1).
-
-    Returns
-    -------
-    float
-        The supremum over 16 values of q from 0 to 60 / n, and up to 300 pairs over all of its
-        range; never below the p-value of the normal law. Where it is at least 1%, a finer grid
-        gives some 3% more, and values beyond 60 / n some 20%; where it is tiny, 10% and twice as
-        much.
     """
     from scipy.special import betainc, ndtr
 
@@ -133,15 +117,7 @@ def _smallest(holds: Callable[[int], bool], below: int, above: int) -> int:
 
 
 def largest_equivalent(n: int, k: int, *, margin: float, alpha: float) -> int:
-    """Return the largest abs(D) with which k of n pairs are equivalent; -1 if none is.
-
-    Parameters
-    ----------
-    n, k
-        Pairs, and discordant ones: fewer than :data:`FEW_DISCORDANT`.
-    margin, alpha
-        Of the equivalence test.
-    """
+    """Return the largest abs(D) with which k of n pairs are equivalent; -1 if none is."""
     # More pairs are needed for a larger abs(D), which is k modulo 2, and so many times 2.
     below, above = -1, k // 2 + 1
     while above - below > 1:
@@ -155,20 +131,7 @@ def largest_equivalent(n: int, k: int, *, margin: float, alpha: float) -> int:
 
 @functools.lru_cache(maxsize=4096)
 def size_given(k: int, n: int, level: float) -> float:
-    """Compute the size of the exact bootstrap test, given k discordant pairs.
-
-    Parameters
-    ----------
-    k, n
-        Discordant pairs, and pairs.
-    level
-        The nominal level: alpha, or alpha / M.
-
-    Returns
-    -------
-    float
-        P(p_value < level | k) where both versions are alike: D = k - 2 Binomial(k, 1/2).
-    """
+    """Compute the size of the exact bootstrap test, given k discordant pairs."""
     from scipy.special import bdtr
 
     if k == 0:

@@ -48,22 +48,6 @@ def tails_given_total(
     Groups are added one by one, the smallest first. Tables that agree in the marks and in the
     score so far are one from then on. The number of marks in the last group is known from the
     others.
-
-    Parameters
-    ----------
-    sizes
-        Shape (G,): k_g, 1 or more.
-    total
-        W, from 0 to the sum of ``sizes``.
-    scores
-        For each group the scores of w = 0, 1, ..., k_g. No sum of them may overflow.
-    observed
-        Q of the data.
-
-    Returns
-    -------
-    tuple of float or None
-        None if it would take more than :data:`MOST_STEPS` steps.
     """
     n = int(sizes.sum())
     if total in {0, n} or len(sizes) < 2:
@@ -163,11 +147,6 @@ def heterogeneity_tail(marked: NDArray[np.int64], sizes: NDArray[np.int64]) -> f
     With both margins given the statistic grows with the sum of w_g²/k_g. Over a common denominator
     that is an integer, so that tables as far from H0 as the observed one are counted, and not left
     to rounding.
-
-    Parameters
-    ----------
-    marked, sizes
-        Shape (G,): w_g and k_g, the latter 1 or more.
     """
     weights = _integer_weights(sizes)
     if weights is None:

@@ -37,51 +37,37 @@ class FlipVerdict(enum.StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class FlipResult(Result):
-    """How often answers flip, and the tests of the flip rate f against a margin.
-
-    Attributes
-    ----------
-    n
-        Number of pairs.
-    n_flipped
-        Pairs whose two answers differ.
-    right_to_wrong, wrong_to_right, wrong_to_wrong
-        The flips by kind; the last is from one wrong answer to another. None where gold labels are
-        not known; ``wrong_to_wrong`` also where the answers are not, but only whether they are
-        right.
-    n_clusters, design_effect
-        Number of clusters and what they do to the variance of the flip rate; None without clusters.
-        The design effect is the largest there can be where fewer than 25 clusters hold a flip.
-    n_effective
-        How many independent pairs the sample is worth (Korn and Graubard 1998); ``n`` without
-        clusters.
-    margin
-        A smaller flip rate does not matter.
-    alpha
-        Level of each test.
-    interval
-        Of the flip rate, at confidence 1 - 2 alpha.
-    p_below
-        p-value of H0: f >= margin. If it is small, answers are shown to flip more rarely.
-    p_above
-        p-value of H0: f <= margin. If it is small, answers are shown to flip more often.
-    """
+    """How often answers flip, and the tests of the flip rate f against a margin."""
 
     title = "Flips"
 
     n: int
+    """Number of pairs."""
     n_flipped: int
+    """Pairs whose two answers differ."""
     right_to_wrong: int | None
     wrong_to_right: int | None
     wrong_to_wrong: int | None
+    """The flips by kind; the last is from one wrong answer to another. None where gold labels are
+    not known; ``wrong_to_wrong`` also where the answers are not, but only whether they are
+    right."""
     n_clusters: int | None
     design_effect: float | None
+    """Number of clusters and what they do to the variance of the flip rate; None without clusters.
+    The design effect is the largest there can be where fewer than 25 clusters hold a flip."""
     n_effective: float
+    """How many independent pairs the sample is worth (Korn and Graubard 1998); ``n`` without
+    clusters."""
     margin: float
+    """A smaller flip rate does not matter."""
     alpha: float
+    """Level of each test."""
     interval: Interval
+    """Of the flip rate, at confidence 1 - 2 alpha."""
     p_below: float
+    """p-value of H0: f >= margin. If it is small, answers are shown to flip more rarely."""
     p_above: float
+    """p-value of H0: f <= margin. If it is small, answers are shown to flip more often."""
 
     @property
     def rate(self) -> float:

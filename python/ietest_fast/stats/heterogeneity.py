@@ -17,42 +17,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class HeterogeneityResult(Result):
-    """Test of H0: the share of losses among discordant pairs is the same in every stratum.
-
-    Attributes
-    ----------
-    losses, gains
-        For each stratum: pairs that become wrong, and that become right.
-    n_clusters
-        Clusters with a discordant pair; None without clusters.
-    statistic
-        Pearson's chi-square of the table of losses and gains; with clusters U' V⁻ U.
-    df
-        Strata with a discordant pair, less one; 0 where there is nothing to compare. With clusters,
-        the rank of V, which is less where some strata always go together.
-    p_value
-        Exact, from drawn tables, or with clusters from drawn coins.
-    p_asymptotic
-        From the chi-square law with ``df`` degrees of freedom.
-    method
-        ``exact``: all tables with these margins. ``resample``: drawn ones, (c+1)/(S+1).
-        ``clusters``: drawn coins for whole clusters, (c+1)/(S+1).
-    n_resamples, seed
-        S and the seed of the draws; None without draws.
-    """
+    """Test of H0: the share of losses among discordant pairs is the same in every stratum."""
 
     title = "Losses and gains over the strata"
 
     losses: tuple[int, ...]
     gains: tuple[int, ...]
+    """For each stratum: pairs that become wrong, and that become right."""
     n_clusters: int | None
+    """Clusters with a discordant pair; None without clusters."""
     statistic: float
+    """Pearson's chi-square of the table of losses and gains; with clusters U' V⁻ U."""
     df: int
+    """Strata with a discordant pair, less one; 0 where there is nothing to compare. With clusters,
+    the rank of V, which is less where some strata always go together."""
     p_value: float
+    """Exact, from drawn tables, or with clusters from drawn coins."""
     p_asymptotic: float
+    """From the chi-square law with ``df`` degrees of freedom."""
     method: Literal["exact", "resample", "clusters"]
+    """``exact``: all tables with these margins. ``resample``: drawn ones, (c+1)/(S+1).
+    ``clusters``: drawn coins for whole clusters, (c+1)/(S+1)."""
     n_resamples: int | None
     seed: int | None
+    """S and the seed of the draws; None without draws."""
 
     @property
     def pvalue(self) -> float:
@@ -100,15 +88,6 @@ def compare_strata(
 
     Given W and the k_s, the w_s are multivariate hypergeometric under H0, whatever the common
     share of losses is.
-
-    Parameters
-    ----------
-    losses, gains
-        Shape (L,).
-    n_resamples
-        Tables to draw if there are too many to enumerate.
-    seed
-        Of the draws.
     """
     sizes = losses + gains
     there = sizes > 0
@@ -162,19 +141,6 @@ def compare_strata_by_clusters(
     they are not, V also contains the squares of the means of z_c. Then the test of equal shares of
     losses is mostly conservative and loses power, but liberal in some cases; docs/statistics.md has
     examples of both.
-
-    Parameters
-    ----------
-    signs
-        Shape (n,): 1 for a loss, -1 for a gain, 0 for a concordant pair.
-    strata
-        Shape (n,): 0 to n_strata - 1.
-    clusters
-        Shape (n,), labels or numbers.
-    n_strata
-        L.
-    n_resamples, seed
-        S draws of the coins, of which c reach the statistic: p is (c + 1) / (S + 1).
     """
     there = np.flatnonzero(signs)
     own, places = signs[there], strata[there]

@@ -28,19 +28,13 @@ _COLUMNS = ("right", "paraphrases")
 
 @dataclass(frozen=True, kw_only=True)
 class Rate:
-    """A share of instances.
-
-    Attributes
-    ----------
-    n, k
-        Instances, and those that count.
-    interval
-        By the bootstrap over units; None without instances.
-    """
+    """A share of instances."""
 
     n: int
     k: int
+    """Instances, and those that count."""
     interval: Interval | None
+    """By the bootstrap over units; None without instances."""
 
     @property
     def value(self) -> float | None:
@@ -54,20 +48,14 @@ class Informedness:
 
     Of a classifier that says a thing as often where it must hold as where it must not, J is 0; of
     one that says it exactly where it must hold, 1.
-
-    Attributes
-    ----------
-    rate
-        How often it is said where it must hold.
-    control
-        How often it is said where it must not.
-    interval
-        Of the difference; None where a share is not known.
     """
 
     rate: Rate
+    """How often it is said where it must hold."""
     control: Rate
+    """How often it is said where it must not."""
     interval: Interval | None
+    """Of the difference; None where a share is not known."""
 
     @property
     def value(self) -> float | None:

@@ -55,21 +55,7 @@ def check_orders(**columns: Any) -> None:
 
 
 def as_column(values: Any, name: str) -> NDArray[Any]:
-    """Give a column as a NumPy array of shape (n,), whatever library it comes from.
-
-    Parameters
-    ----------
-    values
-        A list, a NumPy array, a pandas or polars Series, an Arrow Array or ChunkedArray.
-    name
-        What error messages call it.
-
-    Raises
-    ------
-    InputError
-        If a value is missing (null, None, NaN, NaT or masked; the first one's row is named), or it
-        is not one column.
-    """
+    """Give a column as a NumPy array of shape (n,), whatever library it comes from."""
     if hasattr(values, "to_numpy"):
         if getattr(values, "ndim", 1) != 1 or getattr(values, "nlevels", 1) != 1:
             raise InputError(f"{name} must be one column, not a {type(values).__name__}")
@@ -103,24 +89,7 @@ def is_number(value: Any) -> bool:
 def check_between(
     value: Any, name: str, low: float, high: float, *, with_ends: bool = False
 ) -> None:
-    """Refuse what is no number between two others.
-
-    Parameters
-    ----------
-    value
-        Of an option.
-    name
-        What the message calls it.
-    low, high
-        The ends.
-    with_ends
-        Whether the ends themselves will do.
-
-    Raises
-    ------
-    InputError
-        Naming the option and what was expected.
-    """
+    """Refuse what is no number between two others."""
     if not is_number(value):
         raise InputError(f"{name} must be a number between {low:g} and {high:g}, not {value!r}")
     if low < value < high or (with_ends and value in (low, high)):
@@ -129,14 +98,7 @@ def check_between(
 
 
 def as_scores(values: Any, name: str) -> NDArray[np.float64]:
-    """Give a column of real-valued scores, float64 of shape (n,).
-
-    Raises
-    ------
-    InputError
-        As for :func:`as_column`, and if a value is no finite number, is larger than
-        :data:`MAX_SCORE`, or is an integer that a float would round.
-    """
+    """Give a column of real-valued scores, float64 of shape (n,)."""
     array = as_column(values, name)
     if array.dtype.kind in "iu":
         large = np.flatnonzero((array > MAX_INTEGER) | (array < -MAX_INTEGER))
@@ -189,13 +151,7 @@ def is_outcomes(array: NDArray[Any]) -> bool:
 
 
 def as_outcomes(values: Any, name: str) -> NDArray[np.bool_]:
-    """Give a column of outcomes, bool of shape (n,).
-
-    Raises
-    ------
-    InputError
-        As for :func:`as_column`, and if a value is neither 0 nor 1.
-    """
+    """Give a column of outcomes, bool of shape (n,)."""
     array = as_column(values, name)
     if array.dtype.kind not in "buif":
         raise InputError(f"{name} must hold outcomes (0 or 1), not values of type {array.dtype}")
@@ -212,32 +168,7 @@ def as_outcomes(values: Any, name: str) -> NDArray[np.bool_]:
 def as_clusters(
     values: Any, n: int, name: str = "clusters", *, fewest: int = 2
 ) -> tuple[NDArray[np.int64], int]:
-    """Give the clusters of n observations numbers.
-
-    Parameters
-    ----------
-    values
-        Shape (n,), labels: numbers, texts, dates or anything hashable. Two labels are one cluster
-        if they are equal in Python: 1 and 1.0 are, 1 and "1" are not. Blanks around a text make no
-        other cluster.
-    n
-        How many observations there are.
-    fewest
-        How many clusters there have to be: 2, or 1.
-
-    Returns
-    -------
-    codes : ndarray of int64, shape (n,)
-        0 to C - 1, in the order of the labels' first appearance.
-    n_clusters : int
-        C.
-
-    Raises
-    ------
-    InputError
-        If a label is missing, blank, the text nan or not hashable, the length is not n, or there
-        are too few clusters.
-    """
+    """Give the clusters of n observations numbers."""
     labels = _as_labels(values, name)
     if labels.size != n:
         raise InputError(f"{name} has {labels.size} rows, but there are {n} observations")
@@ -256,13 +187,7 @@ def as_clusters(
 
 
 def trim_names(names: NDArray[Any], name: str, why: str) -> NDArray[Any]:
-    """Give names of groups of rows without the blanks around them; ``why`` none may be missing.
-
-    Raises
-    ------
-    InputError
-        If one is blank, or the text that a missing number becomes: nan.
-    """
+    """Give names of groups of rows without the blanks around them; ``why`` none may be missing."""
     if names.dtype.kind not in "OUS":
         return names
     missing = np.flatnonzero([_is_blank(label) for label in names])
@@ -278,20 +203,7 @@ def trim_names(names: NDArray[Any], name: str, why: str) -> NDArray[Any]:
 
 
 def check_label_kinds(**columns: Any) -> list[NDArray[Any]]:
-    """Return columns of labels of one kind as arrays, each of shape (n,).
-
-    Parameters
-    ----------
-    **columns
-        By the name that messages call it: labels as numbers (bool included), as texts, or of any
-        other type that all of them share.
-
-    Raises
-    ------
-    InputError
-        As for :func:`as_column`, and if the labels are not all of one kind, for 1 is not "1", or
-        two columns spell all of their labels differently; see :func:`check_spellings`.
-    """
+    """Return columns of labels of one kind as arrays, each of shape (n,)."""
     arrays = {name: _as_labels(values, name) for name, values in columns.items()}
     kinds = {name: _label_kind(array, name) for name, array in arrays.items() if array.size}
     if len(set(kinds.values())) > 1:
@@ -302,20 +214,7 @@ def check_label_kinds(**columns: Any) -> list[NDArray[Any]]:
 
 
 def check_spellings(**columns: NDArray[Any]) -> None:
-    """Refuse two columns of texts that are equal nowhere but for case and blanks.
-
-    Parameters
-    ----------
-    **columns
-        By the name that messages call it, of shape (n,). Columns with one value in common are
-        taken as they are: there, case may tell labels apart.
-
-    Raises
-    ------
-    InputError
-        If two columns have no value in common, and would have one in another case or without
-        blanks.
-    """
+    """Refuse two columns of texts that are equal nowhere but for case and blanks."""
     names = {
         frozenset(column.tolist()): name
         for name, column in columns.items()
@@ -401,13 +300,7 @@ def _number_objects(labels: NDArray[Any], name: str) -> tuple[NDArray[np.int64],
 
 
 def check_lengths(**columns: NDArray[Any]) -> int:
-    """Give the common length of some columns.
-
-    Raises
-    ------
-    InputError
-        If they differ (each is named with its length), or there are fewer than two rows.
-    """
+    """Give the common length of some columns."""
     lengths = {name: column.shape[0] for name, column in columns.items()}
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} has {length}" for name, length in lengths.items())

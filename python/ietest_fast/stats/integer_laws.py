@@ -48,29 +48,6 @@ def law_of_sum(
     error of about 1e-13. Larger ones are computed by a fast Fourier transform, with absolute errors
     of about 1e-15 of the largest mass; for their deep tails use :func:`upper_tail`.
 
-    Parameters
-    ----------
-    supports
-        One array of integers for each type: the values of its terms.
-    masses
-        One array for each type: the probabilities of these values. Each sums to 1.
-    counts
-        Shape (U,), integers: how many terms are of each type.
-
-    Returns
-    -------
-    offset : int
-        The value to which the first mass belongs.
-    masses : ndarray of float64
-        ``masses[i]`` is P(sum = offset + i). Values on either side of a large law that have, in
-        total, a probability below 1e-20 are left out.
-
-    Raises
-    ------
-    InputError
-        If lengths differ, a value is no integer, a mass is negative, masses do not sum to 1, or the
-        law has more than :data:`MAX_VALUES` values.
-
     Examples
     --------
     >>> from ietest_fast.stats.integer_laws import law_of_sum
@@ -93,22 +70,6 @@ def upper_tail(
     """Compute P(sum >= observed) for a sum of independent integer variables.
 
     The relative error is below 1e-9 for tails down to 1e-250: see :func:`tails_of_sum`.
-
-    Parameters
-    ----------
-    supports, masses, counts
-        As for :func:`law_of_sum`.
-    observed
-        An integer.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    InputError
-        As for :func:`law_of_sum`.
 
     Examples
     --------
@@ -133,24 +94,6 @@ def tails_of_sum(
               \sum_{y \ge s} e^{-\lambda (y - s)} P_\lambda(S = y),
 
     and the sum has its largest terms where the tilted law has its largest masses.
-
-    Parameters
-    ----------
-    supports, masses, counts
-        As for :func:`law_of_sum`.
-    observed
-        An integer; it need not be a value of the sum.
-
-    Returns
-    -------
-    tuple of float
-        Relative errors are below 1e-9, for a tail down to 1e-250. The other tail is found from the
-        first one, and is near 1.
-
-    Raises
-    ------
-    InputError
-        As for :func:`law_of_sum`.
     """
     terms = _Terms.of(supports, masses, counts)
     observed = int(observed)
@@ -172,13 +115,6 @@ def binomial_masses(n: int, p: float, q: float) -> NDArray[np.float64]:
 
     Neighbours are found from each other, from the mode outwards, and no term is subtracted.
 
-    Parameters
-    ----------
-    n
-        0 or more.
-    p, q
-        Both positive, with a sum of 1: given apart, so that neither is rounded away.
-
     Examples
     --------
     >>> from ietest_fast.stats.integer_laws import binomial_masses
@@ -196,34 +132,23 @@ def binomial_masses(n: int, p: float, q: float) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Tilted:
-    """Types under exponential tilting; see :func:`tails_of_sum`.
-
-    Attributes
-    ----------
-    rate
-        lambda.
-    masses
-        One array for each type.
-    shifts
-        Shape (U,): the integer nearest to each type's mean.
-    log_moments
-        Shape (U,): the logarithm of E exp(lambda (X - shift)).
-    mean, variance
-        Of the sum.
-    variances
-        Shape (U,), of one term.
-    reach
-        The largest distance of any value to the mean of its type.
-    """
+    """Types under exponential tilting; see :func:`tails_of_sum`."""
 
     rate: float
+    """lambda."""
     masses: list[NDArray[np.float64]]
+    """One array for each type."""
     shifts: NDArray[np.int64]
+    """Shape (U,): the integer nearest to each type's mean."""
     log_moments: NDArray[np.float64]
+    """Shape (U,): the logarithm of E exp(lambda (X - shift))."""
     mean: float
     variance: float
+    """Of the sum."""
     variances: NDArray[np.float64]
+    """Shape (U,), of one term."""
     reach: float
+    """The largest distance of any value to the mean of its type."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

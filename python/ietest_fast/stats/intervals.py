@@ -49,13 +49,7 @@ def check_level(confidence_level: float) -> None:
 
 
 def upper_level(confidence_level: float, alternative: Alternative) -> float:
-    """Return the level of the quantile that one end of an interval takes.
-
-    Raises
-    ------
-    InputError
-        If the confidence level is not in (0, 1).
-    """
+    """Return the level of the quantile that one end of an interval takes."""
     check_level(confidence_level)
     return (1 + confidence_level) / 2 if alternative == "two-sided" else confidence_level
 
@@ -66,24 +60,17 @@ FEW_TELLING = 25
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Differences:
-    """Differences in a unit in which their squares are neither infinite nor 0.
-
-    Attributes
-    ----------
-    values
-        Shape (n,).
-    exponent
-        They are 2**exponent times as large as their values; a power of 2 rounds nothing.
-    mean
-        Of the values.
-    spread
-        Sum of the squares of their distances to the mean; 0 if that is nothing but rounding errors.
-    """
+    """Differences in a unit in which their squares are neither infinite nor 0."""
 
     values: NDArray[np.float64]
+    """Shape (n,)."""
     exponent: int
+    """They are 2**exponent times as large as their values; a power of 2 rounds nothing."""
     mean: float
+    """Of the values."""
     spread: float
+    """Sum of the squares of their distances to the mean; 0 if that is nothing but rounding
+    errors."""
 
     @classmethod
     def of(cls, differences: NDArray[np.float64]) -> Differences:
@@ -106,30 +93,22 @@ class Differences:
 
 @dataclass(frozen=True, kw_only=True)
 class Clustering:
-    """Clusters, and what they do to the variance of a mean.
-
-    Attributes
-    ----------
-    n
-        Number of clusters.
-    design_effect
-        At least 1; the largest there can be where no difference varies.
-    largest_effect
-        The size of the largest cluster: a bound. The share f of pairs that are 1 has a variance of
-        at most ``f (1 - f) largest_effect / n``, however alike the pairs of a cluster are, and
-        whichever clusters are 1 more often: ``sum n_c**2 p_c (1 - p_c) <= largest_effect
-        sum n_c p_c (1 - p_c)``, and p (1 - p) is concave.
-    n_telling
-        Clusters that hold another difference than the commonest one: what is estimated of the
-        dependence within clusters is estimated from these. Of unequal sizes: the number of equal
-        clusters that would tell as much, ``(sum n**2)**2 / sum n**4 - 1`` over these and the
-        largest cluster of all, which may tell another thing than many small ones.
-    """
+    """Clusters, and what they do to the variance of a mean."""
 
     n: int
+    """Number of clusters."""
     design_effect: float
+    """At least 1; the largest there can be where no difference varies."""
     largest_effect: float
+    """The size of the largest cluster: a bound. The share f of pairs that are 1 has a variance of
+    at most ``f (1 - f) largest_effect / n``, however alike the pairs of a cluster are, and
+    whichever clusters are 1 more often: ``sum n_c**2 p_c (1 - p_c) <= largest_effect sum n_c p_c (1
+    - p_c)``, and p (1 - p) is concave."""
     n_telling: float
+    """Clusters that hold another difference than the commonest one: what is estimated of the
+    dependence within clusters is estimated from these. Of unequal sizes: the number of equal
+    clusters that would tell as much, ``(sum n**2)**2 / sum n**4 - 1`` over these and the largest
+    cluster of all, which may tell another thing than many small ones."""
 
     @property
     def cautious_effect(self) -> float:
@@ -168,24 +147,7 @@ class Clustering:
 
 
 def effective_size(n: int, n_clusters: int | None, effect: float | None, tail: float) -> float:
-    """Return how many independent observations n clustered ones are worth.
-
-    Parameters
-    ----------
-    n
-        Observations, at least 2 with clusters.
-    n_clusters
-        At least 2; None: observations are independent.
-    effect
-        The design effect.
-    tail
-        The share of each tail, in (0, 0.5), for which it has to hold.
-
-    Returns
-    -------
-    float
-        In (0, n].
-    """
+    """Return how many independent observations n clustered ones are worth."""
     if n_clusters is None or effect is None:
         return float(n)
     from scipy.special import stdtrit

@@ -69,57 +69,40 @@ def judge(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InvarianceTestResult(Result):
-    """What is shown of one classifier on two versions of the same texts.
-
-    Attributes
-    ----------
-    n
-        Number of pairs.
-    n_reworded
-        Pairs whose text was reworded, which all but ``p_difference`` is about. None if it is not
-        known which those are: the numbers are then of all pairs, and ``ALIKE`` is never said.
-    p_difference
-        p-value of "the accuracies are equal", of the paired test over all pairs.
-    counts
-        The four counts on the reworded texts; None without a reworded text.
-    equivalence
-        Test of the difference of accuracies on the reworded texts against the margin; None if
-        fewer than two texts (or clusters) were reworded.
-    flips
-        How often answers flip on the reworded texts; None likewise.
-    symmetry
-        Where answers move; None of two labels, of more than 20, or if answers are not known.
-    strata
-        Losses and gains by label; None if the gold labels are not known, or are one or more
-        than 20.
-    alpha
-        Level of each test.
-    left_alone
-        The four counts on the texts that were left alone, if some of these are discordant: the
-        classifier then does not answer equal texts equally, and ``p_difference`` is of other
-        differences, too. None otherwise.
-    alternative
-        Of ``p_difference``.
-    collapsed
-        Whether the classifier cannot be told from guessing on the originals
-        (:func:`is_collapsed`): whatever it answers then, nothing is shown. None if that is not
-        known.
-    """
+    """What is shown of one classifier on two versions of the same texts."""
 
     title = "Invariance"
 
     n: int
+    """Number of pairs."""
     n_reworded: int | None
+    """Pairs whose text was reworded, which all but ``p_difference`` is about. None if it is not
+    known which those are: the numbers are then of all pairs, and ``ALIKE`` is never said."""
     p_difference: float
+    """p-value of "the accuracies are equal", of the paired test over all pairs."""
     counts: PairedCounts | None
+    """The four counts on the reworded texts; None without a reworded text."""
     equivalence: EquivalenceResult | None
+    """Test of the difference of accuracies on the reworded texts against the margin; None if fewer
+    than two texts (or clusters) were reworded."""
     flips: FlipResult | None
+    """How often answers flip on the reworded texts; None likewise."""
     symmetry: SymmetryResult | None
+    """Where answers move; None of two labels, of more than 20, or if answers are not known."""
     alpha: float
+    """Level of each test."""
     strata: StratifiedResult | None = None
+    """Losses and gains by label; None if the gold labels are not known, or are one or more than
+    20."""
     left_alone: PairedCounts | None = None
+    """The four counts on the texts that were left alone, if some of these are discordant: the
+    classifier then does not answer equal texts equally, and ``p_difference`` is of other
+    differences, too. None otherwise."""
     alternative: Alternative = "two-sided"
+    """Of ``p_difference``."""
     collapsed: bool | None = None
+    """Whether the classifier cannot be told from guessing on the originals (:func:`is_collapsed`):
+    whatever it answers then, nothing is shown. None if that is not known."""
 
     @property
     def delta(self) -> float | None:

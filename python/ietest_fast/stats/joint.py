@@ -36,54 +36,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class JointTestResult(Result):
-    """Outcome of :func:`joint_test`; every tuple has one place for each classifier.
-
-    Attributes
-    ----------
-    names
-        The classifiers' names.
-    n
-        Number of pairs.
-    n_clusters
-        Number of clusters; None without them.
-    delta
-        Mean of original minus transformed.
-    t
-        The paired t over units (pairs or clusters).
-    p_value
-        P(abs(t*) >= abs(t)), or the tail of a one-sided alternative, as (c+1)/(S+1), unadjusted.
-    p_bonferroni, p_holm
-        The same, adjusted by Bonferroni and Holm.
-    p_max_t
-        Adjusted by Westfall and Young's step-down max-abs(t).
-    p_min_p
-        Adjusted by Westfall and Young's step-down min-p, never larger than ``p_holm``. Decides;
-        None if it was not wanted, and ``p_max_t`` decides.
-    alternative, n_resamples, seed, alpha
-        As asked for.
-    n_types
-        Number of different vectors of differences among units, up to sign, 0 left out.
-    warning
-        Which classifiers' versions differ in too few pairs or clusters for the bootstrap, and
-        whose scores differ so skewedly that the symmetric null law does not fit; None without such.
-    """
+    """Outcome of :func:`joint_test`; every tuple has one place for each classifier."""
 
     names: tuple[str, ...]
+    """The classifiers' names."""
     n: int
+    """Number of pairs."""
     n_clusters: int | None
+    """Number of clusters; None without them."""
     delta: tuple[float, ...]
+    """Mean of original minus transformed."""
     t: tuple[float, ...]
+    """The paired t over units (pairs or clusters)."""
     p_value: tuple[float, ...]
+    """P(abs(t*) >= abs(t)), or the tail of a one-sided alternative, as (c+1)/(S+1), unadjusted."""
     p_bonferroni: tuple[float, ...]
     p_holm: tuple[float, ...]
+    """The same, adjusted by Bonferroni and Holm."""
     p_max_t: tuple[float, ...]
+    """Adjusted by Westfall and Young's step-down max-abs(t)."""
     p_min_p: tuple[float, ...] | None
+    """Adjusted by Westfall and Young's step-down min-p, never larger than ``p_holm``. Decides; None
+    if it was not wanted, and ``p_max_t`` decides."""
     alternative: Alternative
     n_resamples: int
     seed: int
     alpha: float
+    """As asked for."""
     n_types: int
+    """Number of different vectors of differences among units, up to sign, 0 left out."""
     warning: str | None = None
+    """Which classifiers' versions differ in too few pairs or clusters for the bootstrap, and whose
+    scores differ so skewedly that the symmetric null law does not fit; None without such."""
 
     title = "Joint bootstrap test of several classifiers"
 

@@ -29,17 +29,6 @@ if TYPE_CHECKING:
 class PairedCounts:
     """How often a classifier is right on two versions of the same texts.
 
-    Parameters
-    ----------
-    n11
-        Texts on which it is right in both versions.
-    n10
-        Right on the original only.
-    n01
-        Right on the transformed version only.
-    n00
-        Wrong on both.
-
     Raises
     ------
     InputError
@@ -47,9 +36,13 @@ class PairedCounts:
     """
 
     n11: int
+    """Texts on which it is right in both versions."""
     n10: int
+    """Right on the original only."""
     n01: int
+    """Right on the transformed version only."""
     n00: int
+    """Wrong on both."""
 
     def __post_init__(self) -> None:
         for name in ("n11", "n10", "n01", "n00"):
@@ -148,16 +141,11 @@ class PairedCounts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MatchedSample:
-    """Correctness of one classifier on both versions of a test set (eq. 6 and 9).
-
-    Parameters
-    ----------
-    original_correct, transformed_correct
-        Shape (n,), bool: A_i and B_i.
-    """
+    """Correctness of one classifier on both versions of a test set (eq. 6 and 9)."""
 
     original_correct: NDArray[np.bool_]
     transformed_correct: NDArray[np.bool_]
+    """Shape (n,), bool: A_i and B_i."""
 
     def __post_init__(self) -> None:
         check_orders(
@@ -209,20 +197,7 @@ class MatchedSample:
 
 
 def counts_of(sample: PairedCounts | MatchedSample | Any, transformed: Any = None) -> PairedCounts:
-    """Give the four counts of whatever a test on outcomes accepts.
-
-    Parameters
-    ----------
-    sample
-        Counts, a matched sample, or the column of outcomes on the originals.
-    transformed
-        The column of outcomes on the transformed texts, if ``sample`` is a column.
-
-    Raises
-    ------
-    InputError
-        If there is a column too few or too many, or a column holds no outcomes.
-    """
+    """Give the four counts of whatever a test on outcomes accepts."""
     if _is_complete(sample, transformed):
         return sample.counts if isinstance(sample, MatchedSample) else sample
     a = as_outcomes(sample, "original")
@@ -234,13 +209,7 @@ def counts_of(sample: PairedCounts | MatchedSample | Any, transformed: Any = Non
 def outcome_columns(
     sample: Any, transformed: Any = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return both columns of outcomes, each of shape (n,), where their order matters.
-
-    Raises
-    ------
-    InputError
-        As for :func:`counts_of`, and for counts.
-    """
+    """Return both columns of outcomes, each of shape (n,), where their order matters."""
     if _is_complete(sample, transformed):
         if isinstance(sample, PairedCounts):
             raise InputError("clusters need the outcomes pair by pair, not their counts")
@@ -267,26 +236,6 @@ def read_pairs(
 
     Columns are scores if one of them holds a number other than 0 and 1, and neither is of type
     bool: beside a column of type bool, such numbers are a mistake.
-
-    Parameters
-    ----------
-    sample, transformed
-        As for :func:`counts_of`; columns may hold scores.
-    clustered
-        Whether pairs belong to clusters, so that their counts do not suffice.
-    scores
-        Take the columns for scores whatever they hold.
-
-    Returns
-    -------
-    PairedCounts or PairedColumns
-        The counts of independent outcomes; otherwise the columns.
-
-    Raises
-    ------
-    InputError
-        As for :func:`counts_of` or, of scores, :func:`as_scores`; if counts come with clusters or
-        with ``scores``.
     """
     if _is_complete(sample, transformed):
         if not (clustered or scores):

@@ -233,14 +233,7 @@ def mcnemar_test(
 def classical_p_values(
     counts: PairedCounts, *, alternative: Alternative = "two-sided"
 ) -> dict[str, float]:
-    """Return the p-values of McNemar's test that need no bootstrap.
-
-    Returns
-    -------
-    dict
-        ``p_conditional``, ``p_mid``, ``p_asymptotic`` and ``p_corrected``, as
-        :class:`McNemarResult` has them.
-    """
+    """Return the p-values of McNemar's test that need no bootstrap."""
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
     if alternative != "two-sided":
         return _one_sided_p_values(counts, alternative)

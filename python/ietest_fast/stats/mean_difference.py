@@ -27,45 +27,32 @@ _TINY = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class MeanDifference:
-    """Means of two sets of buckets, and the test that they are equal.
-
-    Attributes
-    ----------
-    first, second
-        The means.
-    n_first, n_second
-        Buckets of each set that have the measure.
-    n_units_equal
-        How many units of equal size the set with less to tell is worth: buckets, or clusters.
-    standard_error, df
-        Of the difference, and its degrees of freedom.
-    interval
-        Of the difference, first minus second; None if a set has no spread.
-    p_value
-        Two-sided.
-    method
-        ``welch``: Student's law with Welch's (1947) variance, over clusters where there are any.
-        ``permutation``: the share of all ways to part the buckets (or whole clusters) into sets of
-        these sizes whose means differ as much.
-    n_permutations
-        How many ways were drawn at random, the observed one not among them; None if all were
-        counted, or for ``welch``.
-    warning
-        What to know of the test; None if nothing.
-    """
+    """Means of two sets of buckets, and the test that they are equal."""
 
     first: float
     second: float
+    """The means."""
     n_first: int
     n_second: int
+    """Buckets of each set that have the measure."""
     n_units_equal: float
+    """How many units of equal size the set with less to tell is worth: buckets, or clusters."""
     standard_error: float
     df: float
+    """Of the difference, and its degrees of freedom."""
     interval: Interval | None
+    """Of the difference, first minus second; None if a set has no spread."""
     p_value: float
+    """Two-sided."""
     method: Literal["welch", "permutation"]
+    """``welch``: Student's law with Welch's (1947) variance, over clusters where there are any.
+    ``permutation``: the share of all ways to part the buckets (or whole clusters) into sets of
+    these sizes whose means differ as much."""
     n_permutations: int | None
+    """How many ways were drawn at random, the observed one not among them; None if all were
+    counted, or for ``welch``."""
     warning: str | None
+    """What to know of the test; None if nothing."""
 
     @property
     def difference(self) -> float:
@@ -86,27 +73,7 @@ def compare_means(
     alpha: float,
     seed: int,
 ) -> MeanDifference | None:
-    """Compare the means of two sets of values between 0 and 1.
-
-    Parameters
-    ----------
-    values
-        Shape (n,).
-    mask
-        Shape (n,): which are in the first set.
-    clusters
-        Shape (n,), the cluster of each value; None if they are independent.
-    alpha
-        1 minus the confidence level.
-    seed
-        Of the permutations that are drawn.
-
-    Returns
-    -------
-    MeanDifference or None
-        None if a set lies in one cluster, or has no spread while a cluster lies in both sets: then
-        nothing tells how far the difference may be off.
-    """
+    """Compare the means of two sets of values between 0 and 1."""
     from scipy.special import stdtr, stdtrit
 
     sides = (mask, ~mask)

@@ -29,25 +29,6 @@ def mean_interval(
     As for buckets of paraphrases, each end is moved away from the mean by Student's quantile over
     the normal one, because the bootstrap is too sure of few values.
 
-    Parameters
-    ----------
-    values
-        Shape (n,), finite, independent of each other; at least one.
-    least, most
-        What a value can be: the interval ends there.
-    confidence_level
-        In (0, 1).
-
-    Returns
-    -------
-    Interval or None
-        None where the values tell nothing of their spread: there is one, or all are equal.
-
-    Raises
-    ------
-    InputError
-        If there is no value, one is not finite, or the confidence level is not in (0, 1).
-
     Examples
     --------
     >>> from ietest_fast.stats.means import mean_interval

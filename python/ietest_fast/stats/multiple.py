@@ -21,31 +21,21 @@ JOINT_CORRECTIONS: tuple[Correction, ...] = ("maxt", "minp")
 
 @dataclass(frozen=True, kw_only=True)
 class Decision:
-    """Whether invariance is rejected, and by what.
-
-    Attributes
-    ----------
-    reject
-        True if at least one p-value lies below the threshold.
-    alpha
-        Significance level of the whole test.
-    threshold
-        What the smallest p-value was held to: alpha / M, or alpha for ``maxt`` and ``minp``, whose
-        p-values are adjusted.
-    p_min
-        The smallest p-value; for ``maxt`` and ``minp`` the smallest adjusted one.
-    n_tests
-        M.
-    correction
-        How the M p-values were combined.
-    """
+    """Whether invariance is rejected, and by what."""
 
     reject: bool
+    """True if at least one p-value lies below the threshold."""
     alpha: float
+    """Significance level of the whole test."""
     threshold: float
+    """What the smallest p-value was held to: alpha / M, or alpha for ``maxt`` and ``minp``, whose
+    p-values are adjusted."""
     p_min: float
+    """The smallest p-value; for ``maxt`` and ``minp`` the smallest adjusted one."""
     n_tests: int
+    """M."""
     correction: Correction = "bonferroni"
+    """How the M p-values were combined."""
 
 
 def bonferroni(p_values: Sequence[float]) -> list[float]:
@@ -114,27 +104,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def thresholds_of(
     p_values: Sequence[float], *, correction: Correction, alpha: float
 ) -> tuple[float, ...]:
-    """Return the level that each p-value is held to, by Bonferroni's or Holm's rule.
-
-    Parameters
-    ----------
-    p_values
-        Shape (M,), in [0, 1].
-    correction
-        ``bonferroni``: alpha / M for all. ``holm``: alpha / (M - i) for the i-th smallest, i = 0,
-        1, ...; a test rejects if its p-value and all smaller ones lie below theirs.
-    alpha
-        In (0, 1).
-
-    Returns
-    -------
-    tuple of float, length M
-
-    Raises
-    ------
-    InputError
-        As for :func:`holm`, and if alpha is not in (0, 1) or the correction is another.
-    """
+    """Return the level that each p-value is held to, by Bonferroni's or Holm's rule."""
     check_alpha(alpha)
     values = _check_p_values(p_values)
     m = len(values)

@@ -29,18 +29,12 @@ _MOST_VALUES = 4_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NullHistogram:
-    """A histogram of t* under H0.
-
-    Attributes
-    ----------
-    edges
-        Shape (B + 1,), ascending.
-    mass
-        Shape (B,): the probability of each bin. What lies outside all bins is missing from it.
-    """
+    """A histogram of t* under H0."""
 
     edges: NDArray[np.float64]
+    """Shape (B + 1,), ascending."""
     mass: NDArray[np.float64]
+    """Shape (B,): the probability of each bin. What lies outside all bins is missing from it."""
 
     @property
     def density(self) -> NDArray[np.float64]:
@@ -80,26 +74,7 @@ def bin_edges(counts: PairedCounts, *, most_bins: int = MOST_BINS) -> NDArray[np
 def lattice_edges(
     root: float, *, n: int, step: float = 1, holds_zero: bool = True, most_bins: int = MOST_BINS
 ) -> NDArray[np.float64]:
-    """Return bin edges for t = D / sqrt(Q - D**2 / n), D being a multiple of ``step``.
-
-    Parameters
-    ----------
-    root
-        Root of the sum of squares Q that is to be expected.
-    n
-        Number of units.
-    step
-        Distance of neighbouring values of D.
-    holds_zero
-        Whether 0 is one of them; else they lie half a step beside it.
-    most_bins
-        At most so many bins, at least 3.
-
-    Returns
-    -------
-    ndarray of float64, shape (B + 1,)
-        Every bin holds the same number of values of D.
-    """
+    """Return bin edges for t = D / sqrt(Q - D**2 / n), D being a multiple of ``step``."""
     if root == 0:
         return np.array([-0.5, 0.5])
     each = max(1, math.ceil(2 * SPAN * root / step / most_bins))

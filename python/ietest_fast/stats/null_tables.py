@@ -141,28 +141,21 @@ def draw_null_scores(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NullTables:
-    """The setting of null tables, which draws them one by one.
-
-    Attributes
-    ----------
-    n, n_classifiers
-        Rows and columns of a table.
-    discordance, icc, classifier_correlation, seed
-        As for :func:`ietest_fast.stats.simulate`.
-    codes
-        Shape (n,), the cluster of each row; None for independent observations.
-    n_clusters
-        How many clusters there are; n without any.
-    """
+    """The setting of null tables, which draws them one by one."""
 
     n: int
     n_classifiers: int
+    """Rows and columns of a table."""
     discordance: float
+    """As for :func:`ietest_fast.stats.simulate`."""
     codes: NDArray[np.int64] | None
+    """Shape (n,), the cluster of each row; None for independent observations."""
     n_clusters: int
+    """How many clusters there are; n without any."""
     icc: float
     classifier_correlation: float
     seed: int
+    """As for :func:`ietest_fast.stats.simulate`."""
 
     @classmethod
     def of(
@@ -177,13 +170,7 @@ class NullTables:
         rng: Rng,
         **counts: int,
     ) -> NullTables:
-        """Check what describes null tables; ``counts`` are further numbers of things.
-
-        Raises
-        ------
-        InputError
-            If an argument is out of its range, or there is a correlation but no cluster.
-        """
+        """Check what describes null tables; ``counts`` are further numbers of things."""
         _check_range(
             n, discordance, icc, classifier_correlation, n_classifiers=n_classifiers, **counts
         )
@@ -231,13 +218,7 @@ class NullTables:
     def score_drawer(
         self, df: float, skew: float | None = None
     ) -> Callable[[int], NDArray[np.float64]]:
-        """Return the function that draws the differences of the scores of a table.
-
-        Raises
-        ------
-        InputError
-            If there are too few degrees of freedom, or the skewness is out of its range.
-        """
+        """Return the function that draws the differences of the scores of a table."""
         law: ScoreLaw = StudentLaw(self.discordance, df)
         if skew is not None:
             law = LognormalLaw(self.discordance, skew)

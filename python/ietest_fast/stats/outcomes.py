@@ -42,47 +42,33 @@ FEW_DISCORDANT = 25
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTestResult(PairedResult):
-    """Outcome of a paired test of independent outcomes.
-
-    Attributes
-    ----------
-    counts
-        The four counts that were tested.
-    method
-        ``exact``, ``multinomial`` or ``resample``.
-    alternative
-        ``two-sided``, ``greater`` (the original is right more often) or ``less``.
-    n_resamples
-        S of a Monte Carlo method, None for ``exact``.
-    seed
-        Seed of a Monte Carlo method, None for ``exact``.
-    t
-        The statistic of eq. 12.
-    p_value
-        ``min(1, 2 min(P(t* <= t), P(t* >= t)))``: both tails count their ties. Decisions use
-        it. Monte Carlo methods estimate each tail by (c + 1) / (S + 1). One-sided alternatives
-        take one tail: ``P(t* >= t)`` for ``greater``, ``P(t* <= t)`` for ``less``.
-    p_paper
-        Eq. 14 to the letter, ``2 min(P(t* <= t), P(t* > t))``; c / S for Monte Carlo methods. None
-        for a one-sided alternative.
-    p_symmetric
-        ``P(|t*| >= |t|)``, whatever the alternative; (c + 1) / (S + 1) for Monte Carlo methods.
-    p_mcnemar_exact
-        Conditional exact McNemar test of the same alternative, whatever the method.
-    """
+    """Outcome of a paired test of independent outcomes."""
 
     title = "Paired bootstrap t-test"
 
     counts: PairedCounts
+    """The four counts that were tested."""
     method: Method
+    """``exact``, ``multinomial`` or ``resample``."""
     alternative: Alternative
+    """``two-sided``, ``greater`` (the original is right more often) or ``less``."""
     n_resamples: int | None
+    """S of a Monte Carlo method, None for ``exact``."""
     seed: int | None
+    """Seed of a Monte Carlo method, None for ``exact``."""
     t: float
+    """The statistic of eq. 12."""
     p_value: float
+    """``min(1, 2 min(P(t* <= t), P(t* >= t)))``: both tails count their ties. Decisions use it.
+    Monte Carlo methods estimate each tail by (c + 1) / (S + 1). One-sided alternatives take one
+    tail: ``P(t* >= t)`` for ``greater``, ``P(t* <= t)`` for ``less``."""
     p_paper: float | None
+    """Eq. 14 to the letter, ``2 min(P(t* <= t), P(t* > t))``; c / S for Monte Carlo methods. None
+    for a one-sided alternative."""
     p_symmetric: float
+    """``P(|t*| >= |t|)``, whatever the alternative; (c + 1) / (S + 1) for Monte Carlo methods."""
     p_mcnemar_exact: float
+    """Conditional exact McNemar test of the same alternative, whatever the method."""
 
     @property
     def n(self) -> int:
@@ -229,14 +215,7 @@ def check_engine(
     n_threads: int | None,
     alternative: str = "two-sided",
 ) -> int | None:
-    """Give S: the number asked for, the default of a Monte Carlo engine, or None for ``exact``.
-
-    Raises
-    ------
-    InputError
-        If the method is unknown, S does not fit it, or as for
-        :func:`ietest_fast.stats.resampling.check_options`.
-    """
+    """Give S: the number asked for, the default of a Monte Carlo engine, or None for ``exact``."""
     if method not in METHODS:
         raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
     used = DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples
@@ -264,38 +243,6 @@ def outcome_test(
     """Test independent pairs of outcomes; the inside of :func:`ietest_fast.stats.paired_test`.
 
     H0: the accuracies are equal (delta = 0).
-
-    Parameters
-    ----------
-    sample
-        A matched sample or its four counts; or the outcomes on the originals, shape (n,), bool or
-        0 and 1: a list, a NumPy array, a pandas, polars or Arrow column.
-    transformed
-        The outcomes on the transformed texts, if ``sample`` is a column.
-    method
-        ``exact`` (default) gives the p-value that the bootstrap tends to as S grows;
-        ``multinomial`` draws S replicates in O(1) time each; ``resample`` draws S samples of n
-        pairs, the definition itself.
-    alternative
-        ``two-sided``; ``greater``: the original is right more often; ``less``: less often.
-    n_resamples
-        S, for Monte Carlo methods only; 10,000 if not given.
-    rng
-        Of a Monte Carlo method; see :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
-
-    Returns
-    -------
-    PairedTestResult
-        Without discordant pairs t is 0 and every p-value is 1.
-
-    Raises
-    ------
-    InputError
-        If the method or the alternative is unknown, n_resamples does not fit the method,
-        n_resamples, rng or n_threads is no integer in its range, or a column holds no
-        outcomes.
 
     Examples
     --------

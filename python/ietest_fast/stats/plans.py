@@ -22,13 +22,7 @@ MAX_PLANNED_PAIRS = 10**8
 
 
 def level_of_one_test(alpha: float, n_tests: int, n_threads: int | None = None) -> float:
-    """Return alpha / M, the level to which each of M tests is held.
-
-    Raises
-    ------
-    InputError
-        If alpha, M or the number of threads is out of its range.
-    """
+    """Return alpha / M, the level to which each of M tests is held."""
     check_options(alternative="two-sided", n_resamples=1, n_threads=n_threads)
     check_between(alpha, "alpha", 0, 1)
     if isinstance(n_tests, bool) or not isinstance(n_tests, (int, np.integer)) or n_tests < 1:
@@ -54,13 +48,7 @@ def check_truth(discordance: float, delta: float) -> None:
 
 
 def check_pairs(n: Any) -> int:
-    """Return a number of pairs as an int.
-
-    Raises
-    ------
-    InputError
-        If it is no integer, below 1, or above :data:`MAX_PLANNED_PAIRS`.
-    """
+    """Return a number of pairs as an int."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise InputError(f"the number of pairs must be an integer of 1 or more, not {n}")
     if n > MAX_PLANNED_PAIRS:

@@ -251,20 +251,7 @@ def detectable_difference(
 def difference_beside_test(
     n: int, discordance: float, *, alpha: float = 0.05, n_tests: int = 1
 ) -> float | None:
-    """Give what :func:`detectable_difference` gives for 80% power, to stand beside a result.
-
-    Parameters
-    ----------
-    n, discordance, alpha, n_tests
-        As for :func:`power`; the discordance is the observed one.
-
-    Returns
-    -------
-    float or None
-        None if no pair is discordant, not even delta = psi is shown with that power, the level is
-        no less than that power, or there are more than a million pairs, for which it would take
-        seconds.
-    """
+    """Give what :func:`detectable_difference` gives for 80% power, to stand beside a result."""
     if discordance == 0 or n > 10**6 or alpha / n_tests >= DEFAULT_POWER:
         return None
     best = _powers(

@@ -16,33 +16,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class PowerPlan(Result):
-    """A sample size, a truth, and the power that the exact paired test has there.
-
-    Attributes
-    ----------
-    n
-        Number of pairs.
-    discordance
-        psi, the true share of discordant pairs.
-    delta
-        True accuracy on the originals minus that on the transformed texts.
-    alpha
-        Level of the whole test.
-    n_tests
-        M; each classifier's test is held to alpha / M, and ``power`` is that of one of them.
-    power
-        Probability that the ``p_value`` of one test lies below alpha / M.
-    solved_for
-        What followed from the rest: ``power``, ``n`` or ``delta``.
-    """
+    """A sample size, a truth, and the power that the exact paired test has there."""
 
     n: int
+    """Number of pairs."""
     discordance: float
+    """psi, the true share of discordant pairs."""
     delta: float
+    """True accuracy on the originals minus that on the transformed texts."""
     alpha: float
+    """Level of the whole test."""
     n_tests: int
+    """M; each classifier's test is held to alpha / M, and ``power`` is that of one of them."""
     power: float
+    """Probability that the ``p_value`` of one test lies below alpha / M."""
     solved_for: str
+    """What followed from the rest: ``power``, ``n`` or ``delta``."""
 
     title = "Power of the exact paired test"
 
@@ -82,28 +71,20 @@ class PowerPlan(Result):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PowerCurve(Result):
-    """Power against the sample size or the difference.
-
-    Attributes
-    ----------
-    over
-        ``n`` or ``delta``: what the horizontal axis holds.
-    values, powers
-        Shape (p,), float64; ``values`` in ascending order.
-    discordance, alpha, n_tests
-        As for :class:`PowerPlan`.
-    n, delta
-        The one that is held fixed; the other is None.
-    """
+    """Power against the sample size or the difference."""
 
     over: str
+    """``n`` or ``delta``: what the horizontal axis holds."""
     values: NDArray[np.float64]
     powers: NDArray[np.float64]
+    """Shape (p,), float64; ``values`` in ascending order."""
     discordance: float
     alpha: float
     n_tests: int
+    """As for :class:`PowerPlan`."""
     n: int | None
     delta: float | None
+    """The one that is held fixed; the other is None."""
 
     title = "Power of the exact paired test"
 

@@ -33,21 +33,14 @@ _MOST_LENGTH = 2**20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Draws:
-    """Independent draws with replacement, which are added up.
-
-    Attributes
-    ----------
-    values
-        Shape (U,): what a draw may be.
-    frequencies
-        Shape (U,): how often each is there, not necessarily a whole number.
-    n_draws
-        How many draws.
-    """
+    """Independent draws with replacement, which are added up."""
 
     values: NDArray[np.float64]
+    """Shape (U,): what a draw may be."""
     frequencies: NDArray[np.float64]
+    """Shape (U,): how often each is there, not necessarily a whole number."""
     n_draws: int
+    """How many draws."""
 
     @property
     def mean(self) -> float:
@@ -69,11 +62,6 @@ class SumLaw:
     (Bernstein's inequality says how wide the grid has to be). The grid adds a little variance,
     which is known and taken out again by scaling. Between cells the distribution function is
     straight.
-
-    Parameters
-    ----------
-    parts
-        The sets; one of them has a spread.
     """
 
     def __init__(self, parts: Sequence[Draws]) -> None:
@@ -134,22 +122,7 @@ def ratio_interval(
     frequencies: NDArray[np.int64],
     alpha: float,
 ) -> Interval:
-    """Compute the BCa interval (Efron 1987) of a ratio of sums in the limit of large S.
-
-    Parameters
-    ----------
-    sums, sizes
-        Shape (U,): the numbers of each type of unit; sizes are 0 or more.
-    frequencies
-        Shape (U,), int64: how many units are of the type.
-    alpha
-        1 minus the confidence level.
-
-    Returns
-    -------
-    Interval
-        Without width where no sample has another ratio.
-    """
+    """Compute the BCa interval (Efron 1987) of a ratio of sums in the limit of large S."""
     total, size = float(frequencies @ sums), float(frequencies @ sizes)
     middle = total / size
     residuals = sums - middle * sizes

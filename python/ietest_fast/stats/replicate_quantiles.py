@@ -33,21 +33,7 @@ def find_quantiles(
     n_resamples: int,
     keep: bool,
 ) -> dict[float, float]:
-    """Return quantiles between neighbouring order statistics, as numpy.quantile does by default.
-
-    Parameters
-    ----------
-    levels
-        In [0, 1].
-    replicates
-        Shape (n_resamples,); None if they are not held.
-    order_statistics
-        Draws them again and gives those of some ranks.
-    n_resamples
-        S.
-    keep
-        Whether the replicates have to stay in their order.
-    """
+    """Return quantiles between neighbouring order statistics, as numpy.quantile does by default."""
     if not levels:
         return {}
     places = [level * (n_resamples - 1) for level in levels]

@@ -36,32 +36,22 @@ _MAX_EXACT_SUM = 2.0**26  # its square is below 2**53
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UnitTypes:
-    """The units of a paired sample, sorted into types.
-
-    Attributes
-    ----------
-    values
-        Shape (M, U), float64: the values of each type; the first that is not 0 is positive. Those
-        of a column are divided by a power of 2 unless all are exact.
-    weights
-        Shape (U,), int64: how many units are of the type. Units whose values are all 0 are none.
-    n_units
-        How many units there are, those without a type included.
-    sums
-        Shape (M, 2): of the units' values, and of their squares, in the unit of ``values``.
-    t
-        Shape (M,): the paired t of each column, with the units as observations; infinite where
-        their values are the same but for rounding errors.
-    exact
-        Whether all values are integers so small that no sum over units is ever rounded.
-    """
+    """The units of a paired sample, sorted into types."""
 
     values: NDArray[np.float64]
+    """Shape (M, U), float64: the values of each type; the first that is not 0 is positive. Those of
+    a column are divided by a power of 2 unless all are exact."""
     weights: NDArray[np.int64]
+    """Shape (U,), int64: how many units are of the type. Units whose values are all 0 are none."""
     n_units: int
+    """How many units there are, those without a type included."""
     sums: NDArray[np.float64]
+    """Shape (M, 2): of the units' values, and of their squares, in the unit of ``values``."""
     t: NDArray[np.float64]
+    """Shape (M,): the paired t of each column, with the units as observations; infinite where their
+    values are the same but for rounding errors."""
     exact: bool
+    """Whether all values are integers so small that no sum over units is ever rounded."""
 
     @property
     def n_types(self) -> int:
@@ -80,20 +70,7 @@ class UnitTypes:
 
 
 def count_equal(sizes: NDArray[np.float64], times: NDArray[np.int64] | None = None) -> float:
-    """Compute how many equal sizes are worth as much: ``sum(x)**2 / sum(x**2)`` (Kish 1965).
-
-    Parameters
-    ----------
-    sizes
-        Shape (k,), x >= 0.
-    times
-        Shape (k,), how often each occurs; once if not given.
-
-    Returns
-    -------
-    float
-        Between 1 and their number; 0 if all are 0.
-    """
+    """Compute how many equal sizes are worth as much: ``sum(x)**2 / sum(x**2)`` (Kish 1965)."""
     largest = sizes.max(initial=0.0)
     if largest == 0:
         return 0.0
@@ -103,18 +80,7 @@ def count_equal(sizes: NDArray[np.float64], times: NDArray[np.int64] | None = No
 
 
 def skewness_of_mean(centred: NDArray[np.float64]) -> float:
-    """Compute the skewness of a mean: ``sum(e**3) / sum(e**2)**1.5``.
-
-    Parameters
-    ----------
-    centred
-        Shape (k,), e: the units' values about their mean. Others that are 0 may be left out.
-
-    Returns
-    -------
-    float
-        The skewness of the values over the root of their number; 0 if all are 0.
-    """
+    """Compute the skewness of a mean: ``sum(e**3) / sum(e**2)**1.5``."""
     largest = np.abs(centred).max(initial=0.0)
     if largest == 0:
         return 0.0
@@ -132,15 +98,7 @@ def say_too_skewed(skewness: float, *, trusted_below: float, unit: str) -> str:
 
 
 def warn_of_large_units(n_deciding: float, unit: str) -> str | None:
-    """Say that a few units decide, if they do.
-
-    Parameters
-    ----------
-    n_deciding
-        See :attr:`UnitTypes.n_deciding`.
-    unit
-        What they are called.
-    """
+    """Say that a few units decide, if they do."""
     if not 0 < n_deciding < FEW_DECIDING:
         return None
     return (
@@ -155,22 +113,7 @@ def sum_clusters(
     codes: NDArray[np.int64],
     n_clusters: int,
 ) -> NDArray[np.float64]:
-    """Add up the differences of each cluster's rows, original minus transformed.
-
-    Parameters
-    ----------
-    original, transformed
-        Shape (n, M).
-    codes
-        Shape (n,), the cluster of each row, 0 to n_clusters - 1.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_clusters, M)
-        A sum that is no larger than the rounding errors of its terms is 0: scores that cancel on
-        paper cancel here too. Those errors go with the size of the scores, not with that of their
-        differences, which may be far smaller.
-    """
+    """Add up the differences of each cluster's rows, original minus transformed."""
     differences = original - transformed
     sums = np.empty((n_clusters, differences.shape[1]))
     for column in range(differences.shape[1]):
@@ -197,20 +140,6 @@ def design_effect(
         \frac{n}{n - 1} \sum_i (d_i - \delta)^2,
 
     so that pairs that are clusters of their own have a design effect of 1.
-
-    Parameters
-    ----------
-    differences
-        Shape (n,).
-    codes
-        Shape (n,), the cluster of each row, 0 to n_clusters - 1.
-    n_clusters
-        C, at least 2.
-
-    Returns
-    -------
-    float or None
-        None if all differences are the same.
     """
     n = differences.size
     if np.ptp(differences) == 0:
@@ -267,26 +196,13 @@ def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
 
 
 def to_squarable(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
-    """Bring values into a unit in which their squares are neither infinite nor all 0.
-
-    Returns
-    -------
-    tuple of ndarray and int
-        The values divided by 2**exponent, which rounds nothing, and the exponent.
-    """
+    """Bring values into a unit in which their squares are neither infinite nor all 0."""
     exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
     return np.ldexp(values, -exponent), exponent
 
 
 def have_no_spread(spread: float, squares: float) -> bool:
-    """Say whether values are all the same but for rounding errors.
-
-    Parameters
-    ----------
-    spread, squares
-        The sums of the squares of their distances to their mean and of their own, or the same
-        multiple of both.
-    """
+    """Say whether values are all the same but for rounding errors."""
     return spread <= _NO_SPREAD * squares
 
 
@@ -309,13 +225,7 @@ def _paired_t(column: NDArray[np.float64], total: float, squares: float, *, exac
 
 
 def check_options(*, alternative: str, n_resamples: int, n_threads: int | None = None) -> None:
-    """Refuse options that no resampling test understands.
-
-    Raises
-    ------
-    InputError
-        Naming the option and what was expected.
-    """
+    """Refuse options that no resampling test understands."""
     if alternative not in ALTERNATIVES:
         raise InputError(
             f"alternative must be one of {', '.join(ALTERNATIVES)}, not {alternative!r}"
@@ -332,13 +242,7 @@ def check_options(*, alternative: str, n_resamples: int, n_threads: int | None =
 
 
 def check_quantiles(quantiles: Sequence[float]) -> tuple[float, ...]:
-    """Give quantile levels as floats.
-
-    Raises
-    ------
-    InputError
-        If one is no number in [0, 1].
-    """
+    """Give quantile levels as floats."""
     levels = tuple(float(level) for level in quantiles)
     for level in levels:
         if not 0 <= level <= 1:

@@ -52,12 +52,6 @@ class Result:
 
         One row with the numbers of :meth:`to_dict`; results of several tests have a row for each.
         What is itself a list or a table is left out, but for the ends of intervals.
-
-        Returns
-        -------
-        pandas.DataFrame or pyarrow.Table
-            A pandas frame if pandas is installed, otherwise an Arrow table, which polars and
-            others read without copying.
         """
         import pyarrow as pa
 
@@ -122,16 +116,7 @@ def format_paper_p(p: float, n_resamples: int | None) -> str:
 
 
 def format_p(p: float, *, floor: float | None = None) -> str:
-    """Write a p-value for people.
-
-    Parameters
-    ----------
-    p
-        In [0, 1].
-    floor
-        The smallest p-value that the number of replicates allows, if it is a Monte Carlo one: a p
-        that small is only known not to be larger, and is marked so.
-    """
+    """Write a p-value for people."""
     if p == 0:
         return "<1e-300"  # smaller than a double can be, but no p-value is 0
     mark = "≤ " if floor is not None and p <= floor * (1 + 1e-9) and p < 1 else ""

@@ -56,49 +56,33 @@ def signal_to_noise(accuracies: ArrayLike) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class SignalToNoise:
-    """A signal-to-noise ratio with an interval.
-
-    Attributes
-    ----------
-    n
-        Number of classifiers.
-    mean, std
-        Of their accuracies; divisor n.
-    snr
-        mean / std; infinite if all accuracies are equal, NaN (not defined) of one classifier.
-    interval
-        For the ratio; None where the accuracies have no variance, or are fewer than three.
-    """
+    """A signal-to-noise ratio with an interval."""
 
     n: int
+    """Number of classifiers."""
     mean: float
     std: float
+    """Of their accuracies; divisor n."""
     snr: float
+    """mean / std; infinite if all accuracies are equal, NaN (not defined) of one classifier."""
     interval: Interval | None
+    """For the ratio; None where the accuracies have no variance, or are fewer than three."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RobustnessResult(Result):
-    """Signal-to-noise ratio of a model, with its collapsed classifiers and without.
-
-    Attributes
-    ----------
-    every
-        The ratio over all classifiers, as the paper defines it.
-    without_collapsed
-        The ratio over those that have not collapsed; None if there is none.
-    collapsed
-        Names of the collapsed classifiers, in the order given.
-    confidence_level
-        Of the intervals.
-    """
+    """Signal-to-noise ratio of a model, with its collapsed classifiers and without."""
 
     title = "Robustness"
 
     every: SignalToNoise
+    """The ratio over all classifiers, as the paper defines it."""
     without_collapsed: SignalToNoise | None
+    """The ratio over those that have not collapsed; None if there is none."""
     collapsed: tuple[str, ...]
+    """Names of the collapsed classifiers, in the order given."""
     confidence_level: float
+    """Of the intervals."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""

@@ -60,21 +60,7 @@ def tango_score(counts: PairedCounts, delta: float) -> float:
 
 
 def tango_scores(n: ArrayLike, n10: ArrayLike, n01: ArrayLike, delta: float) -> NDArray[np.float64]:
-    """Compute :func:`tango_score` for many tables.
-
-    Parameters
-    ----------
-    n, n10, n01
-        Broadcast against each other: the pairs of each table, and those in which only the original
-        or only the transformed version is right. They need not be whole.
-    delta
-        In [-1, 1].
-
-    Returns
-    -------
-    ndarray of float64
-        Of the common shape.
-    """
+    """Compute :func:`tango_score` for many tables."""
     n, n10, n01 = (np.asarray(each, dtype=np.float64) for each in (n, n10, n01))
     gap = n10 - n01 - n * delta
     b, c = (n10, n01) if delta >= 0 else (n01, n10)

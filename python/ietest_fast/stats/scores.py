@@ -42,78 +42,56 @@ _MOST_SHOWN = 100_000
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreTestResult(PairedResult):
-    """Outcome of :func:`paired_score_test`.
-
-    Attributes
-    ----------
-    n
-        Number of pairs.
-    n_clusters
-        Number of clusters; None without them.
-    mean_original, mean_transformed
-        Mean scores.
-    delta
-        Their difference, original minus transformed.
-    standard_error
-        Of delta, with divisor n - 1, times the root of the design effect of clusters.
-    t
-        Eq. 12 and 13 over the units (pairs, or sums over clusters); 0 if every unit's difference
-        is 0, infinite if all are the same otherwise. Of clusters and the studentised null law,
-        delta over the standard error of a ratio.
-    null
-        Which null law t* has: ``symmetric`` or ``studentised``.
-    skewness
-        Of the mean difference: the skewness of the units over the root of their number. The
-        studentised law is meant for values away from 0; beyond 0.25 no law is right to a digit.
-    p_value
-        ``min(1, 2 min(P(t* <= t), P(t* >= t)))``, or one of the two tails, each tail as
-        (c+1)/(S+1). Decides.
-    p_paper
-        Eq. 14 to the letter, tails as c/S; None for a one-sided alternative. Of the symmetric law,
-        whichever decides.
-    p_symmetric
-        P(abs(t*) >= abs(t)) of the symmetric law, as (c+1)/(S+1).
-    alternative, n_resamples, seed
-        As asked for.
-    n_types
-        Number of types of units; a replicate costs time in proportion to it.
-    n_nonzero
-        Units whose difference is not 0.
-    replicate_mean, replicate_deviation
-        Mean and standard deviation of the replicates t* that are finite (divisor: their number);
-        None if none is.
-    quantiles
-        The quantiles of t* asked for, by level, interpolated as by ``numpy.quantile``. Between an
-        infinite and a finite replicate lies the infinite one, between -inf and inf the nearer.
-    replicates
-        All t*, shape (n_resamples,), if they were to be kept, else None.
-    types, units
-        What replicates of the symmetric and of the studentised law are drawn of.
-    """
+    """Outcome of :func:`paired_score_test`."""
 
     n: int
+    """Number of pairs."""
     n_clusters: int | None
+    """Number of clusters; None without them."""
     mean_original: float
     mean_transformed: float
+    """Mean scores."""
     delta: float
+    """Their difference, original minus transformed."""
     standard_error: float
+    """Of delta, with divisor n - 1, times the root of the design effect of clusters."""
     t: float
+    """Eq. 12 and 13 over the units (pairs, or sums over clusters); 0 if every unit's difference is
+    0, infinite if all are the same otherwise. Of clusters and the studentised null law, delta over
+    the standard error of a ratio."""
     null: NullLaw
+    """Which null law t* has: ``symmetric`` or ``studentised``."""
     skewness: float
+    """Of the mean difference: the skewness of the units over the root of their number. The
+    studentised law is meant for values away from 0; beyond 0.25 no law is right to a digit."""
     p_value: float
+    """``min(1, 2 min(P(t* <= t), P(t* >= t)))``, or one of the two tails, each tail as (c+1)/(S+1).
+    Decides."""
     p_paper: float | None
+    """Eq. 14 to the letter, tails as c/S; None for a one-sided alternative. Of the symmetric law,
+    whichever decides."""
     p_symmetric: float
+    """P(abs(t*) >= abs(t)) of the symmetric law, as (c+1)/(S+1)."""
     alternative: Alternative
     n_resamples: int
     seed: int
+    """As asked for."""
     n_types: int
+    """Number of types of units; a replicate costs time in proportion to it."""
     n_nonzero: int
+    """Units whose difference is not 0."""
     replicate_mean: float | None
     replicate_deviation: float | None
+    """Mean and standard deviation of the replicates t* that are finite (divisor: their number);
+    None if none is."""
     quantiles: dict[float, float]
+    """The quantiles of t* asked for, by level, interpolated as by ``numpy.quantile``. Between an
+    infinite and a finite replicate lies the infinite one, between -inf and inf the nearer."""
     replicates: NDArray[np.float64] | None = field(default=None, repr=False)
+    """All t*, shape (n_resamples,), if they were to be kept, else None."""
     types: UnitTypes = field(repr=False)
     units: StudentisedUnits = field(repr=False)
+    """What replicates of the symmetric and of the studentised law are drawn of."""
 
     title = "Paired bootstrap t-test on scores"
 
@@ -202,39 +180,6 @@ def paired_score_test(
     may depend on each other in any way. The studentised null law (Hall 1992) draws without
     swapping, from the sample shifted to a mean of 0; see :mod:`ietest_fast.stats.studentised`.
 
-    Parameters
-    ----------
-    original, transformed
-        Shape (n,), numbers; n at least 2. Lists, NumPy, pandas, polars or Arrow columns.
-    clusters
-        Shape (n,), labels of clusters (premise, annotator, document); None for independent pairs.
-    null
-        ``symmetric``, ``studentised``, or None for the one that fits the skewness of the data.
-    alternative
-        ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
-    n_resamples
-        S.
-    rng
-        See :func:`ietest_fast.stats.paired_test`.
-    quantiles
-        Levels in [0, 1] at which quantiles of t* are wanted. They are exact. Above 2**20
-        replicates these are drawn again two or three times rather than held.
-    keep_replicates
-        Whether to keep all t*, 8 bytes each. Else memory does not depend on S.
-    n_threads
-        Threads; None for all cores. No result depends on it.
-
-    Returns
-    -------
-    ScoreTestResult
-        Differences that are all 0 give t = 0 and p = 1; all the same otherwise, an infinite t.
-
-    Raises
-    ------
-    InputError
-        If a score is missing or no finite number, lengths differ, n < 2, there are fewer than two
-        clusters, or an option is none.
-
     Examples
     --------
     >>> from ietest_fast.stats.scores import paired_score_test
@@ -314,14 +259,7 @@ def run_score_test(
     keep_replicates: bool,
     n_threads: int | None,
 ) -> dict[str, Any]:
-    """Draw the replicates of one column of values and sum them up.
-
-    Returns
-    -------
-    dict
-        ``p_value``, ``p_paper``, ``p_symmetric``, ``replicate_mean``, ``replicate_deviation``,
-        ``quantiles`` and ``replicates``, as :class:`ScoreTestResult` has them.
-    """
+    """Draw the replicates of one column of values and sum them up."""
     key = philox_key(seed)
     replicates = make_room(levels, n_resamples=n_resamples, keep=keep_replicates)
     (at_most, at_least, beyond, _), (n_finite, mean, deviation) = core.scores.score_test(

@@ -18,24 +18,6 @@ def seed_of(rng: Any) -> int:
     Every test draws from addressed Philox streams, whose key comes from one integer. Results
     report it as ``seed``; passing it as ``rng`` repeats them.
 
-    Parameters
-    ----------
-    rng
-        A non-negative integer is the seed itself, 0 included. ``None`` takes a seed from the
-        operating system. A ``Generator`` is asked for one integer, which advances it. A
-        ``SeedSequence`` of one integer stands for that integer, any other for a number drawn from
-        its state; it is not advanced.
-
-    Returns
-    -------
-    int
-        0 or more.
-
-    Raises
-    ------
-    InputError
-        On a negative integer, or anything else.
-
     Examples
     --------
     >>> import numpy as np

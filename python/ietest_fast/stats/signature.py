@@ -22,21 +22,7 @@ def write_signature(kind: str, **fields: object) -> str:
 
 
 def sign_test(result: PairedTestResult, **fields: object) -> str:
-    """Sign one paired test.
-
-    Parameters
-    ----------
-    result
-        Of :func:`~ietest_fast.stats.paired_test`.
-    **fields
-        More fields, before the version; thread counts have no place among them.
-
-    Returns
-    -------
-    str
-        Such as ``test|n:9824|k:593|S:exact|stat:t|alt:two|v:0.1.0``; S names the method, after
-        the number of replicates where there are any.
-    """
+    """Sign one paired test."""
     replicates = "" if result.n_resamples is None else f"{result.n_resamples}."
     return write_signature(
         "test",

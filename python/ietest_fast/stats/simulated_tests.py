@@ -65,13 +65,7 @@ def discordant_pairs(drawn: NDArray[Any]) -> list[tuple[int, int]]:
 def choose_tests(
     tests: tuple[str, ...] | None, *, scores: bool, clustered: bool, n_classifiers: int
 ) -> tuple[str, ...]:
-    """Return the names of the tests that fit the tables, or those asked for.
-
-    Raises
-    ------
-    InputError
-        If there is no such test, or it does not fit.
-    """
+    """Return the names of the tests that fit the tables, or those asked for."""
     of_one = list(_OF_SCORES) if scores else [*OF_COUNTS, "clustered"]
     fitting = of_one if not scores or n_classifiers == 1 else []
     if not clustered or n_classifiers > 1:

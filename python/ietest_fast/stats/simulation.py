@@ -43,88 +43,64 @@ _WORDS = {True: "below {bound:.2%}", False: "TOO LARGE", None: "too few tables t
 
 @dataclass(frozen=True, kw_only=True)
 class TestSize:
-    """How often one test rejected a true H0.
-
-    Attributes
-    ----------
-    test
-        Its name, a key of ``TESTS``.
-    n_rejected
-        Tables that it rejected.
-    size
-        Their share.
-    low, high
-        95% Wilson interval of the true size.
-    excess
-        How many standard errors the share lies above the level; negative below.
-    keeps_level
-        False if a test that keeps its level would reject so many tables with a probability below
-        0.135% (three standard errors). True if not, and the interval ends below one and a half
-        times the level. None if the tables are too few to say.
-    n_warned
-        Tables on which the test of scores warned: too few differences, or too skewed ones.
-    n_rejected_unwarned
-        Tables that it rejected without such a warning.
-    """
+    """How often one test rejected a true H0."""
 
     __test__ = False  # no test case of pytest's
 
     test: str
+    """Its name, a key of ``TESTS``."""
     n_rejected: int
+    """Tables that it rejected."""
     size: float
+    """Their share."""
     low: float
     high: float
+    """95% Wilson interval of the true size."""
     excess: float
+    """How many standard errors the share lies above the level; negative below."""
     keeps_level: bool | None
+    """False if a test that keeps its level would reject so many tables with a probability below
+    0.135% (three standard errors). True if not, and the interval ends below one and a half times
+    the level. None if the tables are too few to say."""
     n_warned: int = 0
+    """Tables on which the test of scores warned: too few differences, or too skewed ones."""
     n_rejected_unwarned: int = 0
+    """Tables that it rejected without such a warning."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationResult(Result):
-    """Sizes of several tests on simulated null tables.
-
-    Attributes
-    ----------
-    n, discordance
-        Pairs in each table, and the probability psi that a pair is discordant: that its two
-        outcomes, or scores, differ.
-    law
-        What differences of scores follow: ``student``, ``lognormal`` (about its mean), or
-        ``observed``, the ones given; None for outcomes.
-    df, skew
-        Degrees of freedom of Student's law, and the sigma of the lognormal one; None for others.
-    n_clusters, icc
-        Clusters in each table (n if observations are independent) and the correlation of two
-        differences within one; None where whole observed clusters are drawn.
-    n_classifiers, classifier_correlation
-        M and the correlation of two classifiers' differences on one observation, None where they
-        are observed. With M > 1 a table counts as rejected if at least one classifier's p lies
-        below alpha / M, or its adjusted p below alpha: sizes are family-wise.
-    alpha
-        Nominal level.
-    n_tables, n_resamples, seed
-        Simulated tables, S of the Monte Carlo tests, the seed.
-    sizes
-        One for each test.
-    """
+    """Sizes of several tests on simulated null tables."""
 
     title = "Sizes of tests on null tables"
 
     n: int
     discordance: float
+    """Pairs in each table, and the probability psi that a pair is discordant: that its two
+    outcomes, or scores, differ."""
     law: str | None
+    """What differences of scores follow: ``student``, ``lognormal`` (about its mean), or
+    ``observed``, the ones given; None for outcomes."""
     df: float | None
     skew: float | None
+    """Degrees of freedom of Student's law, and the sigma of the lognormal one; None for others."""
     n_clusters: int
     icc: float | None
+    """Clusters in each table (n if observations are independent) and the correlation of two
+    differences within one; None where whole observed clusters are drawn."""
     n_classifiers: int
     classifier_correlation: float | None
+    """M and the correlation of two classifiers' differences on one observation, None where they are
+    observed. With M > 1 a table counts as rejected if at least one classifier's p lies below alpha
+    / M, or its adjusted p below alpha: sizes are family-wise."""
     alpha: float
+    """Nominal level."""
     n_tables: int
     n_resamples: int
     seed: int
+    """Simulated tables, S of the Monte Carlo tests, the seed."""
     sizes: tuple[TestSize, ...]
+    """One for each test."""
 
     def size_of(self, test: str) -> TestSize:
         """Return the line of one test.

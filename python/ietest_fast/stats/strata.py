@@ -200,13 +200,7 @@ def stratified_test(
 def read_sample(
     original: Any, transformed: Any, gold: Any
 ) -> tuple[MatchedSample, tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None]:
-    """Return outcomes, and the answers and gold labels if they are known.
-
-    Raises
-    ------
-    InputError
-        If a value is missing, or columns differ in length or in kind.
-    """
+    """Return outcomes, and the answers and gold labels if they are known."""
     if isinstance(original, MatchedSample):
         if transformed is not None or gold is not None:
             raise InputError("a matched sample is complete: leave transformed and gold out")
@@ -226,13 +220,7 @@ def read_sample(
 
 
 def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the names of strata in the order of their values, and the place of each row's.
-
-    Raises
-    ------
-    InputError
-        If a value is missing, there are more than :data:`MOST_STRATA`, or the length is not n.
-    """
+    """Return the names of strata in the order of their values, and the place of each row's."""
     try:
         values = as_column(strata, name)
     except InputError as error:
@@ -246,13 +234,7 @@ def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[n
 
 
 def number_strata(values: NDArray[Any], name: str) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the different values in their order, and the place of each row's.
-
-    Raises
-    ------
-    InputError
-        If there are more than :data:`MOST_STRATA`.
-    """
+    """Return the different values in their order, and the place of each row's."""
     try:
         distinct, codes = np.unique(values, return_inverse=True)
     except TypeError:  # values of several kinds have no order
@@ -288,23 +270,7 @@ def judge_strata(
     rng: Rng = 0,
     n_threads: int | None = None,
 ) -> StratifiedResult:
-    """Test checked columns, of the reworded texts alone; see :func:`stratified_test`.
-
-    Parameters
-    ----------
-    sample
-        Outcomes on both versions, of n pairs.
-    names
-        Of the strata; those without a pair are left out.
-    codes
-        Shape (n,): the stratum of each pair.
-    answers
-        Both answers and the gold labels, shape (n,) each; the latter may be left out.
-    clusters
-        Shape (n,).
-    name, correction, margin, flip_margin, alpha, n_resamples, rng, n_threads
-        As for :func:`stratified_test`.
-    """
+    """Test checked columns, of the reworded texts alone; see :func:`stratified_test`."""
     seed = seed_of(rng)
     a, b = sample.original_correct, sample.transformed_correct
     there, codes = np.unique(codes, return_inverse=True)
@@ -448,13 +414,6 @@ def min_p(p_values: Sequence[float], counts: Sequence[PairedCounts]) -> list[flo
     Given the number k of discordant pairs of each stratum, losses are Binomial(k, 1/2) under H0 and
     independent of those elsewhere. So the smallest p-value of some strata is at most p with
     probability 1 - Π (1 - F_s(p)), F_s being the law of the p-value of stratum s.
-
-    Parameters
-    ----------
-    p_values
-        One for each stratum, by :func:`paired_p`.
-    counts
-        Of the strata.
     """
     laws = [_PValueLaw(each) for each in counts]
     order = sorted(range(len(laws)), key=p_values.__getitem__)

@@ -18,41 +18,28 @@ StrataCorrection = Literal["holm", "minp"]
 
 @dataclass(frozen=True, kw_only=True)
 class StratumResult:
-    """One stratum.
-
-    Attributes
-    ----------
-    name
-        The value that its pairs have in common.
-    counts
-        The four counts.
-    n_clusters
-        Clusters with a pair in it; None without clusters.
-    p_value
-        Of "the accuracies are equal"; None of a stratum that is too small for a test: fewer than
-        two pairs, or clusters.
-    p_adjusted
-        The same, corrected for the number of strata.
-    equivalence
-        Delta with its interval, and the test against the margin; None likewise.
-    flips
-        How often answers flip; None likewise, and where only right and wrong are known.
-    p_flips_adjusted
-        p-value of "the flip rate is at most the margin", corrected by Holm's rule.
-    decided_by_few
-        Whether few of its clusters differ, or a few large ones decide: the test may then reject
-        too often.
-    """
+    """One stratum."""
 
     name: str
+    """The value that its pairs have in common."""
     counts: PairedCounts
+    """The four counts."""
     n_clusters: int | None
+    """Clusters with a pair in it; None without clusters."""
     p_value: float | None
+    """Of "the accuracies are equal"; None of a stratum that is too small for a test: fewer than two
+    pairs, or clusters."""
     p_adjusted: float | None
+    """The same, corrected for the number of strata."""
     equivalence: EquivalenceResult | None
+    """Delta with its interval, and the test against the margin; None likewise."""
     flips: FlipResult | None
+    """How often answers flip; None likewise, and where only right and wrong are known."""
     p_flips_adjusted: float | None
+    """p-value of "the flip rate is at most the margin", corrected by Holm's rule."""
     decided_by_few: bool = False
+    """Whether few of its clusters differ, or a few large ones decide: the test may then reject too
+    often."""
 
     @property
     def n(self) -> int:
@@ -91,33 +78,23 @@ class StratumResult:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StratifiedResult(Result):
-    """Accuracy and flips in every stratum, and whether losses go with the stratum.
-
-    Attributes
-    ----------
-    name
-        What the strata are: the column's name.
-    strata
-        In the order of their values.
-    heterogeneity
-        H0: the share of losses among discordant pairs is the same in every stratum.
-    correction
-        Of the strata's p-values: ``holm`` or ``minp``.
-    margin, flip_margin, alpha
-        As for :func:`stratified_test`.
-    p_adjusted
-        The p-value of ``heterogeneity``, corrected over several versions, by which ``differs``
-        goes; None where there is one.
-    """
+    """Accuracy and flips in every stratum, and whether losses go with the stratum."""
 
     name: str
+    """What the strata are: the column's name."""
     strata: tuple[StratumResult, ...]
+    """In the order of their values."""
     heterogeneity: HeterogeneityResult
+    """H0: the share of losses among discordant pairs is the same in every stratum."""
     correction: StrataCorrection
+    """Of the strata's p-values: ``holm`` or ``minp``."""
     margin: float
     flip_margin: float
     alpha: float
+    """As for :func:`stratified_test`."""
     p_adjusted: float | None = None
+    """The p-value of ``heterogeneity``, corrected over several versions, by which ``differs`` goes;
+    None where there is one."""
 
     @property
     def title(self) -> str:  # type: ignore[override]

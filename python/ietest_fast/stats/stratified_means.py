@@ -19,29 +19,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StratifiedMean:
-    """A mean of values in [0, 1] over strata.
-
-    Attributes
-    ----------
-    total
-        Sum over strata of share times mean; strata without values count as 0.
-    mean
-        The same over ``weight``.
-    weight
-        Shares of the strata that have values.
-    standard_error, df
-        Of ``mean``, and its degrees of freedom (Satterthwaite 1946); None if there is a single
-        value, or a single cluster.
-    interval
-        Of ``mean``; from 0 to 1 if there is no standard error.
-    """
+    """A mean of values in [0, 1] over strata."""
 
     total: float
+    """Sum over strata of share times mean; strata without values count as 0."""
     mean: float
+    """The same over ``weight``."""
     weight: float
+    """Shares of the strata that have values."""
     standard_error: float | None
     df: float | None
+    """Of ``mean``, and its degrees of freedom (Satterthwaite 1946); None if there is a single
+    value, or a single cluster."""
     interval: Interval
+    """Of ``mean``; from 0 to 1 if there is no standard error."""
 
 
 def estimate_stratified(
@@ -68,26 +59,6 @@ def estimate_stratified(
     strata, scaled to this variance (Rao and Wu 1988), and items of the sample that tells the
     shares. Its quantiles are moved out by Student's quantile over the normal one. With clusters of
     values the interval is Student's.
-
-    Parameters
-    ----------
-    values
-        Shape (n,), in [0, 1].
-    strata
-        Shape (n,), the stratum of each value, from 0.
-    shares
-        Shape (J,), each stratum's share of the population.
-    clusters
-        Shape (n,), the cluster of each value, or None.
-    n_test
-        Items of the sample that tells the shares; None if these are known.
-    alpha
-        1 minus the confidence level.
-
-    Raises
-    ------
-    InputError
-        If no stratum with a share has a value.
     """
     counts = np.bincount(strata, minlength=shares.size)
     used = counts > 0

@@ -60,47 +60,33 @@ _MOST_HELD = 1 << 18
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StudentisedUnits:
-    """The units of a sample, centred, in the unit of :class:`Differences`.
-
-    Attributes
-    ----------
-    columns
-        Shape (k,): the k differences that are not 0, about their mean. With clusters shape (3, C):
-        the sum of a cluster's centred differences, by how much its number of differences that are
-        not 0 exceeds what its size lets expect, its size.
-    n_units
-        Pairs, or clusters.
-    nonzero_share
-        Share of the pairs whose difference is not 0.
-    mean, error
-        Of the differences, and its standard error with divisor n; infinite t where it is 0.
-    exponent
-        Differences are 2**exponent times as large as here.
-    skewness
-        Of the mean: ``sum(e**3) / sum(e**2)**1.5`` over the centred units e, which is their
-        skewness over the root of their number. 0 where nothing varies.
-    leaning
-        By how many standard errors more units lie on the side of the mean that is opposite to the
-        long tail.
-    n_nonzero
-        Units that vary: those with a difference other than 0.
-    n_unequal
-        Units whose sum is not 0: in a cluster differences may cancel.
-    n_deciding
-        How many units of equal sums would tell as much as these.
-    """
+    """The units of a sample, centred, in the unit of :class:`Differences`."""
 
     columns: NDArray[np.float64]
+    """Shape (k,): the k differences that are not 0, about their mean. With clusters shape (3, C):
+    the sum of a cluster's centred differences, by how much its number of differences that are not 0
+    exceeds what its size lets expect, its size."""
     n_units: int
+    """Pairs, or clusters."""
     nonzero_share: float
+    """Share of the pairs whose difference is not 0."""
     mean: float
     error: float
+    """Of the differences, and its standard error with divisor n; infinite t where it is 0."""
     exponent: int
+    """Differences are 2**exponent times as large as here."""
     skewness: float
+    """Of the mean: ``sum(e**3) / sum(e**2)**1.5`` over the centred units e, which is their skewness
+    over the root of their number. 0 where nothing varies."""
     leaning: float
+    """By how many standard errors more units lie on the side of the mean that is opposite to the
+    long tail."""
     n_nonzero: int
+    """Units that vary: those with a difference other than 0."""
     n_unequal: int
+    """Units whose sum is not 0: in a cluster differences may cancel."""
     n_deciding: float
+    """How many units of equal sums would tell as much as these."""
 
     @classmethod
     def of(
@@ -186,27 +172,13 @@ class StudentisedUnits:
         return "studentised" if is_skewed and enough and not self.is_constant else "symmetric"
 
     def choose(self, null: NullLaw | None) -> NullLaw:
-        """Return the null law asked for, or the one that fits.
-
-        Raises
-        ------
-        InputError
-            If there is no such law.
-        """
+        """Return the null law asked for, or the one that fits."""
         if null is not None and null not in NULL_LAWS:
             raise InputError(f"null must be one of {', '.join(NULL_LAWS)}, or None, not {null!r}")
         return self.fits if null is None else null
 
     def warn(self, null: NullLaw, *, unit: str) -> str | None:
-        """Say why a p-value from this null law cannot be trusted; None if it can.
-
-        Parameters
-        ----------
-        null
-            The law that was used.
-        unit
-            What they are called.
-        """
+        """Say why a p-value from this null law cannot be trusted; None if it can."""
         said = []
         n_left = self.n_unequal if null == "symmetric" else self.n_nonzero
         if 0 < n_left < FEW_UNITS:
@@ -250,23 +222,8 @@ class StudentisedUnits:
         replicates: NDArray[np.float64] | None = None,
         n_threads: int | None = None,
     ) -> tuple[list[tuple[int, int]], tuple[int, float, float]]:
-        """Count the replicates that are at most, and at least, the sample's t of each hypothesis.
-
-        Parameters
-        ----------
-        deltas
-            Means under H0, in the unit of the values.
-        n_resamples, seed, n_threads
-            S, the seed, threads.
-        replicates
-            Takes all t* of a mean of 0, shape (n_resamples,).
-
-        Returns
-        -------
-        tuple
-            (at most, at least) for each hypothesis; and of t* of a mean of 0: how many are finite,
-            their mean and their standard deviation. All replicates count in both tails where
-            nothing varies.
+        """Count the replicates that are at most, and at least, the sample's t of each
+        hypothesis.
         """
         tails, moments = core.studentised.replicates(
             self.columns,
@@ -306,18 +263,6 @@ class StudentisedUnits:
         infinite where S replicates, or replicates without spread, allow no rejection. Of more than
         2**18 replicates, the first 2**18 are used where differences of 0 make the law depend on
         the mean that is tested.
-
-        Parameters
-        ----------
-        tail
-            In (0, 1); 0.025 on either side for an interval of 95%.
-        n_resamples, seed, n_threads
-            Of the test.
-
-        Returns
-        -------
-        tuple of float
-            Lower and upper end, times 2**exponent.
         """
         depends_on_mean = self.nonzero_share < 1
         drawn = min(n_resamples, _MOST_HELD) if depends_on_mean else n_resamples

@@ -22,32 +22,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class SubsetComparison(Result):
-    """Two sets of items, none of which is in both.
-
-    Attributes
-    ----------
-    n_first, n_second
-        Buckets of each.
-    n_clusters
-        Number of clusters; None if buckets are independent.
-    confidence_level
-        Of every interval.
-    differences
-        Of ``accuracy_macro``, ``p_c_unbiased`` and, where answers are known,
-        ``agreement_unbiased``; without those for which a set has fewer than two buckets.
-    untested
-        Measures that clusters leave without a test: a set lies in one cluster, or has no spread
-        while a cluster lies in both sets.
-    """
+    """Two sets of items, none of which is in both."""
 
     title = "Comparison of two sets of items"
 
     n_first: int
     n_second: int
+    """Buckets of each."""
     n_clusters: int | None
+    """Number of clusters; None if buckets are independent."""
     confidence_level: float
+    """Of every interval."""
     differences: dict[str, MeanDifference]
+    """Of ``accuracy_macro``, ``p_c_unbiased`` and, where answers are known, ``agreement_unbiased``;
+    without those for which a set has fewer than two buckets."""
     untested: tuple[str, ...] = ()
+    """Measures that clusters leave without a test: a set lies in one cluster, or has no spread
+    while a cluster lies in both sets."""
 
     def __getitem__(self, name: str) -> MeanDifference:
         return self.differences[name]

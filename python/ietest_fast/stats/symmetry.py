@@ -22,45 +22,33 @@ FEW_FLIPS = 25
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SymmetryResult(Result):
-    """Bowker's test of symmetry, and Stuart and Maxwell's of equal shares of labels.
-
-    Attributes
-    ----------
-    labels
-        The K labels, in the order of the table.
-    table
-        int64, shape (K, K): texts by the answer to the original (row) and to the transformed text
-        (column).
-    n_clusters
-        None without clusters.
-    n_flipped_units
-        Texts with a flip, or clusters with one.
-    symmetry_statistic, symmetry_df, p_symmetry
-        Bowker's (1948) chi-square, its degrees of freedom, and its p-value by swapping units with
-        coins, (c+1)/(S+1).
-    p_symmetry_asymptotic
-        Its p-value by the chi-square law.
-    homogeneity_statistic, homogeneity_df, p_homogeneity
-        Stuart (1955) and Maxwell's (1970) chi-square, and its p-value by the chi-square law.
-    n_resamples, seed
-        S and the seed of the coins.
-    """
+    """Bowker's test of symmetry, and Stuart and Maxwell's of equal shares of labels."""
 
     title = "Where answers move"
 
     labels: tuple[Any, ...]
+    """The K labels, in the order of the table."""
     table: NDArray[np.int64]
+    """int64, shape (K, K): texts by the answer to the original (row) and to the transformed text
+    (column)."""
     n_clusters: int | None
+    """None without clusters."""
     n_flipped_units: int
+    """Texts with a flip, or clusters with one."""
     symmetry_statistic: float
     symmetry_df: int
     p_symmetry: float
+    """Bowker's (1948) chi-square, its degrees of freedom, and its p-value by swapping units with
+    coins, (c+1)/(S+1)."""
     p_symmetry_asymptotic: float
+    """Its p-value by the chi-square law."""
     homogeneity_statistic: float
     homogeneity_df: int
     p_homogeneity: float
+    """Stuart (1955) and Maxwell's (1970) chi-square, and its p-value by the chi-square law."""
     n_resamples: int
     seed: int
+    """S and the seed of the coins."""
 
     @property
     def statistic(self) -> float:

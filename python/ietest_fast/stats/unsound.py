@@ -17,31 +17,22 @@ from ietest_fast.stats.result import Result, format_p
 
 @dataclass(frozen=True, kw_only=True)
 class UnsoundnessResult(Result):
-    """What unsound rephrasings could explain.
-
-    Attributes
-    ----------
-    counts
-        Of all pairs.
-    n_reworded
-        Texts that were reworded; the others cannot be unsound.
-    p_value
-        Of the paired test on all pairs; with fewer than 25 discordant ones the larger of it and
-        McNemar's conditional exact p.
-    alpha
-        The level.
-    n_to_explain
-        The smallest number of reworded pairs whose removal leaves no difference shown; 0 if none
-        is shown.
-    """
+    """What unsound rephrasings could explain."""
 
     title = "Unsound rephrasings"
 
     counts: PairedCounts
+    """Of all pairs."""
     n_reworded: int
+    """Texts that were reworded; the others cannot be unsound."""
     p_value: float
+    """Of the paired test on all pairs; with fewer than 25 discordant ones the larger of it and
+    McNemar's conditional exact p."""
     alpha: float
+    """The level."""
     n_to_explain: int
+    """The smallest number of reworded pairs whose removal leaves no difference shown; 0 if none is
+    shown."""
 
     @property
     def statistic(self) -> float:

@@ -19,21 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RatePart:
-    """A rate in a weighted sum.
-
-    Attributes
-    ----------
-    weight
-        Any number.
-    holds
-        bool (n,), n at least 1.
-    units
-        (n,): labels; equal ones are the same unit in all parts.
-    """
+    """A rate in a weighted sum."""
 
     weight: float
+    """Any number."""
     holds: NDArray[np.bool_]
+    """bool (n,), n at least 1."""
     units: NDArray[Any]
+    """(n,): labels; equal ones are the same unit in all parts."""
 
 
 def sum_rates(
@@ -47,27 +40,6 @@ def sum_rates(
 
     The interval is Student's, with a standard error by the delta method (the infinitesimal
     jackknife) over units: a unit moves each rate by what its own instances have more than the rate.
-
-    Parameters
-    ----------
-    parts
-        At least one.
-    offset
-        Added to the sum.
-    bounds
-        What the sum can be.
-    confidence_level
-        In (0, 1).
-
-    Returns
-    -------
-    tuple
-        The sum, and the interval; None where there are fewer than two units.
-
-    Raises
-    ------
-    InputError
-        If there is no part, or one is empty.
     """
     from scipy.special import stdtrit
 

@@ -39,21 +39,15 @@ ORDERS = ((Sort.PERSON, Sort.PLACE), (Sort.PLACE, Sort.PERSON))
 
 @dataclass(frozen=True)
 class Bounded:
-    """A form that a world of bounded size decides.
-
-    Parameters
-    ----------
-    form
-        Implied by the form that it was made of.
-    is_whole
-        Whether it is that form itself; otherwise parts of it were replaced by what is always true.
-    sizes
-        How many entities of each sort are enough.
-    """
+    """A form that a world of bounded size decides."""
 
     form: Form
+    """Implied by the form that it was made of."""
     is_whole: bool
+    """Whether it is that form itself; otherwise parts of it were replaced by what is always
+    true."""
     sizes: Mapping[Sort, int]
+    """How many entities of each sort are enough."""
 
 
 def bound(form: Form, named: Sequence[Constant]) -> tuple[Bounded, ...]:
@@ -61,18 +55,6 @@ def bound(form: Form, named: Sequence[Constant]) -> tuple[Bounded, ...]:
 
     A weaker form leaves out what an *all but* would ask for without an end, except of the entities
     that have names.
-
-    Parameters
-    ----------
-    form
-        In monotone normal form.
-    named
-        The entities with names.
-
-    Raises
-    ------
-    TooLargeError
-        If a weaker form has too many parts.
     """
     found = []
     counts = {sort: sum(each.sort is sort for each in named) for sort in Sort}

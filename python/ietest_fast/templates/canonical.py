@@ -23,20 +23,6 @@ def canonical(
 
     Formulas of which this is the same say the same of other entities; not all such formulas are
     found, as two parts of one pattern stay in their order.
-
-    Parameters
-    ----------
-    formula
-        Without free variables.
-    others
-        Entities that it does not name.
-
-    Returns
-    -------
-    formula
-        The same about other entities.
-    dict
-        The number of each entity; those of the formula come first.
     """
     ordered = _ordered(formula)
     names = {

@@ -32,30 +32,20 @@ _DOMAINS = {Sort.PERSON: "Pe", Sort.PLACE: "Pl"}
 
 @dataclass(frozen=True)
 class Names:
-    """The names that a schema may use.
-
-    Parameters
-    ----------
-    constants
-        The sort of each constant.
-    families
-        The sort of each family of constants, ``x[1..n]``.
-    numbers
-        Sizes and indices.
-    variables
-        What each bound variable ranges over.
-    signs
-        Whether each sign has an index.
-    path
-        The file, for messages.
-    """
+    """The names that a schema may use."""
 
     constants: Mapping[str, Sort] = field(default_factory=dict)
+    """The sort of each constant."""
     families: Mapping[str, Sort] = field(default_factory=dict)
+    """The sort of each family of constants, ``x[1..n]``."""
     numbers: frozenset[str] = frozenset()
+    """Sizes and indices."""
     variables: Mapping[str, Domain] = field(default_factory=dict)
+    """What each bound variable ranges over."""
     signs: Mapping[str, bool] = field(default_factory=dict)
+    """Whether each sign has an index."""
     path: str | Path | None = None
+    """The file, for messages."""
 
     def with_variable(self, name: str, domain: Domain) -> Names:
         """Return the names inside a quantifier."""
@@ -71,13 +61,7 @@ class Names:
 
 
 def check_schema(schema: Schema, names: Names) -> None:
-    """Check that every name is known, and that terms are of the sorts that relations need.
-
-    Raises
-    ------
-    TemplateError
-        At the first place where it is not so.
-    """
+    """Check that every name is known, and that terms are of the sorts that relations need."""
     match schema:
         case Relation(name, first, second):
             domains = (check_term(first, names), check_term(second, names))

@@ -50,21 +50,14 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """*everyone*, *some place*, *no one*, *only three places*, *at least two people*.
-
-    Parameters
-    ----------
-    kind
-        ``"every"``, ``"some"``, ``"no"``, ``"exactly"`` or ``"at-least"``.
-    domain
-        People, places or both.
-    number
-        For the last two.
-    """
+    """*everyone*, *some place*, *no one*, *only three places*, *at least two people*."""
 
     kind: str
+    """``"every"``, ``"some"``, ``"no"``, ``"exactly"`` or ``"at-least"``."""
     domain: Domain
+    """People, places or both."""
     number: int = 0
+    """For the last two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +73,14 @@ Nominal = Named | Quantity | Described
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """What is said of a subject.
-
-    Parameters
-    ----------
-    verb
-        ``"visited"``, ``"taller"``, ``"as-tall"``, ``"same-height"`` or ``"is"``.
-    positive
-        Whether it is affirmed.
-    objects
-        One or several, with *and* between.
-    """
+    """What is said of a subject."""
 
     verb: str
+    """``"visited"``, ``"taller"``, ``"as-tall"``, ``"same-height"`` or ``"is"``."""
     positive: bool
+    """Whether it is affirmed."""
     objects: tuple[Nominal, ...]
+    """One or several, with *and* between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +113,7 @@ _VERBS = {
 
 
 def to_sentence(formula: Formula) -> Sentence:
-    """Return the clauses of a formula.
-
-    Raises
-    ------
-    InputError
-        If no clauses say it: a quantifier needs a verb whose subject or object it can be.
-    """
+    """Return the clauses of a formula."""
     return _sentence(miniscope(formula))
 
 

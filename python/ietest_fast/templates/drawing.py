@@ -60,36 +60,24 @@ _MANY_SHAPES = 100
 
 @dataclass(frozen=True, eq=False)
 class ProvedTemplates:
-    """Templates with the texts of all their shapes, whose labels are proved.
-
-    Attributes
-    ----------
-    tasks
-        As they were given.
-    templates
-        Of all tasks.
-    task_of
-        int32, shape (templates,): the place of each template's task.
-    skeletons
-        Of all shapes; what follows has a place for each of them.
-    masked
-        The same, with a word of each hypothesis masked; None if no template has a mask.
-    answers
-        The word that is masked in each shape, None where there is none.
-    template_of
-        int32, shape (shapes,): the place of each shape's template.
-    weights
-        float64, shape (shapes,): the probability of each shape within its template.
-    """
+    """Templates with the texts of all their shapes, whose labels are proved."""
 
     tasks: tuple[Task, ...]
+    """As they were given."""
     templates: tuple[Template, ...]
+    """Of all tasks."""
     task_of: NDArray[np.int32]
+    """int32, shape (templates,): the place of each template's task."""
     skeletons: PackedSkeletons
+    """Of all shapes; what follows has a place for each of them."""
     masked: PackedSkeletons | None
+    """The same, with a word of each hypothesis masked; None if no template has a mask."""
     answers: tuple[str | None, ...]
+    """The word that is masked in each shape, None where there is none."""
     template_of: NDArray[np.int32]
+    """int32, shape (shapes,): the place of each shape's template."""
     weights: NDArray[np.float64]
+    """float64, shape (shapes,): the probability of each shape within its template."""
 
     @property
     def n_shapes(self) -> int:
@@ -104,29 +92,7 @@ def prove_templates(
     wordings: Sequence[Verbs] = (),
     on_shape: Callable[[int, int], None] | None = None,
 ) -> ProvedTemplates:
-    """Prove the label of every shape, and put it into words.
-
-    Parameters
-    ----------
-    tasks
-        One or more, with different names.
-    language
-        Its words.
-    wordings
-        Verbs in the place of those of the language, from
-        :func:`~ietest_fast.templates.language.load_wordings`. Each pair has one wording; all are as
-        likely, whatever its shape.
-    on_shape
-        Called after each shape with their number so far, and of all.
-
-    Raises
-    ------
-    TemplateError
-        If a label cannot be proved, a hypothesis lacks the word to be masked, or the shapes have
-        more parts than :data:`MOST_PARTS`.
-    InputError
-        If there are no words for a formula.
-    """
+    """Prove the label of every shape, and put it into words."""
     skeletons: list[Skeleton] = []
     masked: list[Skeleton] = []
     answers: list[str | None] = []
@@ -178,15 +144,7 @@ def _check_largest(template: Template) -> None:
 
 
 def check_enough_names(tasks: Sequence[Task], splits: Mapping[str, Names]) -> None:
-    """Check that every split has names for each shape's entities, before any label is proved.
-
-    Raises
-    ------
-    InputError
-        If there are fewer.
-    TemplateError
-        If a shape cannot be made, or there are too many.
-    """
+    """Check that every split has names for each shape's entities, before any label is proved."""
     templates = [each for task in tasks for each in task.templates]
     _check_work(templates)
     for template in templates:
@@ -260,22 +218,6 @@ class PairDrawer:
     All labels have the same share of the rows, all tasks that have a label the same share of those,
     and the templates of a task the shares that they give. The sizes of a shape are drawn in their
     order, and its wording independently of it. Row r is a function of the seed and r.
-
-    Parameters
-    ----------
-    proved
-        From :func:`prove_templates`.
-    names
-        For their entities.
-    label_names
-        What rows say for each label. Labels with the same name are one label.
-    seed
-        Of the draws, one number or several.
-
-    Raises
-    ------
-    InputError
-        If there are fewer names than a shape has entities.
     """
 
     def __init__(
@@ -315,15 +257,7 @@ class PairDrawer:
         self._template_of = proved.template_of
 
     def draw(self, first: int, n_rows: int, *, n_threads: int | None = None) -> pa.Table:
-        """Return rows from `first` on.
-
-        Returns
-        -------
-        pyarrow.Table
-            ``premise``, ``hypothesis``, ``label`` (as words), ``task`` and ``template`` (their
-            names); with templates that have masks also ``masked``, the hypothesis with ``[MASK]``
-            in it, and ``answer``, the word in its place.
-        """
+        """Return rows from `first` on."""
         premises, hypotheses, shapes = self._filler.fill(
             self._key, first=first, n_rows=n_rows, n_threads=n_threads
         )

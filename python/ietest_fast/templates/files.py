@@ -66,16 +66,7 @@ _STATEMENTS = (
 
 
 def read_templates(path: str | Path) -> tuple[Template, ...]:
-    """Read the templates of a file, UTF-8.
-
-    Raises
-    ------
-    TemplateError
-        If a template is not what it has to be; it names line and column. Labels are not proved
-        here; see :meth:`Template.prove`.
-    InputError
-        If the file cannot be read.
-    """
+    """Read the templates of a file, UTF-8."""
     return parse_templates(read_text(path, most_bytes=MOST_BYTES), path=Path(path))
 
 

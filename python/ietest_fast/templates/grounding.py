@@ -44,20 +44,7 @@ class TooLargeError(InputError):
 
 
 def check_size(form: Form, sizes: Mapping[Sort, int]) -> None:
-    """Stop before clauses are made that cannot be decided, as far as arithmetic can tell.
-
-    Parameters
-    ----------
-    form
-        In monotone normal form.
-    sizes
-        How many entities there may be of each sort.
-
-    Raises
-    ------
-    TooLargeError
-        If the entities or the clauses are too many.
-    """
+    """Stop before clauses are made that cannot be decided, as far as arithmetic can tell."""
     is_large = sum(sizes.values()) > MOST_ENTITIES
     if is_large or _estimate(form, sizes) > _MOST_ESTIMATED:
         raise too_large()
@@ -81,14 +68,6 @@ def _estimate(form: Form, sizes: Mapping[Sort, int]) -> int:
 
 class Grounding:
     """A form, its axioms and a world's entities as clauses of numbered variables.
-
-    Parameters
-    ----------
-    named
-        The entities with names; all of them exist.
-    sizes
-        How many entities there may be of each sort. Those without a name need not exist, but at
-        least one of each sort does.
 
     Attributes
     ----------
@@ -121,13 +100,7 @@ class Grounding:
                 before = number
 
     def require(self, form: Form) -> None:
-        """Add the clauses of a form that has to be true.
-
-        Raises
-        ------
-        TooLargeError
-            If they are too many.
-        """
+        """Add the clauses of a form that has to be true."""
         self._forms.append(form)
         self._require(form, {}, [])
 

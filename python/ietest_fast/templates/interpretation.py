@@ -36,22 +36,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Interpretation:
-    """A finite world.
-
-    Parameters
-    ----------
-    people, places
-        Its entities, at least one of each sort.
-    visits
-        Pairs of a person and whom or what this person has visited.
-    heights
-        The height of each person; people may be of equal height.
-    """
+    """A finite world."""
 
     people: tuple[Constant, ...]
     places: tuple[Constant, ...]
+    """Its entities, at least one of each sort."""
     visits: frozenset[tuple[Constant, Constant]] = frozenset()
+    """Pairs of a person and whom or what this person has visited."""
     heights: Mapping[Constant, int] = field(default_factory=dict)
+    """The height of each person; people may be of equal height."""
 
     def renamed(self, names: Mapping[Constant, Constant]) -> Interpretation:
         """Return the same world, in which some entities have other names."""
@@ -72,13 +65,7 @@ class Interpretation:
 
 
 def is_true(formula: Formula, world: Interpretation) -> bool:
-    """Evaluate a formula without free variables by the definition of truth.
-
-    Raises
-    ------
-    InputError
-        If a variable is free, or a constant is no entity of the world.
-    """
+    """Evaluate a formula without free variables by the definition of truth."""
     return _Evaluation(world).holds(formula, {})
 
 

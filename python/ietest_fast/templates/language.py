@@ -319,20 +319,7 @@ class Language(_Strict):
                     raise ValueError(f"lists.{place} has a word of connectives.{name}: {text!r}")
 
     def check_names(self, names: Names, *, wordings: Sequence[Verbs] = ()) -> None:
-        """Check that no name has a quantity in it, a verb, or what joins names or sentences.
-
-        Parameters
-        ----------
-        names
-            Of people and places.
-        wordings
-            Other verbs of the language, which no name has, either.
-
-        Raises
-        ------
-        InputError
-            If one does, such as *every place*, *three people*, *Bob and Carla* or *Ann didn't*.
-        """
+        """Check that no name has a quantity in it, a verb, or what joins names or sentences."""
         words = sorted(self._words_beside_names(wordings), key=len, reverse=True)
         patterns = [*map(re.escape, words), *self._counted()]
         pattern = re.compile(rf"(?<!\S)(?:{'|'.join(patterns)})(?!\S)")
@@ -383,22 +370,7 @@ class Language(_Strict):
 
 
 def read_language(path: str | Path, *, changes: str | Path | None = None) -> Language:
-    """Read the file of a language.
-
-    Parameters
-    ----------
-    path
-        The file.
-    changes
-        A file with keys that have other values.
-
-    Raises
-    ------
-    InputError
-        If it is no TOML file in UTF-8.
-    ConfigError
-        If keys are missing, unknown or of the wrong type; all are listed.
-    """
+    """Read the file of a language."""
     content = read_toml(path)
     if changes is not None:
         content = _changed(content, read_toml(changes))
@@ -445,21 +417,7 @@ def language_codes() -> tuple[str, ...]:
 
 @functools.cache
 def load_language(code: str, rules: str = "careful") -> Language:
-    """Return a language of the package.
-
-    Parameters
-    ----------
-    code
-        ``en`` or ``pt``.
-    rules
-        The rule set, one of :data:`ietest_fast.templates.tasks.RULE_SETS`. Those of the thesis and
-        of its published corpora have some words of their own.
-
-    Raises
-    ------
-    InputError
-        If there is none of this code.
-    """
+    """Return a language of the package."""
     if code not in language_codes():
         raise InputError(f"there is no language {code!r}; there are {', '.join(language_codes())}")
     changes = LANGUAGES / rules / f"{code}.toml"
@@ -472,16 +430,6 @@ def load_wordings(code: str, rules: str = "careful") -> tuple[Verbs, ...]:
 
     They have other verbs in the place of visiting, and other adjectives in the place of being tall.
     What follows from what is the same, as all sentences of a pair have the same ones.
-
-    Parameters
-    ----------
-    code, rules
-        As for :func:`load_language`.
-
-    Raises
-    ------
-    InputError
-        If there is no language of this code, or it has one wording only.
     """
     usual = load_language(code, rules)
     path = LANGUAGES / "wordings" / f"{code}.toml"

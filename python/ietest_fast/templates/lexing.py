@@ -14,17 +14,7 @@ if TYPE_CHECKING:
 
 
 class TemplateError(InputError):
-    """A formula or a template is not what it has to be.
-
-    Parameters
-    ----------
-    message
-        What is wrong and what to do.
-    line, column
-        Where, 1-based.
-    path
-        The file; None for a text in memory.
-    """
+    """A formula or a template is not what it has to be."""
 
     def __init__(
         self, message: str, *, line: int, column: int, path: str | Path | None = None
@@ -36,22 +26,15 @@ class TemplateError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, a number or a mark.
-
-    Parameters
-    ----------
-    kind
-        ``"name"``, ``"number"``, ``"end"``, or the mark itself, as it is written in ASCII.
-    text
-        As it is written.
-    line, column
-        Where it begins, 1-based.
-    """
+    """A word, a number or a mark."""
 
     kind: str
+    """``"name"``, ``"number"``, ``"end"``, or the mark itself, as it is written in ASCII."""
     text: str
+    """As it is written."""
     line: int
     column: int
+    """Where it begins, 1-based."""
 
 
 SAME_AS = {
@@ -80,11 +63,6 @@ def split_tokens(text: str, *, path: str | Path | None = None) -> list[Token]:
     """Split a text into tokens; the last one is of kind ``"end"``.
 
     Comments begin with ``#`` and end with the line.
-
-    Raises
-    ------
-    TemplateError
-        If a character means nothing.
     """
     return list(_tokens(text, path))
 

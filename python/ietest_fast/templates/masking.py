@@ -17,16 +17,7 @@ STRONGER = {"or": "'and'", "some": "'every'", "number": "a greater number"}
 def strengthen(  # noqa: PLR0911 - one line for each kind
     formula: Formula, what: str
 ) -> Formula:
-    """Return what a hypothesis says with a stronger word in the place of the masked one.
-
-    Parameters
-    ----------
-    formula
-        The hypothesis.
-    what
-        The mask. Nothing changes unless it is a key of :data:`STRONGER`; otherwise all such words
-        change, except where they are denied or in a condition, as they would say less there.
-    """
+    """Return what a hypothesis says with a stronger word in the place of the masked one."""
     match formula:
         case Or(parts) if what == "or":
             return And(tuple(strengthen(each, what) for each in parts))

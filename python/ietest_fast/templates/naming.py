@@ -44,24 +44,13 @@ MOST_CHARACTERS = 100
 
 @dataclass(frozen=True)
 class Names:
-    """Names that entities get.
-
-    Parameters
-    ----------
-    women, men
-        Names of people, all different.
-    places
-        Names of places, all different, none of which is a person's name.
-
-    Raises
-    ------
-    InputError
-        If a name is empty or stands there twice.
-    """
+    """Names that entities get."""
 
     women: tuple[str, ...]
     men: tuple[str, ...]
+    """Names of people, all different."""
     places: tuple[str, ...]
+    """Names of places, all different, none of which is a person's name."""
 
     def __post_init__(self) -> None:
         n_names = len(self.women) + len(self.men) + len(self.places)
@@ -126,18 +115,7 @@ def _check_name(name: str) -> None:
 
 
 def check_disjoint(names: Sequence[tuple[str, Names]]) -> None:
-    """Check that no name stands in two splits.
-
-    Parameters
-    ----------
-    names
-        The splits, by name.
-
-    Raises
-    ------
-    InputError
-        If one does; it is named.
-    """
+    """Check that no name stands in two splits."""
     owner: dict[str, str] = {}
     for split, own in names:
         for name in (*own.women, *own.men, *own.places):
@@ -150,18 +128,7 @@ def check_disjoint(names: Sequence[tuple[str, Names]]) -> None:
 
 
 def read_names(path: str | Path) -> dict[str, Names]:
-    """Read a file of names: a TOML table for each split, with ``women``, ``men`` and ``places``.
-
-    Returns
-    -------
-    dict
-        The names of each split; no name stands in two of them.
-
-    Raises
-    ------
-    InputError
-        If it is no such file.
-    """
+    """Read a file of names: a TOML table for each split, with ``women``, ``men`` and ``places``."""
     content = read_toml(path)
     try:
         found = {split: _names_of(split, own) for split, own in content.items()}
@@ -191,13 +158,7 @@ def _texts(content: Mapping[str, object], kind: str, split: str) -> tuple[str, .
 
 @functools.cache
 def load_names(code: str, split: Split) -> Names:
-    """Return the names that the package has for a language and a split.
-
-    Raises
-    ------
-    InputError
-        If it has none.
-    """
+    """Return the names that the package has for a language and a split."""
     known = sorted(path.stem for path in NAMES.glob("*.toml"))
     if code not in known:
         raise InputError(

@@ -65,18 +65,6 @@ MOST_NESTED = 100
 def parse_formula(text: str, constants: Mapping[str, Sort]) -> Formula:
     """Read a formula.
 
-    Parameters
-    ----------
-    text
-        A formula, see above.
-    constants
-        The sort of each name that stands for an entity.
-
-    Raises
-    ------
-    TemplateError
-        If it is no formula, a variable is free, or an entity is of the wrong sort.
-
     Examples
     --------
     >>> parse_formula("~V(anna, rome)", {"anna": Sort.PERSON, "rome": Sort.PLACE})
@@ -90,15 +78,7 @@ def parse_formula(text: str, constants: Mapping[str, Sort]) -> Formula:
 
 
 class Parser:
-    """Read schemas from tokens, one after the other.
-
-    Parameters
-    ----------
-    tokens
-        From :func:`ietest_fast.templates.lexing.split_tokens`.
-    path
-        The file that they stand in, for messages.
-    """
+    """Read schemas from tokens, one after the other."""
 
     def __init__(self, tokens: list[Token], *, path: str | Path | None = None) -> None:
         self._tokens = tokens

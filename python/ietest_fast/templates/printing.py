@@ -34,11 +34,6 @@ def print_formula(formula: Formula) -> str:  # noqa: PLR0911 - one line for each
 
     Reading the text gives the formula again, except that a conjunction or disjunction of one part
     is written as this part. One without parts, which is always true or false, cannot be written.
-
-    Raises
-    ------
-    ValueError
-        If a conjunction or disjunction has no part.
     """
     match formula:
         case Not(body):

@@ -19,21 +19,7 @@ MOST_SAID = 8
 
 
 def refute(premises: Sequence[Formula], hypothesis: Formula, label: Label) -> str:
-    """Say why premises and a hypothesis do not have a label.
-
-    Parameters
-    ----------
-    premises, hypothesis
-        Without free variables.
-    label
-        One that they do not have.
-
-    Returns
-    -------
-    str
-        The part of a sentence: of a contradiction, that the hypothesis can be true, with a world
-        in which it is; of an entailment, that it can be false.
-    """
+    """Say why premises and a hypothesis do not have a label."""
     true = None if label is Label.ENTAILMENT else find_world(And((*premises, hypothesis)))
     if label is Label.CONTRADICTION and true is not None:
         return f"the hypothesis can be true: {describe_world(true)}"

@@ -98,15 +98,7 @@ class Negation:
 
 
 class ShapeError(ValueError):
-    """A schema has no formula for the numbers of a shape.
-
-    Parameters
-    ----------
-    message
-        What is missing.
-    at
-        Where it stands.
-    """
+    """A schema has no formula for the numbers of a shape."""
 
     def __init__(self, message: str, at: Token) -> None:
         super().__init__(message)
@@ -123,13 +115,7 @@ class Signed:
     at: Token
 
     def is_negated(self, sizes: Mapping[str, int]) -> bool:
-        """Say whether it is, given the signs of a shape.
-
-        Raises
-        ------
-        ShapeError
-            If there is no such sign.
-        """
+        """Say whether it is, given the signs of a shape."""
         key = sign_key(self.name, self.index, sizes)
         if key not in sizes:
             raise ShapeError(f"there is {key}, which is not declared", self.at)
@@ -194,13 +180,7 @@ class Budget:
         self._left = MOST_PARTS
 
     def spend(self, times: int, at: Token) -> None:
-        """Count a part that is said so many times.
-
-        Raises
-        ------
-        ShapeError
-            If nothing is left for it.
-        """
+        """Count a part that is said so many times."""
         self._left -= times
         if self._left < 0:
             raise ShapeError(
@@ -216,24 +196,7 @@ def instantiate(
     constants: Mapping[str, Sort],
     budget: Budget | None = None,
 ) -> Formula:
-    """Return the formula of a schema.
-
-    Parameters
-    ----------
-    schema
-        Checked; see :mod:`ietest_fast.templates.checking`.
-    sizes
-        The numbers of its sizes and indices.
-    constants
-        The sort of each name that is no variable.
-    budget
-        Of the shape; by default, one for this formula.
-
-    Raises
-    ------
-    ShapeError
-        If there is no sign of such a number, nothing to be joined, or too much of it.
-    """
+    """Return the formula of a schema."""
     return _Expansion(sizes, constants, Budget() if budget is None else budget, 1).formula(schema)
 
 
@@ -308,12 +271,8 @@ class _Expansion:
 
 
 class PartCount:
-    """How many parts a schema has in a shape, as :class:`Budget` counts them, without its formula.
-
-    Parameters
-    ----------
-    schema
-        Checked; see :mod:`ietest_fast.templates.checking`.
+    """How many parts a schema has in a shape, as :class:`Budget` counts them, without its
+    formula.
     """
 
     def __init__(self, schema: Schema) -> None:

@@ -25,19 +25,13 @@ _LITERAL, _NAME, _VERB = range(3)
 
 @dataclass(frozen=True)
 class Skeleton:
-    """The texts of a shape.
-
-    Parameters
-    ----------
-    constants
-        Its entities.
-    premise, hypothesis
-        Pieces of text.
-    """
+    """The texts of a shape."""
 
     constants: tuple[Constant, ...]
+    """Its entities."""
     premise: tuple[Piece, ...]
     hypothesis: tuple[Piece, ...]
+    """Pieces of text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,32 +40,23 @@ class PackedSkeletons:
 
     The text 2s is the premise of shape s, 2s + 1 its hypothesis. Entities are numbered within their
     shape, people first.
-
-    Attributes
-    ----------
-    pieces
-        int32, shape (pieces, 3): 0 and a literal; 1 and an entity; or 2, a literal and a group of
-        people. From this literal on there are two for each wording, for men and for women.
-    text_ends
-        int64, shape (2 shapes + 1,): text t has the pieces from ``text_ends[t]`` on.
-    literals
-        Large strings.
-    group_ends, group_people
-        int32: group g has the people from ``group_ends[g]`` on.
-    n_people, n_places
-        int32, shape (shapes,).
-    n_wordings
-        1 or more.
     """
 
     pieces: NDArray[np.int32]
+    """int32, shape (pieces, 3): 0 and a literal; 1 and an entity; or 2, a literal and a group of
+    people. From this literal on there are two for each wording, for men and for women."""
     text_ends: NDArray[np.int64]
+    """int64, shape (2 shapes + 1,): text t has the pieces from ``text_ends[t]`` on."""
     literals: pa.Array
+    """Large strings."""
     group_ends: NDArray[np.int32]
     group_people: NDArray[np.int32]
+    """int32: group g has the people from ``group_ends[g]`` on."""
     n_people: NDArray[np.int32]
     n_places: NDArray[np.int32]
+    """int32, shape (shapes,)."""
     n_wordings: int
+    """1 or more."""
 
 
 class _Packer:
@@ -133,15 +118,7 @@ class _Packer:
 
 
 def pack(skeletons: Sequence[Skeleton], wordings: Sequence[Verbs]) -> PackedSkeletons:
-    """Return skeletons as arrays; equal texts and groups are kept once.
-
-    Parameters
-    ----------
-    skeletons
-        Texts of shapes.
-    wordings
-        The words of their verbs: one wording or several, of which each pair has one.
-    """
+    """Return skeletons as arrays; equal texts and groups are kept once."""
     packer = _Packer(wordings)
     counts = np.zeros((len(skeletons), 2), dtype=np.int32)
     for place, skeleton in enumerate(skeletons):

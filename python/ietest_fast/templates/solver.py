@@ -55,13 +55,7 @@ MOST_PROPAGATIONS = 50_000_000
 
 
 def solve_clauses(clauses: Sequence[Sequence[int]]) -> set[int] | None:
-    """Decide clauses by MiniSat 2.2, through PySAT.
-
-    Raises
-    ------
-    TooLargeError
-        If it takes too many conflicts.
-    """
+    """Decide clauses by MiniSat 2.2, through PySAT."""
     from pysat.solvers import Solver
 
     with Solver(name="minisat22", bootstrap_with=clauses) as solver:
@@ -89,21 +83,7 @@ MORE_ENTITIES = (1, 3)
 
 
 def find_world(formula: Formula, *, solve: ClauseSolver = solve_clauses) -> Interpretation | None:
-    """Return a world in which a formula is true, or None: there is none, of whatever size.
-
-    Parameters
-    ----------
-    formula
-        Without free variables.
-    solve
-        What decides clauses.
-
-    Raises
-    ------
-    UnprovedError
-        If there is no such world with few entities, and it is not known that a larger one needs no
-        more, as of "everyone has visited someone who ...".
-    """
+    """Return a world in which a formula is true, or None: there is none, of whatever size."""
     worlds = _find_for_parts(formula, solve)
     if worlds is None:
         return None
@@ -227,21 +207,7 @@ def _check(formula: Formula, world: Interpretation) -> Interpretation:
 def label_of(
     premises: Sequence[Formula], hypothesis: Formula, *, solve: ClauseSolver = solve_clauses
 ) -> Label:
-    """Prove what premises say of a hypothesis.
-
-    Returns
-    -------
-    Label
-        ``ENTAILMENT`` if it is true in every world in which the premises are, ``CONTRADICTION`` if
-        it is true in none of them, ``NEUTRAL`` if it is true in some.
-
-    Raises
-    ------
-    InputError
-        If the premises are true in no world: whatever follows from them is no label.
-    UnprovedError
-        If the label cannot be proved.
-    """
+    """Prove what premises say of a hypothesis."""
     given = tuple(premises)
     with_it = _find_for_parts(And((*given, hypothesis)), solve) is not None
     without = _find_for_parts(And((*given, Not(hypothesis))), solve) is not None

@@ -73,21 +73,14 @@ _SENTENCES = {
 
 @dataclass(frozen=True)
 class Task:
-    """Templates that belong together.
-
-    Parameters
-    ----------
-    name
-        Of the task, or of the file.
-    templates
-        One or more.
-    sentences
-        What stands between the sentences of a premise; None: as in the language.
-    """
+    """Templates that belong together."""
 
     name: str
+    """Of the task, or of the file."""
     templates: tuple[Template, ...]
+    """One or more."""
     sentences: str | None = None
+    """What stands between the sentences of a premise; None: as in the language."""
 
     def words(self, language: Language) -> Language:
         """Return a language with what is special about this task."""
@@ -109,20 +102,7 @@ def describe_task(name: str) -> str:
 
 
 def load_tasks(name: str, rules: RuleSet = "careful") -> tuple[Task, ...]:
-    """Return the tasks behind a name: one, or of ``mixed`` six.
-
-    Parameters
-    ----------
-    name
-        One of :func:`task_names`.
-    rules
-        Of tasks 1 to 7. Others have one rule set.
-
-    Raises
-    ------
-    InputError
-        If there is no task of this name.
-    """
+    """Return the tasks behind a name: one, or of ``mixed`` six."""
     if name == MIXED:
         return tuple(task for own in THESIS for task in load_tasks(own, rules))
     if name in THESIS:
@@ -141,15 +121,7 @@ def _read_own(folder: str, name: str) -> Task:
 
 
 def read_task(path: str | Path) -> Task:
-    """Return the templates of a file as a task, which has the name of the file.
-
-    Raises
-    ------
-    TemplateError
-        If a template is not what it has to be.
-    InputError
-        If the file cannot be read.
-    """
+    """Return the templates of a file as a task, which has the name of the file."""
     templates = read_templates(path)
     return Task(Path(path).stem, templates, ". " if _has_compounds(templates) else None)
 

@@ -122,67 +122,45 @@ class Mask:
 
 @dataclass(frozen=True)
 class Shape:
-    """A template with numbers for its sizes.
-
-    Parameters
-    ----------
-    sizes
-        The numbers of sizes and indices, in the order of the template.
-    premises, hypothesis
-        Formulas.
-    constants
-        The entities of both, in the order in which they stand there.
-    """
+    """A template with numbers for its sizes."""
 
     sizes: tuple[tuple[str, int], ...]
+    """The numbers of sizes and indices, in the order of the template."""
     premises: tuple[Formula, ...]
     hypothesis: Formula
+    """Formulas."""
     constants: tuple[Constant, ...]
+    """The entities of both, in the order in which they stand there."""
 
 
 @dataclass(frozen=True)
 class Template:
-    """A scheme of pairs with one label (thesis, section 3.2).
-
-    Parameters
-    ----------
-    name
-        Of the template.
-    ranges
-        Sizes and indices.
-    declarations
-        The names of people and places.
-    premises, hypothesis
-        What the texts say.
-    label
-        What the premises say of the hypothesis, in every shape.
-    at, label_at
-        Where the template and its label stand.
-    same
-        Names that stand for one entity.
-    signs
-        What negates formulas or not.
-    share
-        How often the template is drawn, compared with others.
-    mask
-        The word that a masked language model has to find; None: there is none.
-    path
-        The file, None for a text in memory.
-    """
+    """A scheme of pairs with one label (thesis, section 3.2)."""
 
     name: str
+    """Of the template."""
     ranges: tuple[Range, ...]
+    """Sizes and indices."""
     declarations: tuple[Declaration, ...]
+    """The names of people and places."""
     premises: tuple[Premise, ...]
     hypothesis: Schema
+    """What the texts say."""
     label: Label
+    """What the premises say of the hypothesis, in every shape."""
     at: Token
     label_at: Token
+    """Where the template and its label stand."""
     same: tuple[tuple[NamedTerm, NamedTerm], ...] = ()
+    """Names that stand for one entity."""
     signs: tuple[Sign, ...] = ()
+    """What negates formulas or not."""
     share: Fraction = Fraction(1)
+    """How often the template is drawn, compared with others."""
     mask: Mask | None = None
+    """The word that a masked language model has to find; None: there is none."""
     path: str | Path | None = None
+    """The file, None for a text in memory."""
     _sorts: dict[str, Sort] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -198,11 +176,6 @@ class Template:
 
         Sizes are drawn in their order, each of a range with the same probability, and then signs.
         Sizes that leave no number for a later one are not drawn.
-
-        Raises
-        ------
-        TemplateError
-            If there is no shape, or more than :data:`MOST_SHAPES`.
         """
         total, _ = self._total()
         for sizes, weight in self._extend({}, 1.0, 0, itertools.count(1)):
@@ -219,11 +192,6 @@ class Template:
 
         A shape with more than :data:`~ietest_fast.templates.schemas.MOST_PARTS` counts as one with
         one more than that. Counting ends above `most`.
-
-        Raises
-        ------
-        TemplateError
-            As :meth:`weighted_sizes`.
         """
         self._total()
         premises = [(each, PartCount(each.schema)) for each in self.premises]
@@ -275,14 +243,7 @@ class Template:
             yield from self._extend({**sizes, own.name: number}, share, place + 1, steps)
 
     def shape(self, sizes: Mapping[str, int]) -> Shape:
-        """Return the shape with these sizes, without a proof.
-
-        Raises
-        ------
-        TemplateError
-            If an index is outside the range of its family, a family has no number, or the formulas
-            have too many parts.
-        """
+        """Return the shape with these sizes, without a proof."""
         declared, budget = self._declared(sizes), Budget()
         premises = tuple(
             self._formula(each.schema, own, declared, budget)
@@ -355,14 +316,7 @@ class Template:
         return self.error(f"{say_sizes(sizes)} there is {name}, which is not declared", at)
 
     def prove(self, sizes: Mapping[str, int]) -> Shape:
-        """Return the shape with these sizes, whose label is proved.
-
-        Raises
-        ------
-        TemplateError
-            If it has another label, its premises contradict each other, no proof is found, or a
-            stronger word than the masked one follows as well.
-        """
+        """Return the shape with these sizes, whose label is proved."""
         shape = self.shape(sizes)
         try:
             found = label_of(shape.premises, shape.hypothesis)

@@ -38,25 +38,17 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class VerbForm:
-    """The place of a verb.
-
-    Parameters
-    ----------
-    verb
-        One of those of :class:`ietest_fast.templates.clauses.Predicate`.
-    plural, positive
-        Its form.
-    gender
-        With which it agrees; None: feminine if all of `people` are women, else masculine.
-    people
-        Of the subject; only where `gender` is None.
-    """
+    """The place of a verb."""
 
     verb: str
+    """One of those of :class:`ietest_fast.templates.clauses.Predicate`."""
     plural: bool
     positive: bool
+    """Its form."""
     gender: Gender | None = None
+    """With which it agrees; None: feminine if all of `people` are women, else masculine."""
     people: tuple[Constant, ...] = ()
+    """Of the subject; only where `gender` is None."""
 
     def words(self, verbs: Verbs) -> Agreeing:
         """Return its words in one wording, for men and for women."""
@@ -68,21 +60,14 @@ class VerbForm:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word that can be masked.
-
-    Parameters
-    ----------
-    text
-        As it stands there.
-    what
-        One of :data:`ietest_fast.templates.template.MASKS`.
-    answer
-        The word as it stands within a sentence.
-    """
+    """A word that can be masked."""
 
     text: str
+    """As it stands there."""
     what: str
+    """One of :data:`ietest_fast.templates.template.MASKS`."""
     answer: str
+    """The word as it stands within a sentence."""
 
 
 Piece = str | Slot | VerbForm | Word
@@ -92,13 +77,7 @@ MASK = "[MASK]"
 
 
 def word_premises(formulas: Sequence[Formula], language: Language) -> tuple[Piece, ...]:
-    """Return the text of premises, one sentence behind the other.
-
-    Raises
-    ------
-    InputError
-        If there are no words for one of them.
-    """
+    """Return the text of premises, one sentence behind the other."""
     pieces: list[Piece] = []
     for formula in formulas:
         sentence = _sentence(to_sentence(formula), language)
@@ -115,21 +94,7 @@ def word_hypothesis(formula: Formula, language: Language) -> tuple[Piece, ...]:
 
 
 def mask(pieces: Sequence[Piece], what: str) -> tuple[tuple[Piece, ...], str] | None:
-    """Return a text in which one word is masked, and that word.
-
-    Parameters
-    ----------
-    pieces
-        From :func:`word_hypothesis`.
-    what
-        One of :data:`ietest_fast.templates.template.MASKS`; its first word is masked.
-
-    Returns
-    -------
-    tuple or None
-        None if no word can be masked. The words for *every person and every place* cannot, as they
-        are several.
-    """
+    """Return a text in which one word is masked, and that word."""
     for place, piece in enumerate(pieces):
         if isinstance(piece, Word) and piece.what == what:
             return merge([*pieces[:place], MASK, *pieces[place + 1 :]]), piece.answer

@@ -37,49 +37,32 @@ _UNFINISHED = re.compile(rf"\.[0-9a-f]{{16}}{re.escape(UNFINISHED)}\Z")
 
 @dataclass(frozen=True)
 class SplitPlan:
-    """One file of a corpus.
-
-    Parameters
-    ----------
-    name
-        Of the split, and of the file.
-    n_rows
-        1 or more.
-    names
-        For its entities.
-    """
+    """One file of a corpus."""
 
     name: str
+    """Of the split, and of the file."""
     n_rows: int
+    """1 or more."""
     names: Names
+    """For its entities."""
 
 
 @dataclass(frozen=True)
 class CorpusPlan:
-    """What is written.
-
-    Parameters
-    ----------
-    folder
-        Where; it is made if it is not there.
-    splits
-        One or more.
-    label_names
-        What rows say for each label.
-    seed
-        Of all draws.
-    form
-        ``parquet``, ``csv``, ``tsv`` or ``jsonl``.
-    about
-        Further entries for the record.
-    """
+    """What is written."""
 
     folder: Path
+    """Where; it is made if it is not there."""
     splits: tuple[SplitPlan, ...]
+    """One or more."""
     label_names: Mapping[Label, str]
+    """What rows say for each label."""
     seed: int
+    """Of all draws."""
     form: str
+    """``parquet``, ``csv``, ``tsv`` or ``jsonl``."""
     about: Mapping[str, object]
+    """Further entries for the record."""
 
     def path_of(self, split: SplitPlan) -> Path:
         """Return the file of a split."""
@@ -96,16 +79,7 @@ class CorpusPlan:
 
 
 def check_plan(plan: CorpusPlan) -> None:
-    """Stop if the files cannot be written, as far as that can be told without writing.
-
-    Raises
-    ------
-    InputError
-        If something stands in the folder, or another command is writing there: corpora would be
-        mixed.
-    ResourceError
-        If the folder cannot be made.
-    """
+    """Stop if the files cannot be written, as far as that can be told without writing."""
     folder = plan.folder
     try:
         _check_empty(folder)
@@ -223,30 +197,6 @@ def write_corpus(
     """Draw the pairs of all splits, and write them in batches.
 
     The files appear when all of them are complete, the record last; after an error there are none.
-
-    Parameters
-    ----------
-    proved
-        From :func:`ietest_fast.templates.drawing.prove_templates`.
-    plan
-        What to write.
-    n_threads
-        All cores by default. The rows do not depend on it.
-    on_rows
-        Called after each batch with the number of rows so far.
-
-    Returns
-    -------
-    dict
-        What stands in the record, ``templates.json``.
-
-    Raises
-    ------
-    InputError
-        If there are fewer names than a shape has entities, something stands in the folder, or
-        another command is writing there.
-    ResourceError
-        If a file cannot be written.
     """
     drawers = [draw_split(proved, plan, split) for split in plan.splits]
     check_plan(plan)

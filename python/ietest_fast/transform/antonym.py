@@ -64,32 +64,25 @@ class Antonym(BaseTransformation):
     Both texts of a pair are taken for themselves. From a premise comes the pair (premise, premise
     with the antonym), from a hypothesis (hypothesis with the antonym, hypothesis); rows of which no
     word has an antonym are left out, and equal pairs are there once.
-
-    Parameters
-    ----------
-    tagger
-        Finds words, and for the careful rules their parts of speech.
-    senses
-        Antonyms by sense.
-    are_captions
-        Whether the texts describe scenes, so that two of them are about the same one. In others,
-        *a new house is sold* need not contradict *an old house is sold*, and the careful rules only
-        replace what a plain sentence of one clause says of something definite, or its subject:
-        *the house is new*, *the man slept in the house*
-        (:func:`ietest_fast.transform.sure_opposites.says_one_thing`).
-    rules
-        ``"careful"``: the packaged pairs of common nouns and adjectives, where what stands beside
-        the word allows it, as :class:`~ietest_fast.transform.TaggedSubstitution` finds out; with
-        number, degree, capitals and article; where WordNet knows the antonym, only in the sense
-        that shares most content words with the text; nothing in texts that deny, ask or suppose
-        something. ``"paper"``: as the published code, every antonym of every lemma of the sense
-        that NLTK's ``lesk`` finds, put where the word's letters first occur.
     """
 
     tagger: Tagger
+    """Finds words, and for the careful rules their parts of speech."""
     senses: Senses = field(default_factory=Senses.packaged)
+    """Antonyms by sense."""
     are_captions: bool = True
+    """Whether the texts describe scenes, so that two of them are about the same one. In others, *a
+    new house is sold* need not contradict *an old house is sold*, and the careful rules only
+    replace what a plain sentence of one clause says of something definite, or its subject: *the
+    house is new*, *the man slept in the house*
+    (:func:`ietest_fast.transform.sure_opposites.says_one_thing`)."""
     rules: Literal["careful", "paper"] = "careful"
+    """``"careful"``: the packaged pairs of common nouns and adjectives, where what stands beside
+    the word allows it, as :class:`~ietest_fast.transform.TaggedSubstitution` finds out; with
+    number, degree, capitals and article; where WordNet knows the antonym, only in the sense that
+    shares most content words with the text; nothing in texts that deny, ask or suppose something.
+    ``"paper"``: as the published code, every antonym of every lemma of the sense that NLTK's
+    ``lesk`` finds, put where the word's letters first occur."""
 
     @property
     def name(self) -> str:

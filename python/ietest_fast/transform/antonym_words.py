@@ -108,15 +108,7 @@ _CALLED = frozenset(
 
 
 def antonym_words(wordnet: WordNet, *, are_captions: bool = True) -> TaggedWords:
-    """Return the packaged pairs of antonyms in all their forms.
-
-    Parameters
-    ----------
-    wordnet
-        Has the plurals.
-    are_captions
-        Whether the texts describe scenes; see :class:`Antonym`.
-    """
+    """Return the packaged pairs of antonyms in all their forms."""
     from ietest_fast.lexicon import TaggedWord, TaggedWords
     from ietest_fast.lexicon.reviewed import phrases_with
 

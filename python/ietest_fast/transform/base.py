@@ -54,35 +54,26 @@ class RowError(InputError):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Transformed:
-    """A table of texts after a transformation.
-
-    Attributes
-    ----------
-    table
-        n rows and the same columns in the same order as before, in an Arrow table or the kind of
-        table that was transformed.
-    changed
-        bool (n,): whether a text of the row is another than that of the row that it comes from.
-    edits
-        Table with :data:`EDIT_SCHEMA`, ordered by column, row and start; edits of a text do not
-        overlap, and making them all gives the new text. Of several transformations in turn:
-        :data:`STEP_SCHEMA`, ordered by step first. None if they were not asked for.
-    source_row
-        int64 (n,): the old row that each new row comes from. Where absent, rows stay as they were.
-    labels
-        Names of the labels (n,), as Arrow strings, where the transformation sets labels; null for a
-        row whose label nobody knows. None where it keeps them.
-    repeated
-        int64: old rows, in order, that have no new row because all that they would give is there
-        already, from another row.
-    """
+    """A table of texts after a transformation."""
 
     table: Any
+    """n rows and the same columns in the same order as before, in an Arrow table or the kind of
+    table that was transformed."""
     changed: npt.NDArray[np.bool_]
+    """bool (n,): whether a text of the row is another than that of the row that it comes from."""
     edits: pa.Table | None
+    """Table with :data:`EDIT_SCHEMA`, ordered by column, row and start; edits of a text do not
+    overlap, and making them all gives the new text. Of several transformations in turn:
+    :data:`STEP_SCHEMA`, ordered by step first. None if they were not asked for."""
     source_row: npt.NDArray[np.int64] = field(default_factory=lambda: _AS_THEY_WERE)
+    """int64 (n,): the old row that each new row comes from. Where absent, rows stay as they
+    were."""
     labels: pa.Array | pa.ChunkedArray | None = None
+    """Names of the labels (n,), as Arrow strings, where the transformation sets labels; null for a
+    row whose label nobody knows. None where it keeps them."""
     repeated: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64: old rows, in order, that have no new row because all that they would give is there
+    already, from another row."""
 
     def __post_init__(self) -> None:
         if self.source_row is _AS_THEY_WERE:

@@ -28,46 +28,6 @@ class TransformRoom(ModuleType):
     ) -> Any:
         """Rephrase the texts of a table.
 
-        Parameters
-        ----------
-        data
-            A pandas or polars frame or series, an Arrow table, a ``datasets.Dataset``, a mapping of
-            columns, a list of strings, a list of pairs of strings, or whatever else
-            :func:`ietest_fast.frames.to_arrow` takes.
-        phi
-            What to do: ``"NAME[:option=value,...][+NAME...]"`` (``ietest-fast transform --list``
-            names them), a mapping with ``name`` and options, a finished transformation, a mapping
-            from texts to reworded texts (others stay as they are), or a function from a text to its
-            rewording, which is called once for each distinct text of the columns of texts.
-        text_columns
-            The columns of texts. None: ``premise`` and ``hypothesis``, ``sentence1`` and
-            ``sentence2``, ``text`` or ``sentence``, or the only column that there is.
-        label_column
-            The column of labels, for transformations that do not keep them; None: ``label`` or
-            ``gold_label``, if there is one. It then holds names, and None where nobody knows the
-            label of the new text.
-        learn_from
-            A table of any kind, or a corpus, whose words decide between synonyms: best the training
-            set. None: `data` itself.
-        return_edits
-            Whether to return every edit as well, as an Arrow table: row, column, first and last
-            byte, old and new words, and the rule.
-        n_threads
-            Threads; None for all cores. Makes no difference to the result.
-
-        Returns
-        -------
-        object or tuple
-            The same kind of table as `data`, and if asked for the edits. A pandas frame keeps the
-            index of the rows that its rows come from.
-
-        Raises
-        ------
-        InputError
-            If there is no such transformation or column, or a column does not hold texts.
-        ConfigError
-            If options are wrong; all mistakes are listed.
-
         Examples
         --------
         >>> import ietest_fast as ie

@@ -40,39 +40,24 @@ _BEGINS_ANOTHER = frozenset({"IN", "TO", "RB", "RP", "CC", "WRB", ","})
 
 @dataclass(frozen=True, kw_only=True)
 class Clause:
-    """The main clause of a sentence with a subject, a verb group and an object or an agent.
-
-    Attributes
-    ----------
-    subject
-        In front of the verb group.
-    group
-        The verb.
-    other
-        The object of an active clause, the agent (without *by*) of a passive one.
-    particle
-        Of a phrasal verb, or None.
-    between, after
-        What stands between the verb, with its particle, and the object or *by*; and what stands
-        behind, up to the final mark.
-    """
+    """The main clause of a sentence with a subject, a verb group and an object or an agent."""
 
     subject: NounPhrase
+    """In front of the verb group."""
     group: VerbGroup
+    """The verb."""
     other: NounPhrase
+    """The object of an active clause, the agent (without *by*) of a passive one."""
     particle: int | None
+    """Of a phrasal verb, or None."""
     between: range
     after: range
+    """What stands between the verb, with its particle, and the object or *by*; and what stands
+    behind, up to the final mark."""
 
 
 def read_active(sentence: Sentence) -> Clause:
-    """Read an active clause with a direct object.
-
-    Raises
-    ------
-    Doubt
-        If the sentence is none, or something in it is not sure.
-    """
+    """Read an active clause with a direct object."""
     verb = _read_verb(sentence)
     (subject,) = only(sentence.children(verb, "nsubj"))
     (other,) = only(sentence.children(verb, "obj"))
@@ -89,13 +74,7 @@ def read_active(sentence: Sentence) -> Clause:
 
 
 def read_passive(sentence: Sentence) -> Clause:
-    """Read a passive clause with an agent.
-
-    Raises
-    ------
-    Doubt
-        If the sentence is none, or something in it is not sure.
-    """
+    """Read a passive clause with an agent."""
     verb = _read_verb(sentence)
     (subject,) = only(sentence.children(verb, "nsubj:pass"))
     (other,) = only(sentence.children(verb, "obl:agent"))

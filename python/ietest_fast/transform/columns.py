@@ -89,20 +89,6 @@ def find_changed(
 
     Edits may cancel out ("a b c" with "a b" and then "c" replaced), so a row with edits need not
     have changed.
-
-    Parameters
-    ----------
-    old, new
-        Tables of n rows with the same columns of texts.
-    columns
-        Which columns to compare.
-    candidates
-        bool (n,): the rows that may differ.
-
-    Returns
-    -------
-    numpy.ndarray
-        bool (n,).
     """
     differs = np.zeros(len(candidates), np.bool_)
     if not candidates.any():

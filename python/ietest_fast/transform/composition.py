@@ -33,11 +33,6 @@ class Composition(BaseTransformation):
     are those of the last part that does not keep labels: what it sets, or null in all rows if it
     sets none.
 
-    Parameters
-    ----------
-    parts
-        At least two, at most :data:`MOST_STEPS`; parts of parts are parts.
-
     Raises
     ------
     InputError
@@ -45,6 +40,7 @@ class Composition(BaseTransformation):
     """
 
     parts: tuple[Transformation, ...]
+    """At least two, at most :data:`MOST_STEPS`; parts of parts are parts."""
 
     def __post_init__(self) -> None:
         flat: list[Transformation] = []
@@ -118,13 +114,7 @@ class Composition(BaseTransformation):
 
 
 def check_steps(n_steps: int) -> None:
-    """Refuse more transformations in turn than :data:`MOST_STEPS`.
-
-    Raises
-    ------
-    InputError
-        If there are more.
-    """
+    """Refuse more transformations in turn than :data:`MOST_STEPS`."""
     if n_steps > MOST_STEPS:
         raise InputError(
             f"{n_steps:,} transformations are composed with +, and at most {MOST_STEPS} can be; do "

@@ -40,38 +40,21 @@ _FUNCTION_CLASSES = frozenset(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Statements:
-    """Sentences in the forms in which they stand in compound statements.
-
-    Attributes
-    ----------
-    bare
-        Large strings (n,): without the final mark.
-    inner
-        Large strings (n,): beginning with a small letter, unless the first word is a name, an
-        acronym or *I*, and with the final mark.
-    fit
-        bool (n,): which are single statements. Of questions and requests nothing follows, of
-        several sentences *or* and *not* would take the one beside them only, and a phrase without a
-        finite verb, such as *two men carrying an axe*, is no part of a sentence.
-    """
+    """Sentences in the forms in which they stand in compound statements."""
 
     bare: pa.Array
+    """Large strings (n,): without the final mark."""
     inner: pa.Array
+    """Large strings (n,): beginning with a small letter, unless the first word is a name, an
+    acronym or *I*, and with the final mark."""
     fit: npt.NDArray[np.bool_]
+    """bool (n,): which are single statements. Of questions and requests nothing follows, of several
+    sentences *or* and *not* would take the one beside them only, and a phrase without a finite
+    verb, such as *two men carrying an axe*, is no part of a sentence."""
 
     @classmethod
     def of(cls, texts: pa.Array, tagger: Tagger, *, n_threads: int | None = None) -> Statements:
-        """Bring sentences into these forms.
-
-        Parameters
-        ----------
-        texts
-            n large strings, none missing.
-        tagger
-            Tells names from other words.
-        n_threads
-            Processes that tag; None: as many as repay their start.
-        """
+        """Bring sentences into these forms."""
         trimmed = pc.utf8_trim_whitespace(texts)
         bare = without_mark(trimmed)
         return cls(
@@ -109,11 +92,6 @@ def follow(first: pa.Array, second: pa.Array) -> pa.Array:
     """Return texts with another behind each, large strings (k,).
 
     A text without a final mark gets a full stop.
-
-    Parameters
-    ----------
-    first, second
-        k large strings each.
     """
     trimmed = pc.utf8_trim_whitespace(first)
     between = pc.if_else(pc.match_substring_regex(trimmed, _CLOSED), _large(" "), _large(". "))

@@ -66,11 +66,6 @@ def swap_coordination(sentence: Sentence, wordnet: WordNet) -> str:
     """Return *a woman and a man* for *a man and a woman*.
 
     The first coordination of two nouns with *and* or *or* that can be exchanged is.
-
-    Raises
-    ------
-    Doubt
-        If there is none.
     """
     for second, relation in enumerate(sentence.relations):
         if relation != "conj":

@@ -38,22 +38,7 @@ CUT_RULE = "cut"
 def choose_columns(
     wanted: Sequence[str], text_columns: Sequence[str], *, default: Literal["first", "last"]
 ) -> tuple[str, ...]:
-    """Return the columns that a transformation works on, in the order of the table's texts.
-
-    Parameters
-    ----------
-    wanted
-        Names; none: the first or the last of the text columns.
-    text_columns
-        Names of all columns of texts, a premise before its hypothesis.
-    default
-        Which one to take where none is named.
-
-    Raises
-    ------
-    InputError
-        If a name is none of the text columns.
-    """
+    """Return the columns that a transformation works on, in the order of the table's texts."""
     if not wanted:
         return (text_columns[0 if default == "first" else -1],)
     for name in wanted:
@@ -66,33 +51,23 @@ def choose_columns(
 
 @dataclass(frozen=True, kw_only=True)
 class Distraction(BaseTransformation):
-    """Put a tautology behind the texts of a column: true in every world, so labels are kept.
-
-    Parameters
-    ----------
-    test
-        Its name, and what edits are counted as.
-    tautology
-        Words such as ``"and true is true"``, without a blank around them.
-    times
-        How often it is put there, at least once.
-    columns
-        Names of columns; none: `default_column`.
-    default_column
-        Which of the text columns is taken where none is named: ``"first"`` (the premise) or
-        ``"last"`` (the hypothesis).
-    rules
-        ``"careful"`` puts it before the marks that end the text and loses nothing. ``"paper"`` does
-        what the published code does: before the first of ``.!?``, and what stands behind that mark
-        is dropped.
-    """
+    """Put a tautology behind the texts of a column: true in every world, so labels are kept."""
 
     test: str
+    """Its name, and what edits are counted as."""
     tautology: str
+    """Words such as ``"and true is true"``, without a blank around them."""
     times: int = 1
+    """How often it is put there, at least once."""
     columns: tuple[str, ...] = ()
+    """Names of columns; none: `default_column`."""
     default_column: Literal["first", "last"] = "last"
+    """Which of the text columns is taken where none is named: ``"first"`` (the premise) or
+    ``"last"`` (the hypothesis)."""
     rules: Literal["careful", "paper"] = "careful"
+    """``"careful"`` puts it before the marks that end the text and loses nothing. ``"paper"`` does
+    what the published code does: before the first of ``.!?``, and what stands behind that mark is
+    dropped."""
 
     def __post_init__(self) -> None:
         if not self.tautology.strip():

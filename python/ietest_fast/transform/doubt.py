@@ -4,13 +4,7 @@ from __future__ import annotations
 
 
 class Doubt(Exception):  # noqa: N818 - no error: the sentence stays as it is
-    """A sentence, or a part of it, is not sure enough to be rewritten.
-
-    Parameters
-    ----------
-    reason
-        Why not, in a few words.
-    """
+    """A sentence, or a part of it, is not sure enough to be rewritten."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -18,13 +12,7 @@ class Doubt(Exception):  # noqa: N818 - no error: the sentence stays as it is
 
 
 def only(found: tuple[int, ...]) -> tuple[int, ...]:
-    """Return what was found if it is one word.
-
-    Raises
-    ------
-    Doubt
-        If it is none, or more.
-    """
+    """Return what was found if it is one word."""
     if len(found) != 1:
         raise Doubt("not the construction")
     return found

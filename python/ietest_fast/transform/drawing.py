@@ -27,19 +27,13 @@ _MOST_NUMBERED = 2**62
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Choices:
-    """What there is to choose among the edits of a table.
-
-    Attributes
-    ----------
-    of_edit
-        int64 (n_edits,): the choice that each edit is made with; -1 for an edit that is always
-        made.
-    row
-        int64 (n_choices,): the row of each choice, ascending.
-    """
+    """What there is to choose among the edits of a table."""
 
     of_edit: npt.NDArray[np.int64]
+    """int64 (n_edits,): the choice that each edit is made with; -1 for an edit that is always
+    made."""
     row: npt.NDArray[np.int64]
+    """int64 (n_choices,): the row of each choice, ascending."""
 
     def count(self, n_rows: int) -> npt.NDArray[np.int64]:
         """Return how many choices each row has, int64 (n_rows,)."""
@@ -56,11 +50,6 @@ def find_choices(edits: pa.Table) -> Choices:
     Equal rewordings in one row, in whichever of its texts, are one choice: what is called a sofa in
     the premise is not to be a couch in the hypothesis. The repair of an article is made with the
     word behind it. Edits that bring a text into normal form are always made.
-
-    Parameters
-    ----------
-    edits
-        With :data:`~ietest_fast.transform.EDIT_SCHEMA`, ordered by column, row and start.
     """
     rule = edits["rule"].cast(pa.string())
     is_normal = np.asarray(pc.equal(rule, NORMALISING_RULE).combine_chunks()).astype(np.bool_)
@@ -106,26 +95,6 @@ def choose_edits(
 
     Each choice is taken with probability `share`, independently. Sets that are empty or were drawn
     before are drawn again, so a row with u choices has at most 2**u - 1 sets.
-
-    Parameters
-    ----------
-    n_choices
-        int64 (n_rows,): choices of each row.
-    addresses
-        uint64 (n_rows,): where the random numbers of each row stand; see :func:`address_items`.
-    n_draws
-        Sets to draw for each row.
-    share
-        In (0, 1).
-    key
-        Of the random numbers, from :func:`ietest_fast.philox.philox_key`.
-
-    Returns
-    -------
-    taken : ndarray of bool, shape (n_draws, n)
-        Which of all rows' choices, in the order of the rows, are taken in each draw.
-    n_drawn : ndarray of int64, shape (n_rows,)
-        How many sets each row has; those of higher draws are empty.
     """
     first = np.concatenate([[0], np.cumsum(n_choices)])
     taken = np.zeros((n_draws, int(first[-1])), np.bool_)
@@ -148,11 +117,6 @@ def draw_sets(
     with unequal probabilities: the largest of ``log p + Gumbel`` (Efraimidis and Spirakis 2006, in
     logarithms). Otherwise each draw takes the size of the set first, by the weight of the sets of
     that size that are left, and then one of these, which all have the same probability.
-
-    Returns
-    -------
-    ndarray of bool, shape (d, n)
-        d is `n_draws`, or 2**n - 1 where there are not so many sets.
     """
     if n <= _MOST_ENUMERATED:
         sets = _all_sets(n)

@@ -64,13 +64,7 @@ Those of ``step`` 0 are made in the old text, those of ``step`` 1 in what came o
 
 
 def read_edits(path: Path) -> pa.Table:
-    """Read a table of edits from a Parquet file that a run has left.
-
-    Raises
-    ------
-    InputError, OSError, ValueError, KeyError, NotImplementedError
-        If there is none, or it has other columns.
-    """
+    """Read a table of edits from a Parquet file that a run has left."""
     import pyarrow.parquet as pq
 
     table = pq.read_table(check_file(path))
@@ -194,24 +188,7 @@ def _check_lengths(
 def make_edits(
     exported: Any, column: str, columns: Sequence[str], first_row: int, rules: Sequence[str]
 ) -> pa.Table:
-    """Make a table of edits from what a kernel gave for rows from `first_row` on.
-
-    Parameters
-    ----------
-    exported
-        The kernel's edits, by the Arrow C interface; their ``rule`` counts in `rules`.
-    column, columns
-        The column of texts, and all of them.
-    first_row
-        Number of the first row.
-    rules
-        What the transformation calls its rules.
-
-    Returns
-    -------
-    pyarrow.Table
-        With :data:`EDIT_SCHEMA`.
-    """
+    """Make a table of edits from what a kernel gave for rows from `first_row` on."""
     made = pa.RecordBatch.from_struct_array(pa.array(exported))
     n = made.num_rows
     row = pc.add(made["row"], first_row) if first_row else made["row"]
@@ -237,24 +214,7 @@ def edits_of_column(
     old: Any,
     new: Any,
 ) -> pa.Table:
-    """Make a table of the edits of one column, all by one rule.
-
-    Parameters
-    ----------
-    column, columns
-        The column of texts, and all of them.
-    rule
-        What the transformation calls its reason.
-    row, start, end
-        Shape (n,), in the order of the rows and of their texts; see :data:`EDIT_SCHEMA`.
-    old, new
-        n texts, as Arrow strings.
-
-    Returns
-    -------
-    pyarrow.Table
-        With :data:`EDIT_SCHEMA`.
-    """
+    """Make a table of the edits of one column, all by one rule."""
     code = np.full(len(row), list(columns).index(column), np.int8)
     only = np.zeros(len(row), np.int8)
     texts = pa.array(list(columns), pa.string())
@@ -295,23 +255,7 @@ def count_by_row(edits: pa.Table, column: str, *, n: int) -> npt.NDArray[np.int6
 
 
 def move_rows(edits: pa.Table, source_row: npt.NDArray[np.int64], n_before: int) -> pa.Table:
-    """Renumber edits when rows are left out, repeated or put in another order.
-
-    Parameters
-    ----------
-    edits
-        Edits of `n_before` rows.
-    source_row
-        int64 (n,): which of these rows each new row comes from.
-    n_before
-        Rows so far.
-
-    Returns
-    -------
-    pyarrow.Table
-        Edits of n rows: each edit once for every new row that comes from its own, ordered by
-        column, row and start.
-    """
+    """Renumber edits when rows are left out, repeated or put in another order."""
     if are_same_rows(source_row, n_before):
         return edits
     row = edits["row"].to_numpy()

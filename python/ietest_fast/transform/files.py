@@ -57,16 +57,11 @@ class CountsSubstitutions(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class TextFile:
-    """The texts of a file, for :class:`ietest_fast.transform.Material`.
-
-    Attributes
-    ----------
-    path, text_columns
-        As for :func:`read_texts`.
-    """
+    """The texts of a file, for :class:`ietest_fast.transform.Material`."""
 
     path: Path
     text_columns: Sequence[str] | None = None
+    """As for :func:`read_texts`."""
 
     def text_chunks(self) -> Iterator[pa.Array]:
         """Yield arrays of strings or large strings; memory does not grow with the file."""
@@ -75,35 +70,24 @@ class TextFile:
 
 @dataclass(frozen=True, kw_only=True)
 class FileSummary:
-    """What was done to a file.
-
-    Attributes
-    ----------
-    n_rows
-        Rows written.
-    n_changed
-        Rows with a text that is another than it was.
-    text_columns
-        The columns that were transformed.
-    n_edits
-        Edits by rule, the most frequent first. ``normalise`` is there only if edits were written.
-    substitutions
-        (old, new) in lower case -> how often; without what follows from other edits (``article``)
-        and what rewords nothing (``normalise``). The rare ones are left out if there are more than
-        100,000 different ones.
-    n_source_rows
-        Rows read.
-    most_uncounted
-        By how much counts of substitutions may be too low; 0 if none was left out.
-    """
+    """What was done to a file."""
 
     n_rows: int
+    """Rows written."""
     n_changed: int
+    """Rows with a text that is another than it was."""
     text_columns: tuple[str, ...]
+    """The columns that were transformed."""
     n_edits: dict[str, int]
+    """Edits by rule, the most frequent first. ``normalise`` is there only if edits were written."""
     substitutions: Counter[tuple[str, str]]
+    """(old, new) in lower case -> how often; without what follows from other edits (``article``)
+    and what rewords nothing (``normalise``). The rare ones are left out if there are more than
+    100,000 different ones."""
     n_source_rows: int
+    """Rows read."""
     most_uncounted: int = 0
+    """By how much counts of substitutions may be too low; 0 if none was left out."""
 
     def most_frequent(self, n: int = 10) -> list[tuple[str, str, int]]:
         """Give the n most frequent substitutions as (old, new, count), ties in the alphabet."""
@@ -269,26 +253,7 @@ def _transform_file(
 
 
 def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> Iterator[pa.Array]:
-    """Read the text columns of a file and nothing else, batch by batch.
-
-    Parameters
-    ----------
-    path
-        Parquet, CSV, TSV or JSONL.
-    text_columns
-        The columns that hold texts, if the file has them all; otherwise, or if None, those that
-        :func:`ietest_fast.corpus.read_corpus` would take.
-
-    Yields
-    ------
-    pyarrow.Array
-        Strings or large strings.
-
-    Raises
-    ------
-    InputError
-        If there are no such columns or no rows, or a text is too long to be tagged.
-    """
+    """Read the text columns of a file and nothing else, batch by batch."""
     path = Path(path)
     with open_batches(path) as reader:
         schema = reader.schema
@@ -333,13 +298,7 @@ def choose_text_columns(
 
 
 def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | None) -> str | None:
-    """Return the column whose labels a transformation sets; None if the file has none.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, or other columns alone say the labels, which would stay.
-    """
+    """Return the column whose labels a transformation sets; None if the file has none."""
     if label_column is not None:
         check_columns(path, schema.names, [label_column])
         _say_old_labels(path, schema.names, label_column)
@@ -378,13 +337,7 @@ def _name_labels(table: pa.Table, target: Path, source: Path, n_before: int = 0)
 
 
 def put_labels(made: Transformed, column: str | None, source: str | Path) -> pa.Table:
-    """Put new labels in the place of the old ones, which do not hold any more.
-
-    Raises
-    ------
-    InputError
-        If a column beside does not say the same as the old ones.
-    """
+    """Put new labels in the place of the old ones, which do not hold any more."""
     if column is None:
         return made.table
     table = made.table
@@ -399,13 +352,7 @@ def put_labels(made: Transformed, column: str | None, source: str | Path) -> pa.
 
 
 def _put_changed(table: pa.Table, made: Transformed, source: Path) -> pa.Table:
-    """Put a column that says which rows are changed, also by an earlier transformation.
-
-    Raises
-    ------
-    InputError
-        If a column of this name is there that says something else.
-    """
+    """Put a column that says which rows are changed, also by an earlier transformation."""
     mask = np.asarray(made.changed, dtype=np.bool_)
     place = table.schema.get_field_index(CHANGED)
     if place < 0:

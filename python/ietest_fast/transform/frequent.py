@@ -24,11 +24,6 @@ class FrequentCounts(Generic[Key]):
     occurs more than `error` times is always there. With N counted in all, `error` is at most
     N / (`capacity` + 1) (Agarwal et al. 2012, for sums of counts).
 
-    Parameters
-    ----------
-    capacity
-        How many different keys are kept, at least 1.
-
     Attributes
     ----------
     counts

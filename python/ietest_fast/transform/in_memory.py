@@ -26,18 +26,12 @@ _SOURCE = "<memory>"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextTable:
-    """Columns of an Arrow table, for a transformation to learn from.
-
-    Attributes
-    ----------
-    table
-        Has these columns.
-    text_columns
-        Strings; missing texts are left out.
-    """
+    """Columns of an Arrow table, for a transformation to learn from."""
 
     table: pa.Table
+    """Has these columns."""
     text_columns: tuple[str, ...]
+    """Strings; missing texts are left out."""
 
     def text_chunks(self) -> Iterator[pa.Array]:
         """Yield arrays of strings or large strings, one after the other."""
@@ -50,13 +44,7 @@ class TextTable:
 
 
 def find_texts(table: pa.Table, text_columns: Sequence[str] | None, source: str) -> tuple[str, ...]:
-    """Return the names of the columns of texts, after a check that they are.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, none can be found, or one does not hold texts.
-    """
+    """Return the names of the columns of texts, after a check that they are."""
     names = table.column_names
     if text_columns is None and len(names) > 1:
         found, _ = find_text_columns(source, names)
@@ -67,13 +55,7 @@ def find_texts(table: pa.Table, text_columns: Sequence[str] | None, source: str)
 
 
 def text_source(data: Any, text_columns: Sequence[str] | None) -> Corpus | TextSource:
-    """Make texts to learn from of a corpus, or of a table of any kind.
-
-    Raises
-    ------
-    InputError
-        If it is none, or has no texts.
-    """
+    """Make texts to learn from of a corpus, or of a table of any kind."""
     if isinstance(data, Corpus):
         return data
     table = to_arrow(data, source="learn_from")
@@ -89,14 +71,7 @@ def transform_in_memory(
     learn_from: Any = None,
     n_threads: int | None = None,
 ) -> tuple[Transformed, pa.Table]:
-    """Transform a table of any kind; see :class:`ietest_fast.transform.calling.TransformRoom`.
-
-    Returns
-    -------
-    tuple
-        What the transformation gives, with new labels in the table where it sets them, and the
-        edits.
-    """
+    """Transform a table of any kind; see :class:`ietest_fast.transform.calling.TransformRoom`."""
     table = to_arrow(data, source=_SOURCE)
     columns = find_texts(table, text_columns, _SOURCE)
     learnt: Corpus | TextSource = TextTable(table=table, text_columns=columns)

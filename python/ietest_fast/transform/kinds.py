@@ -84,35 +84,25 @@ def _warn(message: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """What a transformation may learn from, and with, when it is built.
-
-    Attributes
-    ----------
-    corpora
-        The texts to learn from: in a run, train and valid. Corpora, or files
-        (:class:`ietest_fast.transform.TextFile`), or whatever else offers ``text_chunks()``.
-    source
-        The corpus, or the file, that is to be transformed, whose labels some transformations read;
-        None: the first of the corpora, or each table by itself.
-    tag_cache
-        Where tags are kept, because texts are tagged to count their nouns and again to replace
-        them: a file, or ``"temporary"`` for a temporary file, which is gone when the plan is
-        closed. None: nowhere.
-    n_threads
-        Threads or processes to use; None: as many as there are cores.
-    on_progress
-        Called with the number of texts learnt from so far.
-    on_warning
-        Called with whole sentences about what is seldom wanted. By default each becomes an
-        :class:`ietest_fast.errors.IetestWarning`.
-    """
+    """What a transformation may learn from, and with, when it is built."""
 
     corpora: Sequence[Corpus | TextSource] = ()
+    """The texts to learn from: in a run, train and valid. Corpora, or files
+    (:class:`ietest_fast.transform.TextFile`), or whatever else offers ``text_chunks()``."""
     source: Corpus | Path | None = None
+    """The corpus, or the file, that is to be transformed, whose labels some transformations read;
+    None: the first of the corpora, or each table by itself."""
     tag_cache: Path | Literal["temporary"] | None = None
+    """Where tags are kept, because texts are tagged to count their nouns and again to replace them:
+    a file, or ``"temporary"`` for a temporary file, which is gone when the plan is closed. None:
+    nowhere."""
     n_threads: int | None = None
+    """Threads or processes to use; None: as many as there are cores."""
     on_progress: Callable[[int], None] | None = None
+    """Called with the number of texts learnt from so far."""
     on_warning: Callable[[str], None] = _warn
+    """Called with whole sentences about what is seldom wanted. By default each becomes an
+    :class:`ietest_fast.errors.IetestWarning`."""
 
     def texts(self) -> Iterator[pa.Array]:
         """Yield the texts of all corpora as arrays of strings or large strings."""
@@ -157,38 +147,26 @@ class PlannedTransformation:
 
     Use it as a context, or close it: what helped to build it (a tagger's processes) is needed until
     all texts are transformed.
-
-    Attributes
-    ----------
-    name
-        As the built transformation's.
-    fingerprint
-        64 hexadecimal digits: of all that it hangs on, but for the texts to learn from.
-    options
-        What is recorded of its options, ready for JSON: files by what is in them, no paths.
-    builder
-        Makes the transformation.
-    closer
-        Lets go of what the transformation used.
-    keeps_labels
-        As the built transformation's.
-    learns
-        Whether it learns from texts: whether ``Material.corpora`` matters.
-    warnings
-        Whole sentences about options that are seldom wanted; told when it is built.
-    language
-        What the texts have to be in; None: it knows no language.
     """
 
     name: str
+    """As the built transformation's."""
     fingerprint: str
+    """64 hexadecimal digits: of all that it hangs on, but for the texts to learn from."""
     builder: Callable[[Material], Transformation]
+    """Makes the transformation."""
     options: dict[str, Any]
+    """What is recorded of its options, ready for JSON: files by what is in them, no paths."""
     closer: Callable[[], None] = _nothing
+    """Lets go of what the transformation used."""
     keeps_labels: bool = True
+    """As the built transformation's."""
     learns: bool = False
+    """Whether it learns from texts: whether ``Material.corpora`` matters."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about options that are seldom wanted; told when it is built."""
     language: str | None = None
+    """What the texts have to be in; None: it knows no language."""
 
     @classmethod
     def of(
@@ -265,27 +243,18 @@ class PlannedTransformation:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TransformationKind:
-    """A transformation that has a name; what an entry point leads to.
-
-    Attributes
-    ----------
-    name
-        ``"syn.careful"``: letters, digits, dots, hyphens and underscores.
-    summary
-        One line for ``ietest-fast transform --list``.
-    options
-        Class of its options.
-    plan
-        Finds what it needs, without reading texts.
-    language
-        What the texts have to be in; None: it knows no language.
-    """
+    """A transformation that has a name; what an entry point leads to."""
 
     name: str
+    """``"syn.careful"``: letters, digits, dots, hyphens and underscores."""
     summary: str
+    """One line for ``ietest-fast transform --list``."""
     options: type[PhiOptions]
+    """Class of its options."""
     plan: Callable[[Any], PlannedTransformation]
+    """Finds what it needs, without reading texts."""
     language: str | None = None
+    """What the texts have to be in; None: it knows no language."""
 
 
 def check_kind(found: object) -> str | None:

@@ -45,41 +45,23 @@ Labels = Annotated[tuple[str, ...], BeforeValidator(take_several)]
 
 @dataclass(frozen=True, kw_only=True)
 class LabelChoice:
-    """Which rows a transformation may work on, by their label.
-
-    Attributes
-    ----------
-    names
-        Labels, or :data:`ALL_LABELS` alone.
-    column
-        Where the labels are; None: ``label`` or ``gold_label``.
-    codes
-        Names of the labels of a corpus, which are int8; empty: the table is of no corpus.
-    among
-        Names of the labels of any other table, as :func:`ietest_fast.corpus.labels.encode_labels`
-        takes them; None: those of the table itself.
-    """
+    """Which rows a transformation may work on, by their label."""
 
     names: tuple[str, ...]
+    """Labels, or :data:`ALL_LABELS` alone."""
     column: str | None = None
+    """Where the labels are; None: ``label`` or ``gold_label``."""
     codes: tuple[str, ...] = ()
+    """Names of the labels of a corpus, which are int8; empty: the table is of no corpus."""
     among: tuple[str, ...] | None = None
+    """Names of the labels of any other table, as :func:`ietest_fast.corpus.labels.encode_labels`
+    takes them; None: those of the table itself."""
 
     @classmethod
     def of_source(
         cls, names: tuple[str, ...], column: str | None, source: Corpus | Path | None, name: str
     ) -> LabelChoice:
-        """Read labels alike in all batches of what is to be transformed.
-
-        Parameters
-        ----------
-        names, column
-            Which labels, and where they are.
-        source
-            A corpus, or a file; None: each table by itself.
-        name
-            Of the transformation, for messages.
-        """
+        """Read labels alike in all batches of what is to be transformed."""
         made = cls(names=names, column=column)
         if source is None or names == (ALL_LABELS,):
             return made
@@ -93,21 +75,7 @@ class LabelChoice:
         return replace(made, codes=source.label_names)
 
     def find_rows(self, table: pa.Table, name: str) -> npt.NDArray[np.bool_]:
-        """Return which rows have one of the labels, bool (n,).
-
-        Parameters
-        ----------
-        table
-            n rows.
-        name
-            Of the transformation, for messages.
-
-        Raises
-        ------
-        InputError
-            If there is no such column, it does not hold labels, or these are numbers and it is not
-            known what they stand for.
-        """
+        """Return which rows have one of the labels, bool (n,)."""
         if self.names == (ALL_LABELS,):
             return np.ones(table.num_rows, np.bool_)
         column = self._find_column(table.schema.names, name)

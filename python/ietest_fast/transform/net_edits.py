@@ -23,18 +23,6 @@ def merge_steps(table: pa.Table, edits: pa.Table) -> pa.Table:
     Edits of a later step that overlap those of an earlier one become one edit with them; its rule
     names theirs, joined by ``+``, companions (:data:`COMPANION_RULES`) only where there is nothing
     else. Edits that a later step takes back are gone.
-
-    Parameters
-    ----------
-    table
-        The texts before the first step.
-    edits
-        With :data:`EDIT_SCHEMA`, which comes back as it is, or :data:`STEP_SCHEMA`.
-
-    Returns
-    -------
-    pyarrow.Table
-        With :data:`EDIT_SCHEMA`, ordered by column, row and start.
     """
     if "step" not in edits.column_names:
         return edits

@@ -19,35 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewPair:
-    """A premise and a hypothesis made of a text.
-
-    Attributes
-    ----------
-    row
-        The row whose text it was.
-    premise, hypothesis
-        The new texts.
-    label
-        What holds between them.
-    rule
-        What the edits are counted as.
-    """
+    """A premise and a hypothesis made of a text."""
 
     row: int
+    """The row whose text it was."""
     premise: str
     hypothesis: str
+    """The new texts."""
     label: str
+    """What holds between them."""
     rule: str
+    """What the edits are counted as."""
 
 
 def check_pair_columns(name: str, text_columns: Sequence[str]) -> tuple[str, str]:
-    """Return the columns of premises and hypotheses.
-
-    Raises
-    ------
-    InputError
-        If there are not two columns of texts.
-    """
+    """Return the columns of premises and hypotheses."""
     if len(text_columns) != 2:
         raise InputError(
             f"the transformation {name!r} writes pairs of a premise and a hypothesis, so it needs "
@@ -67,20 +53,7 @@ def keep_first(pairs: Iterable[NewPair]) -> list[NewPair]:
 def put_pairs(
     table: pa.Table, text_columns: tuple[str, str], found: Sequence[NewPair], *, with_edits: bool
 ) -> Transformed:
-    """Put new pairs in the place of a table's rows.
-
-    Parameters
-    ----------
-    table
-        The old rows.
-    text_columns
-        Of premises and hypotheses.
-    found
-        Of these, equal ones are there once (:func:`keep_first`).
-    with_edits
-        Whether to list edits: for each text that differs one, from the first character that does to
-        the last. A missing text counts as an empty one, and is that when edits are undone.
-    """
+    """Put new pairs in the place of a table's rows."""
     pairs = keep_first(found)
     repeated = {pair.row for pair in found} - {pair.row for pair in pairs}
     source = np.array([pair.row for pair in pairs], np.int64)

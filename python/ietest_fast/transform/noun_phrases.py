@@ -63,40 +63,24 @@ _POSTMODIFIERS = frozenset({"nmod", "acl:relcl", "acl", "conj"})
 
 @dataclass(frozen=True, kw_only=True)
 class NounPhrase:
-    """A noun phrase that stands in one piece.
-
-    Attributes
-    ----------
-    span
-        Its words.
-    head
-        The noun or pronoun.
-    person
-        What a verb agrees with.
-    is_pronoun
-        Whether it is a personal pronoun.
-    is_definite
-        Whether it is a pronoun, a name, or begins with *the* or the like.
-    is_long
-        Whether something stands behind its noun.
-    """
+    """A noun phrase that stands in one piece."""
 
     span: range
+    """Its words."""
     head: int
+    """The noun or pronoun."""
     person: Person
+    """What a verb agrees with."""
     is_pronoun: bool
+    """Whether it is a personal pronoun."""
     is_definite: bool
+    """Whether it is a pronoun, a name, or begins with *the* or the like."""
     is_long: bool
+    """Whether something stands behind its noun."""
 
 
 def read_noun_phrase(sentence: Sentence, head: int) -> NounPhrase:
-    """Read the noun phrase of a word.
-
-    Raises
-    ------
-    Doubt
-        If it cannot be moved as it is, or its number is not sure.
-    """
+    """Read the noun phrase of a word."""
     span = sentence.span(head)
     if span is None:
         raise Doubt("a noun phrase is broken up")
@@ -173,17 +157,7 @@ def _read_number(sentence: Sentence, head: int) -> Person:
 
 
 def write_noun_phrase(sentence: Sentence, phrase: NounPhrase, case: str, wordnet: WordNet) -> str:
-    """Return a noun phrase as it stands within a sentence, as ``"subject"`` or ``"object"``.
-
-    Parameters
-    ----------
-    sentence, phrase
-        Where it stands now.
-    case
-        Of a pronoun.
-    wordnet
-        Tells words from names; what it does not have is taken for a name.
-    """
+    """Return a noun phrase as it stands within a sentence, as ``"subject"`` or ``"object"``."""
     text = sentence.write(phrase.span)
     if phrase.is_pronoun:
         forms = _AS_SUBJECT if case == "subject" else _AS_OBJECT
@@ -193,13 +167,7 @@ def write_noun_phrase(sentence: Sentence, phrase: NounPhrase, case: str, wordnet
 
 
 def uncapitalise(sentence: Sentence, text: str, wordnet: WordNet) -> str:
-    """Return a text that stands at the begin of a sentence with the first letter made small.
-
-    Raises
-    ------
-    Doubt
-        If the word may belong to a name.
-    """
+    """Return a text that stands at the begin of a sentence with the first letter made small."""
     first = sentence.words[0]
     is_name = sentence.tags[0] in {"NNP", "NNPS"}
     is_alone = not any(tag.startswith("NNP") for tag in sentence.tags[1:2])

@@ -200,21 +200,16 @@ class Numerical(BaseTransformation):
     (a quantity changed, or "less than" or "more than" put before it) and neutral (the entailment
     the other way round).
     Rows without a quantity are left out.
-
-    Parameters
-    ----------
-    seed
-        Seed of the draws, which are addressed by the text.
-    rules
-        ``"careful"`` reads number words, decimals, separators, fractions, money, percent and
-        ordinals, changes a quantity drawn at random, and leaves alone questions, conditions,
-        negated sentences, quantities that are names or compared already, and sentences of which
-        it is not sure what follows (:func:`ietest_fast.transform.sure_quantities.is_plain`).
-        ``"paper"`` changes the first digit of the first whole number, as the published code does.
     """
 
     seed: int = 0
+    """Seed of the draws, which are addressed by the text."""
     rules: Literal["careful", "paper"] = "careful"
+    """``"careful"`` reads number words, decimals, separators, fractions, money, percent and
+    ordinals, changes a quantity drawn at random, and leaves alone questions, conditions, negated
+    sentences, quantities that are names or compared already, and sentences of which it is not sure
+    what follows (:func:`ietest_fast.transform.sure_quantities.is_plain`). ``"paper"`` changes the
+    first digit of the first whole number, as the published code does."""
 
     @property
     def name(self) -> str:

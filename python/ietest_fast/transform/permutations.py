@@ -36,13 +36,7 @@ _OWN = frozenset("her his its their my your our".split())  # noqa: SIM905
 
 
 def swap_copula(sentence: Sentence, wordnet: WordNet) -> str:
-    """Return *The lead singer was Iggy Pop* for *Iggy Pop was the lead singer*.
-
-    Raises
-    ------
-    Doubt
-        If the sentence does not say of one thing that it is another, both definite, or of more.
-    """
+    """Return *The lead singer was Iggy Pop* for *Iggy Pop was the lead singer*."""
     if len(sentence.roots) != 1:
         raise Doubt("several roots")
     root = sentence.roots[0]
@@ -103,13 +97,7 @@ def _check_identity(sentence: Sentence, first: NounPhrase, second: NounPhrase) -
 
 
 def swap_adjectives(sentence: Sentence, wordnet: WordNet) -> str:
-    """Return *a large ball that is red* for *a red ball that is large*.
-
-    Raises
-    ------
-    Doubt
-        If there is no noun with one adjective before it and one in a relative clause.
-    """
+    """Return *a large ball that is red* for *a red ball that is large*."""
     for clause, relation in enumerate(sentence.relations):
         if relation != "acl:relcl" or sentence.tags[clause] not in _ADJECTIVES:
             continue

@@ -36,22 +36,12 @@ _RELATIONS = {"copula": "cop", "relative": "acl:relcl", "coordination": "conj"}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Permutation(SyntacticTransformation):
-    """Exchange what a sentence relates symmetrically.
-
-    Parameters
-    ----------
-    parser
-        Finds the trees.
-    wordnet
-        Finds expressions of several words, and tells names from words.
-    constructions
-        ``"copula"``: *Iggy Pop was the lead singer* and *The lead singer was Iggy Pop*;
-        ``"relative"``: *a red ball that is large* and *a large ball that is red*;
-        ``"coordination"``: *a man and a woman* and *a woman and a man*. Of a sentence the first
-        that it has is permuted.
-    """
+    """Exchange what a sentence relates symmetrically."""
 
     constructions: tuple[Construction, ...] = ALL
+    """``"copula"``: *Iggy Pop was the lead singer* and *The lead singer was Iggy Pop*;
+    ``"relative"``: *a red ball that is large* and *a large ball that is red*; ``"coordination"``:
+    *a man and a woman* and *a woman and a man*. Of a sentence the first that it has is permuted."""
 
     @property
     def name(self) -> str:

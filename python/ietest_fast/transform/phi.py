@@ -65,15 +65,10 @@ _SYNTAX = "NAME[:option=value,...][+NAME...]"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PhiChoice:
-    """Transformations chosen by name, with options that have been checked.
-
-    Attributes
-    ----------
-    parts
-        Kinds and options of what is done, in turn; at least one.
-    """
+    """Transformations chosen by name, with options that have been checked."""
 
     parts: tuple[tuple[TransformationKind, PhiOptions], ...]
+    """Kinds and options of what is done, in turn; at least one."""
 
     @property
     def name(self) -> str:
@@ -284,15 +279,7 @@ def choose_phi(values: Mapping[str, Any], *, folder: Path | None = None) -> PhiC
 
 
 def describe_kinds() -> list[dict[str, Any]]:
-    """Describe every transformation that has a name, for ``ietest-fast transform --list``.
-
-    Returns
-    -------
-    list of dict
-        ``name``, ``summary``, ``package`` (None: built in) and ``options``, each with ``name``,
-        ``type``, ``default``, ``required`` and ``description``. One that cannot be imported has
-        ``error`` instead of summary and options.
-    """
+    """Describe every transformation that has a name, for ``ietest-fast transform --list``."""
     found = []
     for name in TRANSFORMATIONS.names():
         entry: dict[str, Any] = {"name": name, "package": TRANSFORMATIONS.origin(name)}

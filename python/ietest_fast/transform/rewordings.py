@@ -49,25 +49,14 @@ class Rewordings(BaseTransformation):
     """Replaces whole texts, in all columns of texts; those that are not there stay as they are.
 
     Its fingerprint is of the rewordings: of two functions that give the same texts it is the same.
-
-    Parameters
-    ----------
-    rewordings
-        Texts by the texts that they replace.
-    title
-        What it is called.
-    must_fit
-        Whether it is a mistake that none of the texts is in the table.
-
-    Raises
-    ------
-    InputError
-        If a text or a rewording is no string, or holds half of a character.
     """
 
     rewordings: Mapping[str, str]
+    """Texts by the texts that they replace."""
     title: str = "mapping"
+    """What it is called."""
     must_fit: bool = True
+    """Whether it is a mistake that none of the texts is in the table."""
 
     def __post_init__(self) -> None:
         for text, new in self.rewordings.items():
@@ -166,14 +155,10 @@ class RewordingFunction(BaseTransformation):
     """Calls a function once for each distinct text, and replaces the text by what it returns.
 
     Its fingerprint is of what it has returned so far.
-
-    Parameters
-    ----------
-    function
-        From a text to a text.
     """
 
     function: Callable[[str], str]
+    """From a text to a text."""
     _known: dict[str, str] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -191,13 +176,7 @@ class RewordingFunction(BaseTransformation):
         return Rewordings(rewordings=self._known, title=self.name, must_fit=False)
 
     def reword(self, texts: pa.Array | pa.ChunkedArray) -> None:
-        """Call the function for the texts that are new.
-
-        Raises
-        ------
-        InputError
-            If it returns no text.
-        """
+        """Call the function for the texts that are new."""
         for text in pc.unique(texts).to_pylist():
             if text is None or text in self._known:
                 continue
@@ -242,11 +221,6 @@ def settle(
     """Return a mapping or a function as the rewordings of all texts that will be transformed.
 
     It is then known by what it does, and another process can have it.
-
-    Raises
-    ------
-    InputError
-        If a function returns no text, or none of a mapping's texts is there.
     """
     if isinstance(phi, Mapping):
         return Rewordings(rewordings=phi).settle(texts)

@@ -56,23 +56,16 @@ class SenseChecked(BaseTransformation):
     Each substitution is scored by itself, in the text as it was before. What scores less than
     `least` is taken back, with the article that was repaired for it. A word that occurs several
     times in a row is replaced everywhere or nowhere: its worst score counts.
-
-    Parameters
-    ----------
-    inner
-        Makes the substitutions; keeps rows.
-    model
-        Scores them; see :class:`ietest_fast.models.sense.SenseModel`.
-    least
-        From which score on a substitution is made.
-    lemma_of
-        Which forms are the same word.
     """
 
     inner: BaseTransformation
+    """Makes the substitutions; keeps rows."""
     model: SenseModel
+    """Scores them; see :class:`ietest_fast.models.sense.SenseModel`."""
     least: float
+    """From which score on a substitution is made."""
     lemma_of: Callable[[str], str]
+    """Which forms are the same word."""
 
     @property
     def name(self) -> str:

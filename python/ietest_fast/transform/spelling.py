@@ -79,36 +79,26 @@ class Spelling(BaseTransformation):
     keyboard; which of the two, which word and which letters is drawn with equal probabilities among
     those that are possible. The draws are addressed by `seed` and the text (Philox): equal texts
     are misspelt alike, whatever stands around them.
-
-    Parameters
-    ----------
-    n_words
-        Words to misspell in a text, or as many as there are.
-    ways
-        ``"swap"``, ``"key"`` or both.
-    words
-        ``"any"`` word, or only ``"function"`` or ``"content"`` words
-        (:data:`ietest_fast.lexicon.function_words.FUNCTION_WORDS`).
-    keyboard
-        A key of :data:`KEYBOARDS`.
-    columns
-        Names of columns; none: the last of the text columns, the hypothesis.
-    seed
-        Seed of the draws.
-    rules
-        ``"careful"``: words of at least three letters and without digits; letters keep the place of
-        capitals; the result is always another spelling, and no word that :func:`known_words` has,
-        with or without a regular ending. ``"paper"``: what stands between blanks, of at least two
-        characters, by keys alone, and whatever comes out, as in the published code.
     """
 
     n_words: int = 1
+    """Words to misspell in a text, or as many as there are."""
     ways: tuple[Way, ...] = ("swap", "key")
+    """``"swap"``, ``"key"`` or both."""
     words: Literal["any", "function", "content"] = "any"
+    """``"any"`` word, or only ``"function"`` or ``"content"`` words
+    (:data:`ietest_fast.lexicon.function_words.FUNCTION_WORDS`)."""
     keyboard: Keyboard = "qwerty"
+    """A key of :data:`KEYBOARDS`."""
     columns: tuple[str, ...] = ()
+    """Names of columns; none: the last of the text columns, the hypothesis."""
     seed: int = 0
+    """Seed of the draws."""
     rules: Literal["careful", "paper"] = "careful"
+    """``"careful"``: words of at least three letters and without digits; letters keep the place of
+    capitals; the result is always another spelling, and no word that :func:`known_words` has, with
+    or without a regular ending. ``"paper"``: what stands between blanks, of at least two
+    characters, by keys alone, and whatever comes out, as in the published code."""
 
     def __post_init__(self) -> None:
         if self.n_words < 1:

@@ -28,25 +28,13 @@ _MARK_INSIDE = r"[.!?][\"')\]]*\s+\S"
 
 
 def are_statements(texts: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    """Say which texts are neither questions nor requests, bool (n,); a null is none.
-
-    Parameters
-    ----------
-    texts
-        n strings or large strings.
-    """
+    """Say which texts are neither questions nor requests, bool (n,); a null is none."""
     odd = pc.match_substring_regex(texts, NO_STATEMENT)
     return ~np.asarray(pc.fill_null(odd, fill_value=True), dtype=np.bool_)
 
 
 def are_single_sentences(texts: pa.Array) -> npt.NDArray[np.bool_]:
-    """Say which texts are one sentence, as far as marks tell, bool (n,); a null is none.
-
-    Parameters
-    ----------
-    texts
-        n strings or large strings.
-    """
+    """Say which texts are one sentence, as far as marks tell, bool (n,); a null is none."""
     may_be_several = pc.match_substring_regex(texts, _MARK_INSIDE)
     single = ~np.asarray(pc.fill_null(may_be_several, fill_value=True), dtype=np.bool_)
     unsure = np.flatnonzero(~single)

@@ -65,14 +65,10 @@ class Swap(BaseTransformation):
 
     If P contradicts H, then H contradicts P. Whether labels called neutral are symmetric depends on
     the data: in NLI corpora, H may entail P.
-
-    Parameters
-    ----------
-    labels
-        The labels that are symmetric.
     """
 
     labels: LabelChoice
+    """The labels that are symmetric."""
 
     @property
     def name(self) -> str:
@@ -142,20 +138,14 @@ class Internalisation(BaseTransformation):
     "P implies that H" of a neutral pair for false, as a claim that one follows from the other.)
     A pair with a text that begins like a question or a request, or has a question mark, is left as
     it is: nothing follows from questions.
-
-    Parameters
-    ----------
-    connective
-        ``"implies"`` or ``"and"``.
-    premise
-        What stands in the place of the premise.
-    labels
-        Which rows are put into one text.
     """
 
     connective: Literal["implies", "and"]
+    """``"implies"`` or ``"and"``."""
     premise: str
+    """What stands in the place of the premise."""
     labels: LabelChoice
+    """Which rows are put into one text."""
 
     @property
     def name(self) -> str:

@@ -144,17 +144,6 @@ def says_one_thing(words: Sequence[str], tags: Sequence[str], at: int, wordnet: 
 
     It has one finite verb and no other clause, no contrast, exception, list or share, nobody's
     opinion, and is about somebody or something known.
-
-    Parameters
-    ----------
-    words
-        The tokens in lower case.
-    tags
-        Their universal parts of speech.
-    at
-        Where the word stands that has an opposite.
-    wordnet
-        Has the base forms of nouns.
     """
     last = len(words) - 1
     for i, (word, tag) in enumerate(zip(words, tags, strict=True)):

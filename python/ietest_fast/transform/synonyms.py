@@ -46,15 +46,6 @@ class SynonymSubstitution(BaseTransformation):
     one blank), and every word that is a key is replaced (Salvatore et al. 2023). For rules that
     look at what stands beside a word see :class:`ietest_fast.transform.TaggedSubstitution`.
 
-    Parameters
-    ----------
-    table
-        Which word is replaced by which.
-    tagger
-        What found the nouns that the table was made of; only to be described.
-    settings
-        What else to say of the table's making in :meth:`describe`.
-
     Raises
     ------
     InputError
@@ -62,8 +53,11 @@ class SynonymSubstitution(BaseTransformation):
     """
 
     table: SynonymTable
+    """Which word is replaced by which."""
     tagger: Tagger | None = None
+    """What found the nouns that the table was made of; only to be described."""
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What else to say of the table's making in :meth:`describe`."""
 
     def __post_init__(self) -> None:
         if self.table.rule_set != "paper":
@@ -213,22 +207,15 @@ def build_synonym_substitution(
 
 @dataclass(frozen=True, kw_only=True)
 class WordChoice:
-    """Which reviewed substitutions to take.
-
-    Attributes
-    ----------
-    pos
-        Universal parts of speech.
-    texts
-        ``captions``, ``any`` or ``formal``; None: ``any``, but ``captions`` for the ``careful`` and
-        ``broad`` rules where texts begin as captions do.
-    wordnet_only
-        Whether to leave out pairs that are no synonyms in WordNet.
-    """
+    """Which reviewed substitutions to take."""
 
     pos: tuple[str, ...] = ("NOUN", "ADJ", "ADV", "VERB")
+    """Universal parts of speech."""
     texts: TextKind | None = None
+    """``captions``, ``any`` or ``formal``; None: ``any``, but ``captions`` for the ``careful`` and
+    ``broad`` rules where texts begin as captions do."""
     wordnet_only: bool = False
+    """Whether to leave out pairs that are no synonyms in WordNet."""
 
 
 def build_from_texts(
@@ -244,23 +231,7 @@ def build_from_texts(
     on_progress: Callable[[int], None] | None = None,
     on_warning: Callable[[str], None] | None = None,
 ) -> SynonymSubstitution | TaggedSubstitution:
-    """Do what :func:`build_synonym_substitution` does, from arrays of texts in bounded memory.
-
-    Parameters
-    ----------
-    texts
-        Arrays of strings or large strings, one after the other.
-    rules, tagger, wordnet, block_list, words
-        As for :func:`build_synonym_substitution`.
-    settings
-        As for :class:`SynonymSubstitution`.
-    n_threads
-        Processes that tag; None: as many as repay their start.
-    on_progress
-        Called with the number of texts read so far.
-    on_warning
-        Called with a sentence if the block list keeps no word from being replaced.
-    """
+    """Do what :func:`build_synonym_substitution` does, from arrays of texts in bounded memory."""
     from ietest_fast import lexicon
     from ietest_fast.lexicon.reviewed import known_words
 
@@ -328,18 +299,6 @@ def normalise(texts: pa.Array, *, n_threads: int | None = None) -> pa.Array:
     r"""Normalise as the published experiments did.
 
     Lower case; every character outside ``[a-zA-z0-9\s]`` deleted; words joined by one blank.
-
-    Parameters
-    ----------
-    texts
-        Array of strings or large strings.
-    n_threads
-        Threads to use; None: all cores.
-
-    Returns
-    -------
-    pyarrow.Array
-        Of the same length and type.
     """
     nothing = pa.array([], pa.string())
     table = load_core().text.SubstitutionTable(
@@ -350,12 +309,8 @@ def normalise(texts: pa.Array, *, n_threads: int | None = None) -> pa.Array:
 
 
 def group_forms(table: SynonymTable, wordnet: WordNet) -> npt.NDArray[np.int32]:
-    """Give each word of a table a number, such that singular and plural forms get the same number.
-
-    Returns
-    -------
-    numpy.ndarray
-        int32 (len(table),), for :meth:`ietest_fast.lexicon.TaggedWords.of_nouns`.
+    """Give each word of a table a number, such that singular and plural forms get the same
+    number.
     """
     keys = table.keys.to_pylist()
     leader = {key: key for key in keys}

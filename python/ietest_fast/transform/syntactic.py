@@ -56,17 +56,12 @@ class SyntacticTransformation(BaseTransformation):
     A class that inherits from it gives the other wordings of a sentence. One is taken only if it
     is parsed in its turn and the same rules make the old sentence of it: where the parser misread
     either of both, that fails, and the sentence stays as it is.
-
-    Parameters
-    ----------
-    parser
-        Finds the trees.
-    wordnet
-        Finds the base forms of words, and tells words from names.
     """
 
     parser: Parser
+    """Finds the trees."""
     wordnet: WordNet
+    """Finds the base forms of words, and tells words from names."""
 
     @property
     def edits_are_independent(self) -> bool:

@@ -38,23 +38,16 @@ class TaggedSubstitution(BaseTransformation):
     hyphenated compounds, noun compounds, the table's phrases and between quotation marks. Capitals
     are kept, and "a" or "an" before it is repaired. Within a row a word is left alone where its
     replacement stands in the row already.
-
-    Parameters
-    ----------
-    words
-        Which word is replaced by which, and where.
-    tagger
-        Finds parts of speech.
-    name
-        ``syn.careful``, say.
-    settings
-        What else to say of the table's making in :meth:`describe`.
     """
 
     words: TaggedWords
+    """Which word is replaced by which, and where."""
     tagger: Tagger
+    """Finds parts of speech."""
     name: str = "syn.careful"
+    """``syn.careful``, say."""
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What else to say of the table's making in :meth:`describe`."""
 
     @property
     def keeps_labels(self) -> bool:

@@ -16,31 +16,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """A sentence of a text.
-
-    Attributes
-    ----------
-    start, end
-        Where it stands in its text, in bytes, without white space around it.
-    words
-        As written.
-    spaces
-        What stands before each word: white space, or nothing; before the first nothing.
-    tags
-        Penn tags.
-    heads
-        The index of each word's head; a root's is its own.
-    relations
-        The relation of each word to its head, in Universal Dependencies.
-    """
+    """A sentence of a text."""
 
     start: int
     end: int
+    """Where it stands in its text, in bytes, without white space around it."""
     words: tuple[str, ...]
+    """As written."""
     spaces: tuple[str, ...]
+    """What stands before each word: white space, or nothing; before the first nothing."""
     tags: tuple[str, ...]
+    """Penn tags."""
     heads: tuple[int, ...]
+    """The index of each word's head; a root's is its own."""
     relations: tuple[str, ...]
+    """The relation of each word to its head, in Universal Dependencies."""
 
     def __len__(self) -> int:
         return len(self.words)
@@ -97,17 +87,7 @@ class Sentence:
 
 
 def sentences_of(data: bytes, parses: TokenParses, text: int) -> Iterator[Sentence]:
-    """Yield the sentences of a text.
-
-    Parameters
-    ----------
-    data
-        The text in UTF-8.
-    parses
-        Of this and other texts.
-    text
-        Which of them it is.
-    """
+    """Yield the sentences of a text."""
     first, end = int(parses.offsets[text]), int(parses.offsets[text + 1])
     starts = parses.start[first:end].tolist()
     ends = parses.end[first:end].tolist()

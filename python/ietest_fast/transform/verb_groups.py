@@ -70,46 +70,28 @@ _ADVERBS = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class VerbGroup:
-    """A finite verb with its auxiliaries.
-
-    Attributes
-    ----------
-    span
-        From the first auxiliary, or an adverb before the verb, to the verb.
-    verb
-        The main verb.
-    tense
-        How it is built, in the active voice.
-    is_past
-        Whether the finite verb is a form of the past, as far as that is needed.
-    finite
-        The word that agrees with the subject, in small letters.
-    negation
-        ``"not"``, ``"n't"`` or nothing.
-    is_joined
-        Whether *not* is part of a word: *cannot*.
-    adverbs
-        Those between the words of the group, as written.
-    """
+    """A finite verb with its auxiliaries."""
 
     span: range
+    """From the first auxiliary, or an adverb before the verb, to the verb."""
     verb: int
+    """The main verb."""
     tense: Tense
+    """How it is built, in the active voice."""
     is_past: bool
+    """Whether the finite verb is a form of the past, as far as that is needed."""
     finite: str
+    """The word that agrees with the subject, in small letters."""
     negation: str
+    """``"not"``, ``"n't"`` or nothing."""
     is_joined: bool
+    """Whether *not* is part of a word: *cannot*."""
     adverbs: tuple[str, ...]
+    """Those between the words of the group, as written."""
 
 
 def read_verb_group(sentence: Sentence, verb: int, *, is_passive: bool) -> VerbGroup:
-    """Read the auxiliaries of a verb.
-
-    Raises
-    ------
-    Doubt
-        If they form none of the groups of :data:`Tense`, or something else stands between them.
-    """
+    """Read the auxiliaries of a verb."""
     auxiliaries = sentence.children(verb, "aux", "aux:pass")
     if auxiliaries and auxiliaries[-1] > verb:
         raise Doubt("an auxiliary stands behind the verb")
@@ -167,14 +149,7 @@ def _kind(words: list[str], tag: str, *, is_passive: bool) -> str:
 
 
 def check_agreement(sentence: Sentence, group: VerbGroup, person: Person, verbs: Verbs) -> None:
-    """Stop unless the verb agrees with its subject, as far as both can be told.
-
-    Raises
-    ------
-    Doubt
-        If it does not: then one of both was misread. Or if the verb may be of the past or of the
-        present (*they read*, *they bore*).
-    """
+    """Stop unless the verb agrees with its subject, as far as both can be told."""
     allowed = _AGREES.get(group.finite, _SINGULAR | _OTHERS)
     if group.finite == sentence.lower[group.verb]:
         tag = sentence.tags[group.verb]
@@ -197,13 +172,7 @@ _REST_OF_PASSIVE: dict[Tense, str] = {
 
 
 def write_passive(sentence: Sentence, group: VerbGroup, person: Person, verbs: Verbs) -> str:
-    """Return the passive of an active verb group whose new subject is `person`.
-
-    Raises
-    ------
-    Doubt
-        If the participle is not known.
-    """
+    """Return the passive of an active verb group whose new subject is `person`."""
     word, tag = sentence.lower[group.verb], sentence.tags[group.verb]
     participle: str | None = word
     if tag == "VBD":
@@ -219,13 +188,7 @@ def write_passive(sentence: Sentence, group: VerbGroup, person: Person, verbs: V
 
 
 def write_active(sentence: Sentence, group: VerbGroup, person: Person, verbs: Verbs) -> str:
-    """Return the active of a passive verb group whose new subject is `person`.
-
-    Raises
-    ------
-    Doubt
-        If a form is not known.
-    """
+    """Return the active of a passive verb group whose new subject is `person`."""
     participle = sentence.lower[group.verb]
     lemma = verbs.lemma(participle, "VBN")
     past = verbs.past_of_participle(participle)

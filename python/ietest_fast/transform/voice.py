@@ -46,21 +46,12 @@ class Voice(SyntacticTransformation):
 
     A clause is turned if it is the main clause of a statement and its parts stand where they
     usually do, and if the result, parsed, leads back to it.
-
-    Parameters
-    ----------
-    parser
-        Finds the trees.
-    verbs
-        Inflects verbs.
-    wordnet
-        Finds the base forms of nouns.
-    direction
-        ``"passive"`` or ``"active"`` for one direction alone.
     """
 
     verbs: Verbs
+    """Inflects verbs."""
     direction: Direction = "both"
+    """``"passive"`` or ``"active"`` for one direction alone."""
 
     @property
     def name(self) -> str:

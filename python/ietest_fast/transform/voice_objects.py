@@ -73,13 +73,7 @@ _RECEIVERS = PEOPLE | frozenset(
 
 
 def check_object(sentence: Sentence, clause: Clause, lemma: str, wordnet: WordNet) -> None:
-    """Stop if a verb and its object are not what they look like, or something belongs to it.
-
-    Raises
-    ------
-    Doubt
-        If that may be.
-    """
+    """Stop if a verb and its object are not what they look like, or something belongs to it."""
     subject = clause.subject
     is_person = subject.is_pronoun or not PEOPLE.isdisjoint(
         nouns_of(wordnet, sentence.lower[subject.head])

@@ -124,13 +124,7 @@ _ADVERB_TAGS = frozenset({"RB", "RP", "RBR", "RBS"})
 
 
 def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet: WordNet) -> None:
-    """Stop unless an active clause with this verb can be told in the passive voice.
-
-    Raises
-    ------
-    Doubt
-        If it cannot.
-    """
+    """Stop unless an active clause with this verb can be told in the passive voice."""
     if len(clause.between):
         raise Doubt("something stands between verb and object")
     _check_subject(sentence, clause.subject)
@@ -206,13 +200,7 @@ def _check_subject(sentence: Sentence, subject: NounPhrase) -> None:
 
 
 def check_agent(sentence: Sentence, clause: Clause) -> None:
-    """Stop if what *by* introduces is no agent: *by hand*, *by noon*.
-
-    Raises
-    ------
-    Doubt
-        If it is none.
-    """
+    """Stop if what *by* introduces is no agent: *by hand*, *by noon*."""
     if len(clause.other.span) == 1 and sentence.lower[clause.other.head] in _NO_AGENTS:
         raise Doubt("a way or a time, and no agent")
     _check_own(sentence, clause.other, clause.subject)
@@ -226,13 +214,7 @@ def _check_own(sentence: Sentence, agent: NounPhrase, other: NounPhrase) -> None
 
 
 def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
-    """Stop unless each part of a clause means the same wherever it stands.
-
-    Raises
-    ------
-    Doubt
-        If one may not.
-    """
+    """Stop unless each part of a clause means the same wherever it stands."""
     for phrase in (clause.subject, clause.other):
         if any(sentence.tags[i] == "PRP$" and sentence.lower[i] in _OWN for i in phrase.span):
             raise Doubt("a possessive may refer to another part")
@@ -347,13 +329,7 @@ def _check_begin(sentence: Sentence, word: int, wordnet: WordNet) -> None:
 
 
 def check_whole(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> None:
-    """Stop unless all behind a noun belongs to it; of prepositions only *of* is sure.
-
-    Raises
-    ------
-    Doubt
-        If something may belong to the verb.
-    """
+    """Stop unless all behind a noun belongs to it; of prepositions only *of* is sure."""
     # What a relative clause says stays beside the noun, whatever its own parts belong to.
     clauses = [
         set(sentence.subtree(i)) for i in phrase.span if sentence.relations[i] == "acl:relcl"

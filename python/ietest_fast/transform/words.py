@@ -37,18 +37,6 @@ class WordSubstitution(BaseTransformation):
     ``snake_case`` are one word each) and close to it beyond. A key of several words has to stand
     there as it is, blanks included. A letter with an accent may be one sign or two.
 
-    Parameters
-    ----------
-    mapping
-        Key -> value; no key is empty.
-    ignore_case
-        Whether A to Z are as good as a to z in the text. The value is put in as it is.
-    keeps_labels
-        What the caller says about the mapping. If it is false, transformed tables have null
-        labels.
-    rule
-        What edits are counted as.
-
     Raises
     ------
     InputError
@@ -57,9 +45,14 @@ class WordSubstitution(BaseTransformation):
     """
 
     mapping: Mapping[str, str]
+    """Key -> value; no key is empty."""
     ignore_case: bool = False
+    """Whether A to Z are as good as a to z in the text. The value is put in as it is."""
     keeps_labels: bool = True
+    """What the caller says about the mapping. If it is false, transformed tables have null
+    labels."""
     rule: str = "words"
+    """What edits are counted as."""
 
     def __post_init__(self) -> None:
         if "" in self.mapping:
@@ -187,21 +180,7 @@ def _fold(key: str, *, ignore_case: bool) -> str:
 
 
 def read_mapping(path: str | Path, *, ignore_case: bool = False) -> dict[str, str]:
-    """Read a mapping of words from a file; blanks around them are of no word.
-
-    Parameters
-    ----------
-    path
-        CSV, TSV, JSONL or Parquet with columns ``old`` and ``new``.
-    ignore_case
-        As for :class:`WordSubstitution`: whether A to Z are as good as a to z.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a word is missing or empty, one stands there twice with different
-        replacements, or there are none.
-    """
+    """Read a mapping of words from a file; blanks around them are of no word."""
     from ietest_fast.corpus.columns import check_columns
     from ietest_fast.corpus.streams import open_batches
 

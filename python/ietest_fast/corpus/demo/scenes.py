@@ -88,49 +88,29 @@ _GENERAL_SHARE = {"agent": 0.2, "action": 0.12, "thing": 0.2, "place": 0.15, "ou
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Scenes:
-    """Pairs of scenes, by slot.
-
-    Parameters
-    ----------
-    premise, hypothesis
-        For every slot of ``words.TAXONOMIES`` an int16 array (n,) of values in its taxonomy.
-    negated
-        bool (n,): the hypothesis says that its deciding slot is *not* so.
-    definite
-        bool (n,): the hypothesis says "the", not "a".
-    premise_style, hypothesis_style
-        int8 (n,): index into ``STYLES``; what a sentence cannot do is said progressively.
-    deciding
-        int8 (n,): index of the slot that decides.
-    label
-        int8 (n,).
-    """
+    """Pairs of scenes, by slot."""
 
     premise: dict[str, NDArray[np.int16]]
     hypothesis: dict[str, NDArray[np.int16]]
+    """For every slot of ``words.TAXONOMIES`` an int16 array (n,) of values in its taxonomy."""
     negated: NDArray[np.bool_]
+    """bool (n,): the hypothesis says that its deciding slot is *not* so."""
     definite: NDArray[np.bool_]
+    """bool (n,): the hypothesis says "the", not "a"."""
     premise_style: NDArray[np.int8]
     hypothesis_style: NDArray[np.int8]
+    """int8 (n,): index into ``STYLES``; what a sentence cannot do is said progressively."""
     deciding: NDArray[np.int8]
+    """int8 (n,): index of the slot that decides."""
     label: NDArray[np.int8]
+    """int8 (n,)."""
 
     def __len__(self) -> int:
         return len(self.label)
 
 
 def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
-    """Draw the pairs ``start`` to ``start + n``; each depends on its number and the seed alone.
-
-    Parameters
-    ----------
-    start
-        Number of the first pair, from 0.
-    n
-        How many.
-    seed
-        Any integer from 0.
-    """
+    """Draw the pairs ``start`` to ``start + n``; each depends on its number and the seed alone."""
     draws = _Draws(start, n, seed)
     label = (draws.next(3)).astype(np.int8)
     frame, kind = _split_code(draws.choose(_frames_and_kinds()), len(_KINDS))

@@ -19,12 +19,7 @@ _PROGRESSIVE, _THERE, _PRESENT, _PASSIVE, _PLACE_FIRST, _FRAGMENT = range(len(ST
 
 
 def say(scenes: Scenes) -> tuple[pa.Array, pa.Array]:
-    """Put pairs of scenes into words.
-
-    Returns
-    -------
-    premise, hypothesis : pyarrow.StringArray (n,)
-    """
+    """Put pairs of scenes into words."""
     n = len(scenes)
     never = np.zeros(n, np.bool_)
     return (

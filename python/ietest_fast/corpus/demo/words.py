@@ -20,45 +20,30 @@ ABSENT = 0
 
 @dataclass(frozen=True, kw_only=True)
 class Value:
-    """One value of a slot.
-
-    Parameters
-    ----------
-    name
-        Unique in its taxonomy.
-    forms
-        What is said, by form: a noun's ``one`` and ``many``, a verb's ``base``, ``third``,
-        ``ing`` and ``past`` (participle), anything else's ``text``.
-    parent
-        Index of the value that this one is a kind of; 0 for none.
-    aspect
-        Values without a common parent exclude each other if their aspect is the same ("young",
-        "old"), and have nothing to do with each other if not ("young", "tall").
-    parts
-        Which domains draw it.
-    """
+    """One value of a slot."""
 
     name: str
+    """Unique in its taxonomy."""
     forms: dict[str, str]
+    """What is said, by form: a noun's ``one`` and ``many``, a verb's ``base``, ``third``, ``ing``
+    and ``past`` (participle), anything else's ``text``."""
     parent: int = ABSENT
+    """Index of the value that this one is a kind of; 0 for none."""
     aspect: str = ""
+    """Values without a common parent exclude each other if their aspect is the same ("young",
+    "old"), and have nothing to do with each other if not ("young", "tall")."""
     parts: frozenset[str] = frozenset()
+    """Which domains draw it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Taxonomy:
-    """The values of a slot; number 0 is no value.
-
-    Parameters
-    ----------
-    values
-        A parent stands before its children.
-    open_parents
-        Names of values whose children do not exclude each other.
-    """
+    """The values of a slot; number 0 is no value."""
 
     values: tuple[Value, ...]
+    """A parent stands before its children."""
     open_parents: frozenset[str] = frozenset()
+    """Names of values whose children do not exclude each other."""
 
     def ancestors(self, value: int) -> tuple[int, ...]:
         """List the values that a value is a kind of, nearest first, without 0."""
@@ -68,13 +53,7 @@ class Taxonomy:
         return tuple(line)
 
     def relation(self, premise: int, hypothesis: int) -> str:
-        """Tell what a value in the premise says of one in the hypothesis.
-
-        Returns
-        -------
-        str
-            ``entailment``, ``neutral`` or ``contradiction``.
-        """
+        """Tell what a value in the premise says of one in the hypothesis."""
         above = (premise, *self.ancestors(premise))
         if hypothesis == ABSENT or hypothesis in above:
             return "entailment"

@@ -24,21 +24,6 @@ if TYPE_CHECKING:
 class Asker:
     """Knows a classifier's answers to pairs of texts, and asks for those that it does not know.
 
-    Parameters
-    ----------
-    model
-        The classifier.
-    mapping
-        The classes of its labels.
-    texts
-        What numbers stand for.
-    columns
-        Names of the columns of premises and of hypotheses.
-    seen
-        Those that the classifier sees.
-    on_start, on_batch
-        As for :func:`~ietest_fast.evaluation.running.score_versions`.
-
     Attributes
     ----------
     n_inputs

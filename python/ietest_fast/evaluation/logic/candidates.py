@@ -24,44 +24,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Candidates:
-    """Candidates of a rule, n of them, by the numbers of their texts.
-
-    Attributes
-    ----------
-    row
-        int64 (n,): the item that each is made of, and whose source counts.
-    antecedents, consequents
-        Premises and hypotheses of each question, int64 (n,) each.
-    premise_parts, hypothesis_parts
-        int64 (n, a) and (n, b): the sentences that the consequents' premises and hypotheses are
-        made of.
-    left_out
-        What is not among them, by reason.
-    """
+    """Candidates of a rule, n of them, by the numbers of their texts."""
 
     row: Numbers
+    """int64 (n,): the item that each is made of, and whose source counts."""
     antecedents: tuple[Pairs, ...]
     consequents: tuple[Pairs, ...]
+    """Premises and hypotheses of each question, int64 (n,) each."""
     premise_parts: Numbers
     hypothesis_parts: Numbers
+    """int64 (n, a) and (n, b): the sentences that the consequents' premises and hypotheses are made
+    of."""
     left_out: Mapping[str, int]
+    """What is not among them, by reason."""
 
     def __len__(self) -> int:
         return len(self.row)
 
 
 class Finder:
-    """Finds the candidates of every rule.
-
-    Parameters
-    ----------
-    items
-        The labelled pairs.
-    texts
-        Their sentences; compounds are added.
-    options
-        How many candidates, and the seed.
-    """
+    """Finds the candidates of every rule."""
 
     def __init__(self, items: Items, texts: Texts, options: LogicOptions) -> None:
         self._items = items

@@ -90,22 +90,6 @@ def check_answers(
     Each value is checked by itself and against the others of its row, and each instance against its
     rule: the number of its questions, its source, that its antecedents hold, what is expected, and
     which texts are one. A question has one answer.
-
-    Parameters
-    ----------
-    predictions
-        The long table.
-    rules
-        Their names.
-    text_columns
-        Columns of premises and of hypotheses.
-    n_rows
-        How many rows were written.
-
-    Raises
-    ------
-    InputError
-        With the first thing that is wrong.
     """
     table, path = predictions.table, predictions.source
     lacking = [

@@ -28,23 +28,6 @@ def exchange(
 
     Every instance gets those of one other, and gives its own to one other. So a classifier that
     looks at premises alone, or at hypotheses alone, says the same as often as of the instances.
-
-    Parameters
-    ----------
-    items
-        The labelled pairs.
-    found
-        Candidates of a rule.
-    applicable
-        int64 (n,): those to which it applies.
-    seed, number
-        Of the random order: the seed, and which rule it is.
-
-    Returns
-    -------
-    tuple
-        int64 (n,): the candidate whose hypotheses each gets; bool (n,): where no sentence of these
-        comes from a source of the instance, and so they are unrelated.
     """
     n = len(applicable)
     if n < 2:
@@ -79,21 +62,7 @@ def borrow(
     seed: int,
     number: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Give each applicable instance the premise of a contrary one, in turns.
-
-    Parameters
-    ----------
-    items, found, applicable, seed, number
-        As for :func:`exchange`.
-    contrary
-        int64 (m,): candidates whose antecedents have other answers.
-
-    Returns
-    -------
-    tuple
-        int64 (n,): the candidate whose premises each gets; bool (n,): where no sentence of its own
-        hypotheses comes from a source of these.
-    """
+    """Give each applicable instance the premise of a contrary one, in turns."""
     n = len(applicable)
     if n == 0 or len(contrary) == 0:
         return applicable, np.zeros(n, np.bool_)

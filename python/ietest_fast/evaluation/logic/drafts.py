@@ -30,21 +30,14 @@ _TRIES = 20
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Draft:
-    """Items with what stands beside them, n of them.
-
-    Attributes
-    ----------
-    row
-        int64 (n,): items.
-    other
-        int64 (n,): a sentence that each item gets; its own premise where it gets none.
-    left_out
-        Items that are not among them, by reason.
-    """
+    """Items with what stands beside them, n of them."""
 
     row: NDArray[np.int64]
+    """int64 (n,): items."""
     other: NDArray[np.int64]
+    """int64 (n,): a sentence that each item gets; its own premise where it gets none."""
     left_out: dict[str, int] = field(default_factory=dict)
+    """Items that are not among them, by reason."""
 
     def __len__(self) -> int:
         return len(self.row)
@@ -61,15 +54,6 @@ class Drafts:
     """Puts sentences together.
 
     Random numbers are addressed by the seed, what is drawn, and the place of the item.
-
-    Parameters
-    ----------
-    items
-        The labelled pairs.
-    fit
-        bool (S,): sentences that can stand in compounds.
-    options
-        How many, and the seed.
     """
 
     def __init__(self, items: Items, fit: NDArray[np.bool_], options: LogicOptions) -> None:

@@ -20,43 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Items:
-    """Labelled pairs of sentences by number.
-
-    Attributes
-    ----------
-    sentences
-        Large strings (S,): the distinct premises and hypotheses.
-    premise, hypothesis
-        int64 (n,): sentences of each row.
-    unit
-        int64 (n,): the source of each row: those with one premise, or one cluster.
-    n_units
-        Number of sources.
-    """
+    """Labelled pairs of sentences by number."""
 
     sentences: pa.Array
+    """Large strings (S,): the distinct premises and hypotheses."""
     premise: NDArray[np.int64]
     hypothesis: NDArray[np.int64]
+    """int64 (n,): sentences of each row."""
     unit: NDArray[np.int64]
+    """int64 (n,): the source of each row: those with one premise, or one cluster."""
     n_units: int
+    """Number of sources."""
 
     @classmethod
     def of(cls, corpus: Corpus, *, clusters: str | None = None) -> Items:
-        """Give the sentences of a corpus numbers.
-
-        Parameters
-        ----------
-        corpus
-            Of pairs.
-        clusters
-            A kept column; rows with equal values are one source, and a row without a value is one
-            with those that have its premise. None: the premise tells.
-
-        Raises
-        ------
-        InputError
-            If rows have one text.
-        """
+        """Give the sentences of a corpus numbers."""
         if not corpus.is_pair:
             raise InputError(
                 "rows have one text; the suite logic asks what follows from what, and needs a "
@@ -101,13 +79,7 @@ class Items:
         return csr_array((ones, (keys // self.n_units, keys % self.n_units)), shape=shape)
 
     def sources_of(self, parts: NDArray[np.int64]) -> Any:
-        """Return the sources of several sentences together, a sparse matrix (k, n_units).
-
-        Parameters
-        ----------
-        parts
-            int64 (k, a): a sentences in each row.
-        """
+        """Return the sources of several sentences together, a sparse matrix (k, n_units)."""
         found = self.sources[parts[:, 0]]
         for place in range(1, parts.shape[1]):
             found = found + self.sources[parts[:, place]]

@@ -16,20 +16,7 @@ if TYPE_CHECKING:
 
 
 def find_classes(names: Sequence[str], *, source: str | Path | None = None) -> dict[str, int]:
-    """Return the places of entailment, neutral and contradiction among labels, where they are.
-
-    Parameters
-    ----------
-    names
-        Names of labels that a classifier and its data have in common.
-    source
-        The file of the data, for the message.
-
-    Raises
-    ------
-    InputError
-        If a label is none of NLI's, or neither entailment nor contradiction is among them.
-    """
+    """Return the places of entailment, neutral and contradiction among labels, where they are."""
     found = [label_key(name) for name in names]
     known = (ENTAILMENT, NEUTRAL, CONTRADICTION)
     strange = [

@@ -45,31 +45,7 @@ def measure_logic(
     seed: int = 0,
     n_threads: int | None = None,
 ) -> tuple[LogicProfile, ...]:
-    """Measure answers to the questions of the suite.
-
-    Parameters
-    ----------
-    answers
-        Of one file or several.
-    weights
-        Of the score, see :func:`~ietest_fast.evaluation.logic.weights.read_weights`. None: equal
-        ones of the accuracy and of the rules of inference that the labels allow.
-    leave_out_undefined
-        Whether to leave parts of the score out that are not defined, and to divide by the sum of
-        the weights that are left.
-    n_resamples, seed, n_threads
-        Of the bootstrap; 10,000 replicates where None.
-
-    Returns
-    -------
-    tuple of LogicProfile
-        One for each classifier.
-
-    Raises
-    ------
-    InputError, ConfigError
-        If the weights are wrong, or answers lack what is measured.
-    """
+    """Measure answers to the questions of the suite."""
     chosen = None if weights is None else read_weights(weights)
     profiles: list[LogicProfile] = []
     for each in answers:

@@ -20,11 +20,6 @@ class WordIndex:
     """Which words each sentence has; rare words weigh more.
 
     A word weighs log(S / s), where s of the S sentences have it.
-
-    Parameters
-    ----------
-    sentences
-        Large strings (S,).
     """
 
     def __init__(self, sentences: pa.Array) -> None:
@@ -50,23 +45,7 @@ class WordIndex:
         n_nearest: int,
         contained: bool,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Find the sentences of a pool that share most with each query.
-
-        Parameters
-        ----------
-        queries, pool
-            int64 (q,) and (m,): sentences; those of the pool are all different.
-        n_nearest
-            How many for each query, at most. The query itself is none of them.
-        contained
-            Whether to look for sentences whose words are in the query, whatever else is there; of
-            equal ones the longer. Otherwise words of either that the other lacks count against it.
-
-        Returns
-        -------
-        tuple
-            int64 (k,) each: places of queries, ascending, and sentences, the nearest first.
-        """
+        """Find the sentences of a pool that share most with each query."""
         n_nearest = min(n_nearest, len(pool))
         if n_nearest == 0 or len(queries) == 0:
             return np.empty(0, np.int64), np.empty(0, np.int64)

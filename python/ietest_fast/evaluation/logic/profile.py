@@ -23,22 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RuleResult:
-    """What a classifier makes of a rule.
-
-    Attributes
-    ----------
-    rule
-        Which.
-    origin
-        What its instances were found among, and why it was not asked.
-    measured
-        The rate of the instances to which it applies in which the consequents hold (eq. 5.2), that
-        of control questions, and their difference; None if it was not asked.
-    """
+    """What a classifier makes of a rule."""
 
     rule: Rule
+    """Which."""
     origin: RuleOrigin
+    """What its instances were found among, and why it was not asked."""
     measured: Informedness | None
+    """The rate of the instances to which it applies in which the consequents hold (eq. 5.2), that
+    of control questions, and their difference; None if it was not asked."""
 
     @property
     def name(self) -> str:
@@ -93,48 +86,32 @@ def _rate(name: str, rate: Rate | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LogicProfile(Result):
-    """A classifier on all properties and rules.
-
-    Attributes
-    ----------
-    group
-        Which classifier: its ``model``, ``m`` and ``rho``, where there are several.
-    label_names
-        Names of the labels.
-    accuracy
-        On the labelled pairs.
-    accuracy_informedness
-        The mean accuracy over labels, so that guessing gives 0; None where it is not defined.
-    results
-        One for each property and rule, in their order.
-    weights
-        Of the score as they were chosen.
-    used_weights
-        As they were used: without undefined parts, if it was asked to leave these out.
-    score
-        Equation 5.3: of accuracy and rates.
-    informed_score
-        Of informedness in their place.
-    predictions
-        The long table of the classifier's answers.
-    run
-        How they came about.
-    unlike
-        Whole sentences about what makes it hard to compare with the first of several classifiers.
-    """
+    """A classifier on all properties and rules."""
 
     group: dict[str, Any]
+    """Which classifier: its ``model``, ``m`` and ``rho``, where there are several."""
     label_names: tuple[str, ...]
+    """Names of the labels."""
     accuracy: Share
+    """On the labelled pairs."""
     accuracy_informedness: float | None
+    """The mean accuracy over labels, so that guessing gives 0; None where it is not defined."""
     results: tuple[RuleResult, ...]
+    """One for each property and rule, in their order."""
     weights: Mapping[str, float]
+    """Of the score as they were chosen."""
     used_weights: Mapping[str, float]
+    """As they were used: without undefined parts, if it was asked to leave these out."""
     score: StructuralScore
+    """Equation 5.3: of accuracy and rates."""
     informed_score: StructuralScore
+    """Of informedness in their place."""
     predictions: Predictions
+    """The long table of the classifier's answers."""
     run: LogicRun
+    """How they came about."""
     unlike: tuple[str, ...] = ()
+    """Whole sentences about what makes it hard to compare with the first of several classifiers."""
 
     @property
     def name(self) -> str:
@@ -246,17 +223,7 @@ class LogicProfile(Result):
         return found[rule]
 
     def plot(self, *, ax: Any = None) -> Any:
-        """Draw the informedness of every property and rule, with 95% intervals.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
+        """Draw the informedness of every property and rule, with 95% intervals."""
         drawn = [
             (each.name, each.measured.value, each.measured.interval)
             for each in self.results

@@ -27,18 +27,6 @@ def write_questions(answers: LogicAnswers, folder: Path) -> None:
     A file has the instances to which the rule applies, as the classifier that was run sees it:
     ``item``, ``instance``, ``part``, the texts and ``expected``. ``inputs.parquet`` has every
     different input of the labelled pairs and of all rules, once.
-
-    Parameters
-    ----------
-    answers
-        To these questions.
-    folder
-        Is not there yet; the folders above it are made.
-
-    Raises
-    ------
-    OSError
-        If the system cannot write it; the folder is then not there.
     """
     import pyarrow.parquet as pq
 

@@ -17,40 +17,28 @@ Control = Literal["exchange", "self", "contrary"]
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """What must follow from what.
-
-    Attributes
-    ----------
-    name
-        In options and tables.
-    formula
-        In the thesis's signs.
-    group
-        ``property``: of the relation (section 1.2.3); ``consequence``: what follows from these;
-        ``rule``: of the structural inference score (section 5.1).
-    antecedents
-        The answer that each antecedent asks for.
-    consequents
-        The answer that each consequent must get.
-    control
-        What the consequents are asked of where they must not hold. ``exchange``: the hypothesis is
-        that of another instance, of another source. ``self``: the hypothesis is the premise.
-        ``contrary``: the premise is that of an item whose antecedent got another answer. None:
-        there is no such thing.
-    is_negated
-        Whether the consequents must get any answer but that.
-    should_hold
-        Whether all instances should hold; otherwise not all of them should.
-    """
+    """What must follow from what."""
 
     name: str
+    """In options and tables."""
     formula: str
+    """In the thesis's signs."""
     group: Group
+    """``property``: of the relation (section 1.2.3); ``consequence``: what follows from these;
+    ``rule``: of the structural inference score (section 5.1)."""
     antecedents: tuple[str, ...] = ()
+    """The answer that each antecedent asks for."""
     consequents: tuple[str, ...]
+    """The answer that each consequent must get."""
     control: Control | None = "exchange"
+    """What the consequents are asked of where they must not hold. ``exchange``: the hypothesis is
+    that of another instance, of another source. ``self``: the hypothesis is the premise.
+    ``contrary``: the premise is that of an item whose antecedent got another answer. None: there is
+    no such thing."""
     is_negated: bool = False
+    """Whether the consequents must get any answer but that."""
     should_hold: bool = True
+    """Whether all instances should hold; otherwise not all of them should."""
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -26,77 +26,51 @@ KEY = b"ietest_fast.logic"
 
 @dataclass(frozen=True, kw_only=True)
 class RuleOrigin:
-    """What the instances of a rule were found among.
-
-    Attributes
-    ----------
-    n_items
-        Labelled pairs of which candidates were made.
-    n_candidates
-        Candidates: instances to which the rule applies if the classifier says so.
-    left_out
-        What is not among them, by reason.
-    reason
-        Why the labels do not allow to ask for it; None if they do.
-    """
+    """What the instances of a rule were found among."""
 
     n_items: int = 0
+    """Labelled pairs of which candidates were made."""
     n_candidates: int = 0
+    """Candidates: instances to which the rule applies if the classifier says so."""
     left_out: Mapping[str, int] = field(default_factory=dict)
+    """What is not among them, by reason."""
     reason: str | None = None
+    """Why the labels do not allow to ask for it; None if they do."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogicRun:
-    """How answers to the suite came about.
-
-    Attributes
-    ----------
-    rules
-        By rule, what its instances were found among.
-    options
-        How candidates were found.
-    text_columns
-        Names of the columns of premises and of hypotheses.
-    clusters
-        The column that tells sources apart; None: the premise.
-    warnings
-        Whole sentences about how the answers came about.
-    backend, identity
-        Of the evaluation; see :class:`~ietest_fast.evaluation.Evaluation`.
-    n_rows
-        Rows of the table that was written.
-    """
+    """How answers to the suite came about."""
 
     rules: Mapping[str, RuleOrigin]
+    """By rule, what its instances were found among."""
     options: Mapping[str, int]
+    """How candidates were found."""
     text_columns: tuple[str, ...]
+    """Names of the columns of premises and of hypotheses."""
     clusters: str | None = None
+    """The column that tells sources apart; None: the premise."""
     warnings: tuple[str, ...] = ()
+    """Whole sentences about how the answers came about."""
     backend: str = ""
     identity: dict[str, str] | None = None
+    """Of the evaluation; see :class:`~ietest_fast.evaluation.Evaluation`."""
     n_rows: int = 0
+    """Rows of the table that was written."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LogicAnswers:
-    """Answers to the questions of all rules, and how they came about.
-
-    Attributes
-    ----------
-    predictions
-        The long table: the labelled pairs (the version ``original``), and for each rule a version
-        with the questions of the instances to which it applies. Its further columns are
-        ``instance`` (number of the instance), ``part`` (``antecedent``, ``consequent`` or
-        ``control``), ``expected`` (what the rule asks for), ``unit`` (number of the source) and the
-        texts. ``correct`` says whether the answer is the one expected, and of control questions,
-        whether it is another.
-    run
-        How they came about.
-    """
+    """Answers to the questions of all rules, and how they came about."""
 
     predictions: Predictions
+    """The long table: the labelled pairs (the version ``original``), and for each rule a version
+    with the questions of the instances to which it applies. Its further columns are ``instance``
+    (number of the instance), ``part`` (``antecedent``, ``consequent`` or ``control``), ``expected``
+    (what the rule asks for), ``unit`` (number of the source) and the texts. ``correct`` says
+    whether the answer is the one expected, and of control questions, whether it is another."""
     run: LogicRun
+    """How they came about."""
 
 
 def write_logic(answers: LogicAnswers, path: Path) -> None:
@@ -109,16 +83,6 @@ def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
     """Read files of answers to the suite, each of one model or several.
 
     Of several files each is a model, called as the file, unless it has a column ``model``.
-
-    Parameters
-    ----------
-    paths
-        What :func:`write_logic` has written; at least one.
-
-    Raises
-    ------
-    InputError
-        If a file is no such file, or two hold answers of the same model.
     """
     runs = []
     for path in paths:
@@ -139,13 +103,7 @@ def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
 
 
 def read_logic_run(path: Path) -> LogicRun | None:
-    """Return how the answers of a file came about; None if it is none of the suite.
-
-    Raises
-    ------
-    InputError
-        If what it says of itself is damaged.
-    """
+    """Return how the answers of a file came about; None if it is none of the suite."""
     run = read_run_of(path, KEY, _restore)
     if run is None and set(COLUMNS) <= set(column_names(path)):
         raise InputError(
@@ -157,13 +115,7 @@ def read_logic_run(path: Path) -> LogicRun | None:
 
 
 def refuse_logic(path: str | Path) -> None:
-    """Refuse a file of answers to the suite, whose versions are no rewordings of the same items.
-
-    Raises
-    ------
-    InputError
-        If it is one.
-    """
+    """Refuse a file of answers to the suite, whose versions are no rewordings of the same items."""
     if read_logic_run(Path(path)) is not None:
         raise InputError(
             "holds answers to the suite logic, whose versions are rules and no rewordings; only "

@@ -76,40 +76,6 @@ def run_logic(
 
     First the labelled pairs, then antecedents, then the consequents of the instances to which a
     rule applies, with control questions. Every distinct input is run once.
-
-    Parameters
-    ----------
-    model
-        Finished; :func:`ietest_fast.models.as_classifier` makes one of anything that classifies.
-    corpus
-        Labelled pairs.
-    options
-        How candidates are found.
-    label_map
-        See :func:`~ietest_fast.models.label_map.match_labels`.
-    text_columns
-        Columns that the model sees; None for both.
-    clusters
-        A kept column whose equal values are one source; None: rows with one premise are.
-    id_column
-        A kept column that names the rows; None for their numbers in the source, from 0.
-    tagger
-        Tells names from other words; None: the packaged one.
-    n_threads
-        Processes that tag; None for all cores.
-    on_start, on_batch
-        As for :func:`~ietest_fast.evaluation.running.score_versions`.
-
-    Returns
-    -------
-    tuple of LogicAnswers and Evaluation
-        All answers; and the evaluation on the labelled pairs, with the inputs of all runs.
-
-    Raises
-    ------
-    InputError
-        If rows have one text, a label is none of NLI's, a column is missing, the model's labels
-        cannot be matched, or the model fails.
     """
     from ietest_fast.lexicon import Tagger
 

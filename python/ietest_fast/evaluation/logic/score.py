@@ -19,21 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class StructuralScore:
-    """A weighted sum.
-
-    Attributes
-    ----------
-    value
-        None where a part of it is not defined.
-    interval
-        At 95%, by the delta method over sources; None where there are too few.
-    undefined
-        Parts with a weight that are not defined.
-    """
+    """A weighted sum."""
 
     value: float | None
+    """None where a part of it is not defined."""
     interval: Interval | None = None
+    """At 95%, by the delta method over sources; None where there are too few."""
     undefined: tuple[str, ...] = ()
+    """Parts with a weight that are not defined."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers by name."""
@@ -47,35 +40,24 @@ class StructuralScore:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcomes:
-    """What instances of a rule, or labelled pairs, came to.
-
-    Attributes
-    ----------
-    holds, units
-        (n,): whether each holds, and its source.
-    control_holds, control_units
-        (m,): whether each control question got the answer, and its source.
-    """
+    """What instances of a rule, or labelled pairs, came to."""
 
     holds: NDArray[np.bool_]
     units: NDArray[np.int64]
+    """(n,): whether each holds, and its source."""
     control_holds: NDArray[np.bool_]
     control_units: NDArray[np.int64]
+    """(m,): whether each control question got the answer, and its source."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Accuracy:
-    """Answers to labelled pairs.
-
-    Attributes
-    ----------
-    right, units, gold
-        (n,): whether each answer is right, its source, and the place of its label.
-    """
+    """Answers to labelled pairs."""
 
     right: NDArray[np.bool_]
     units: NDArray[np.int64]
     gold: NDArray[np.int32]
+    """(n,): whether each answer is right, its source, and the place of its label."""
 
     @property
     def informedness(self) -> float | None:
@@ -106,17 +88,7 @@ class Accuracy:
 def score_plainly(
     weights: Mapping[str, float], accuracy: Accuracy, outcomes: Mapping[str, Outcomes]
 ) -> StructuralScore:
-    """Compute β0 acc + Σ βi s(ri), where s is the rate of instances that hold (eq. 5.2, 5.3).
-
-    Parameters
-    ----------
-    weights
-        By name, of the accuracy and of rules.
-    accuracy
-        Of labelled pairs.
-    outcomes
-        By rule.
-    """
+    """Compute β0 acc + Σ βi s(ri), where s is the rate of instances that hold (eq. 5.2, 5.3)."""
     parts: list[RatePart] = []
     undefined = []
     for name, weight in _weighing(weights):
@@ -133,13 +105,7 @@ def score_plainly(
 def score_informedly(
     weights: Mapping[str, float], accuracy: Accuracy, outcomes: Mapping[str, Outcomes]
 ) -> StructuralScore:
-    """Compute the same of informedness: what guessing gives is taken off from every part.
-
-    Parameters
-    ----------
-    weights, accuracy, outcomes
-        As for :func:`score_plainly`.
-    """
+    """Compute the same of informedness: what guessing gives is taken off from every part."""
     parts: list[RatePart] = []
     undefined, offset = [], 0.0
     for name, weight in _weighing(weights):

@@ -27,24 +27,17 @@ _PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RuleQuestions:
-    """The questions and answers of the n instances to which a rule applies.
-
-    Attributes
-    ----------
-    rule
-        Which.
-    row
-        int64 (n,): the item of each instance.
-    antecedents, consequents, controls
-        Of each question int64 (n,): premises, hypotheses, answers; the answer to what was not
-        asked is -1.
-    """
+    """The questions and answers of the n instances to which a rule applies."""
 
     rule: Rule
+    """Which."""
     row: NDArray[np.int64]
+    """int64 (n,): the item of each instance."""
     antecedents: Sequence[Answered]
     consequents: Sequence[Answered]
     controls: Sequence[Answered]
+    """Of each question int64 (n,): premises, hypotheses, answers; the answer to what was not asked
+    is -1."""
 
 
 def make_predictions(
@@ -56,23 +49,7 @@ def make_predictions(
     classes: Mapping[str, int],
     text_columns: Sequence[str],
 ) -> Predictions:
-    """Put answers to labelled pairs and to the questions of rules into one table.
-
-    Parameters
-    ----------
-    originals
-        The labelled pairs, n of them.
-    questions
-        Of each rule.
-    texts
-        What numbers stand for.
-    unit
-        int64 (n,): the source of each pair.
-    classes
-        The places of labels among the originals'.
-    text_columns
-        Names of the columns of premises and of hypotheses.
-    """
+    """Put answers to labelled pairs and to the questions of rules into one table."""
     assert originals.label_names is not None  # noqa: S101 - they were matched
     names = pa.array(originals.label_names, pa.string())
     own = originals.table

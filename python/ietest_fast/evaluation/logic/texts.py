@@ -20,17 +20,7 @@ if TYPE_CHECKING:
 
 
 class Texts:
-    """A list of different texts that grows; the sentences of labelled pairs come first.
-
-    Parameters
-    ----------
-    sentences
-        Large strings (S,), all different.
-    tagger
-        Tells names from other words, for compounds.
-    n_threads
-        Processes that tag.
-    """
+    """A list of different texts that grows; the sentences of labelled pairs come first."""
 
     def __init__(
         self, sentences: pa.Array, tagger: Tagger, *, n_threads: int | None = None

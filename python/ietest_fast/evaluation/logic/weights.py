@@ -22,13 +22,7 @@ _ROUNDING = 1e-6
 
 
 def default_weights(asked: Iterable[str]) -> dict[str, float]:
-    """Return equal weights of the accuracy and of the rules of inference that can be asked.
-
-    Parameters
-    ----------
-    asked
-        Names of rules that the labels allow.
-    """
+    """Return equal weights of the accuracy and of the rules of inference that can be asked."""
     names = [ACCURACY, *(name for name in WEIGHED if name in set(asked))]
     return dict.fromkeys(names, 1 / len(names))
 
@@ -37,19 +31,6 @@ def read_weights(source: str | Path | Mapping[str, float]) -> dict[str, float]:
     """Read weights: a mapping, ``acc=0.5,and-intro=0.5``, or a TOML file with a table ``weights``.
 
     Names that are not there weigh nothing.
-
-    Parameters
-    ----------
-    source
-        What is to be read; a string with an equals sign is no file.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read.
-    ConfigError
-        If a name is unknown or there is a rule of which not all instances should hold, a weight is
-        not in [0, 1], or they do not sum to 1; all mistakes are listed.
     """
     if isinstance(source, Path) or (isinstance(source, str) and "=" not in source):
         return _check(_read_file(Path(source)), f"{source}: ")

@@ -45,189 +45,133 @@ class Fields:
     """Which parts of a log the user has named; None leaves the choice to the reader.
 
     Names may lead into objects, such as ``doc.label``.
-
-    Attributes
-    ----------
-    item
-        What names a row.
-    gold
-        Its right answer.
-    predicted
-        Its answer.
-    correct
-        Whether the answer is right: a column, a metric, a scorer.
-    answer_columns
-        In a log that holds all versions side by side: the column of answers to each.
-    correct_columns
-        The same, of outcomes.
-    is_alone
-        Whether this log is the only one, so that it has to hold all versions.
-    filter
-        Which of the filters of lm-evaluation-harness.
-    threshold
-        The least score that is right, where scores are numbers; None: 1 is right and 0 wrong.
-    keep
-        Further columns to keep.
     """
 
     item: str | None = None
+    """What names a row."""
     gold: str | None = None
+    """Its right answer."""
     predicted: str | None = None
+    """Its answer."""
     correct: str | None = None
+    """Whether the answer is right: a column, a metric, a scorer."""
     answer_columns: tuple[str | None, ...] = ()
+    """In a log that holds all versions side by side: the column of answers to each."""
     correct_columns: tuple[str | None, ...] = ()
+    """The same, of outcomes."""
     is_alone: bool = False
+    """Whether this log is the only one, so that it has to hold all versions."""
     filter: str | None = None
+    """Which of the filters of lm-evaluation-harness."""
     threshold: float | None = None
+    """The least score that is right, where scores are numbers; None: 1 is right and 0 wrong."""
     keep: tuple[str, ...] = ()
+    """Further columns to keep."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Repeats:
-    """Which of several answers to its item each of n rows is.
-
-    Attributes
-    ----------
-    numbers
-        Shape (n,), integers.
-    scores
-        Shape (n,), float64: what the answers are worth, null where they were not scored. None:
-        1 for a right answer, 0 for a wrong one.
-    noun
-        What the format calls one of them, such as ``epoch``.
-    column
-        The column that names the item of rows which several answers make of it.
-    """
+    """Which of several answers to its item each of n rows is."""
 
     numbers: pa.Array
+    """Shape (n,), integers."""
     scores: pa.Array | None = None
+    """Shape (n,), float64: what the answers are worth, null where they were not scored. None: 1 for
+    a right answer, 0 for a wrong one."""
     noun: str
+    """What the format calls one of them, such as ``epoch``."""
     column: str
+    """The column that names the item of rows which several answers make of it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
-    """The answers of one classifier to one version of n items, as a log has them.
-
-    Attributes
-    ----------
-    path
-        The log.
-    name
-        Of the task, or the file.
-    items
-        Shape (n,): names of the items; None if they are known by their order only.
-    gold, predicted
-        Shape (n,), as they stand in the log; None if it has none. A null in ``predicted`` is an
-        answer that could not be parsed.
-    right
-        Shape (n,): all right answers to an item as one text, in a format that can have several, of
-        which ``gold`` names one or none; only compared with those of other logs and versions.
-    correct
-        Shape (n,), bool: whether the log says that the answer is right, null where it does not;
-        None if it does not say it at all.
-    marks, marks_column
-        Shape (n,), bool: what a column beside gold labels and answers says of these, and its name;
-        it is only compared with them.
-    is_other
-        Shape (n,), bool: whether the answer is another of the row's choices than the right one;
-        None if the format lists no choices.
-    probabilities
-        Shape (n,), lists of float32 in the order of ``label_names``, or None.
-    label_names
-        All labels, if the log names them.
-    inputs
-        Shape (n,): texts, or hashes of them; only asked whether two logs have the same.
-    input_columns
-        Names of the columns that ``inputs`` are, in a table: others have nothing to do with them.
-    documents
-        Shape (n,): hashes of what the inputs were made of, in formats that know both.
-    prompts
-        Shape (n,): hashes of what the model was really shown, in formats that keep it beside the
-        inputs; null where that is not known.
-    changed
-        Shape (n,), bool: which texts a table says are reworded.
-    repeats
-        Which answer to its item each row is, in a format that can have several; ``items`` name the
-        item alone.
-    repeated
-        The column that names the item, once each of several answers to it has a name of its own.
-    filters
-        Names of the filters of lm-evaluation-harness, the one of these answers first.
-    judged_by
-        What the reader has chosen among several things that say right or wrong, and then all that
-        do; empty if there was no choice.
-    version, model
-        If the log names them.
-    settings
-        How the model was asked, by name, where a file beside the log says it; logs are compared.
-    said_version
-        Of a table of one version: what its column ``version`` says of all rows.
-    keys
-        Of a table of predictions: ``m``, ``rho`` and ``copy``, which tell rows of an item apart.
-    columns
-        Further columns by name, each of shape (n,).
-    ids
-        Columns that seem to tell rows apart, by name; compared where rows are matched by order.
-    own_gold, own_gold_column
-        Shape (n,): the log's right answers where others are believed, or none, and their column;
-        only compared with these.
-    gold_column, gold_path, predicted_column
-        Names, for messages; the path is None if gold labels stand in the log.
-    is_by_order
-        Whether items are named by the numbers of their rows, once logs are matched by their order.
-    scores
-        The least and the largest of the scores that a threshold has made outcomes of, if known.
-    is_scored
-        Whether answers are free texts that the log itself has marked as right or wrong.
-    marks_unparsed
-        Whether the log says by itself that an answer could not be parsed, so that none need have
-        been.
-    dropped
-        Rows of the log that are not there, by reason.
-    notes
-        Sentences about choices that the reader has made.
-    """
+    """The answers of one classifier to one version of n items, as a log has them."""
 
     path: Path
+    """The log."""
     name: str
+    """Of the task, or the file."""
     items: pa.Array | None = None
+    """Shape (n,): names of the items; None if they are known by their order only."""
     gold: pa.ChunkedArray | None = None
     predicted: pa.ChunkedArray | None = None
+    """Shape (n,), as they stand in the log; None if it has none. A null in ``predicted`` is an
+    answer that could not be parsed."""
     right: pa.Array | None = None
+    """Shape (n,): all right answers to an item as one text, in a format that can have several, of
+    which ``gold`` names one or none; only compared with those of other logs and versions."""
     correct: pa.Array | None = None
+    """Shape (n,), bool: whether the log says that the answer is right, null where it does not; None
+    if it does not say it at all."""
     marks: pa.Array | None = None
     marks_column: str | None = None
+    """Shape (n,), bool: what a column beside gold labels and answers says of these, and its name;
+    it is only compared with them."""
     is_other: pa.Array | None = None
+    """Shape (n,), bool: whether the answer is another of the row's choices than the right one; None
+    if the format lists no choices."""
     probabilities: pa.Array | None = None
+    """Shape (n,), lists of float32 in the order of ``label_names``, or None."""
     label_names: tuple[str, ...] | None = None
+    """All labels, if the log names them."""
     inputs: pa.Array | None = None
+    """Shape (n,): texts, or hashes of them; only asked whether two logs have the same."""
     input_columns: tuple[str, ...] = ()
+    """Names of the columns that ``inputs`` are, in a table: others have nothing to do with them."""
     documents: pa.Array | None = None
+    """Shape (n,): hashes of what the inputs were made of, in formats that know both."""
     prompts: pa.Array | None = None
+    """Shape (n,): hashes of what the model was really shown, in formats that keep it beside the
+    inputs; null where that is not known."""
     changed: pa.Array | None = None
+    """Shape (n,), bool: which texts a table says are reworded."""
     repeats: Repeats | None = None
+    """Which answer to its item each row is, in a format that can have several; ``items`` name the
+    item alone."""
     repeated: str | None = None
+    """The column that names the item, once each of several answers to it has a name of its own."""
     filters: tuple[str, ...] = ()
+    """Names of the filters of lm-evaluation-harness, the one of these answers first."""
     judged_by: tuple[str, ...] = ()
+    """What the reader has chosen among several things that say right or wrong, and then all that
+    do; empty if there was no choice."""
     version: str | None = None
+    """If the log names them."""
     said_version: str | None = None
+    """Of a table of one version: what its column ``version`` says of all rows."""
     model: str | None = None
+    """If the log names them."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    """How the model was asked, by name, where a file beside the log says it; logs are compared."""
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
+    """Of a table of predictions: ``m``, ``rho`` and ``copy``, which tell rows of an item apart."""
     columns: Mapping[str, pa.Array] = field(default_factory=dict)
+    """Further columns by name, each of shape (n,)."""
     ids: Mapping[str, pa.Array] = field(default_factory=dict)
+    """Columns that seem to tell rows apart, by name; compared where rows are matched by order."""
     own_gold: pa.ChunkedArray | None = None
     own_gold_column: str | None = None
+    """Shape (n,): the log's right answers where others are believed, or none, and their column;
+    only compared with these."""
     gold_column: str = "label"
     gold_path: Path | None = None
     predicted_column: str = "prediction"
+    """Names, for messages; the path is None if gold labels stand in the log."""
     is_by_order: bool = False
+    """Whether items are named by the numbers of their rows, once logs are matched by their
+    order."""
     scores: tuple[float, float] | None = None
+    """The least and the largest of the scores that a threshold has made outcomes of, if known."""
     is_scored: bool = False
+    """Whether answers are free texts that the log itself has marked as right or wrong."""
     marks_unparsed: bool = False
+    """Whether the log says by itself that an answer could not be parsed, so that none need have
+    been."""
     dropped: Mapping[str, int] = field(default_factory=dict)
+    """Rows of the log that are not there, by reason."""
     notes: tuple[str, ...] = ()
+    """Sentences about choices that the reader has made."""
 
     def __len__(self) -> int:
         for values in (self.correct, self.predicted, self.gold, self.items):
@@ -238,18 +182,12 @@ class Answers:
 
 @dataclass(frozen=True, kw_only=True)
 class FileStart:
-    """The beginning of a file, by which its format is told.
-
-    Attributes
-    ----------
-    path
-        The file.
-    head
-        Its first 64 KiB.
-    """
+    """The beginning of a file, by which its format is told."""
 
     path: Path
+    """The file."""
     head: bytes
+    """Its first 64 KiB."""
 
     @classmethod
     def of(cls, path: Path) -> FileStart:
@@ -362,32 +300,7 @@ def find_field(
     inside: str,
     own: Collection[str] = (),
 ) -> str:
-    """Find what a name leads to in the records of a log: ``premise`` may be ``doc.premise``.
-
-    Parameters
-    ----------
-    records
-        Of the log.
-    name
-        A field of the records, or of the object in them that holds the row of the data; also one
-        of an object in that.
-    path
-        The log, for messages.
-    inside
-        The name of the object that holds the row of the data.
-    own
-        Fields of the format itself, which are meant where they are named.
-
-    Returns
-    -------
-    str
-        For :func:`lookup`.
-
-    Raises
-    ------
-    InputError
-        If nothing has that name, or several things that are not the same.
-    """
+    """Find what a name leads to in the records of a log: ``premise`` may be ``doc.premise``."""
 
     def values(place: str) -> list[Any]:
         return [lookup(record, place) for record in records]
@@ -426,11 +339,6 @@ def plain_question(value: Any) -> Any:
 
     A chat is its roles and contents: ids, times and other notes on messages differ between runs of
     the same questions. A text is what a user says.
-
-    Parameters
-    ----------
-    value
-        A text, or messages with ``role`` and ``content``; anything else is returned as it is.
     """
     if isinstance(value, str):
         return [["user", value]]
@@ -497,15 +405,7 @@ def repeat_numbers(values: Iterable[Any], *, first: int = 1) -> pa.Array:
 
 
 def judge_score(value: Any, threshold: float | None) -> bool | None:
-    """Return whether a score says right or wrong; None for a score that says neither.
-
-    Parameters
-    ----------
-    value
-        The score.
-    threshold
-        The least number that is right; None: 1 is right and 0 wrong.
-    """
+    """Return whether a score says right or wrong; None for a score that says neither."""
     if threshold is None:
         return as_outcome(value)
     number = as_finite(int(value) if isinstance(value, bool) else value)
@@ -573,13 +473,7 @@ def plain_fields(records: Sequence[Any], prefix: str = "") -> dict[str, pa.Array
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a file that is one JSON object.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
+    """Read a file that is one JSON object."""
     form = log_format(path, b"")
     if form.compression is None:
         found = files.read_json(path)

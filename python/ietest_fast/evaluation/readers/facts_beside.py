@@ -297,21 +297,7 @@ def read_marks(
 
 
 def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse outcomes that say otherwise than the gold labels and the answers beside them.
-
-    Parameters
-    ----------
-    path
-        The table.
-    outcomes
-        Whether the answers to the original and to the transformed texts are right, by the names of
-        their columns, which nobody has named.
-
-    Raises
-    ------
-    InputError
-        With the first such row. An answer that is no gold label may be right in other words.
-    """
+    """Refuse outcomes that say otherwise than the gold labels and the answers beside them."""
     names = list_columns(path)
     gold = next(iter(find_named(names, _GOLD)), None)
     versions = [_find_answers(names, *pair) for pair in zip(outcomes, VERSIONS, strict=True)]
@@ -677,13 +663,7 @@ def read_row_ids(
 
 
 def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
-    """Say where columns of a long table contradict those that count.
-
-    Raises
-    ------
-    InputError
-        If marks do so.
-    """
+    """Say where columns of a long table contradict those that count."""
     said: tuple[str, ...] = ()
     _check_marks(whole, path)
     gold, answers = (

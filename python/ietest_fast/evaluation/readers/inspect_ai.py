@@ -353,11 +353,6 @@ def _take_last(samples: list[Any], path: Path) -> tuple[list[dict[str, Any]], li
     """Return the last of each sample and epoch, as Inspect does, and what there is to say.
 
     A sample whose score was edited, or that was run again, is stored behind the first.
-
-    Raises
-    ------
-    InputError
-        If something is no sample.
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for sample in samples:

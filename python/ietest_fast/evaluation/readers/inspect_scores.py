@@ -28,41 +28,25 @@ NO_ANSWER = "N"
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """How a log judges its n samples.
-
-    Attributes
-    ----------
-    scorer
-        Which scorer, or which of its values (``scorer.key``).
-    values
-        Of length n, as they stand in the log; None where there is none.
-    numbers
-        Of length n: the same as numbers; None where a sample was not scored.
-    outcomes
-        Of length n: whether the answer is right; None likewise.
-    fitting
-        Names of all that say right or wrong of every sample; only the scorer if the user has named
-        it.
-    note
-        A sentence about the choice; None if there was none.
-    """
+    """How a log judges its n samples."""
 
     scorer: str
+    """Which scorer, or which of its values (``scorer.key``)."""
     values: Sequence[Any]
+    """Of length n, as they stand in the log; None where there is none."""
     numbers: Sequence[float | None]
+    """Of length n: the same as numbers; None where a sample was not scored."""
     outcomes: Sequence[bool | None]
+    """Of length n: whether the answer is right; None likewise."""
     fitting: tuple[str, ...]
+    """Names of all that say right or wrong of every sample; only the scorer if the user has named
+    it."""
     note: str | None
+    """A sentence about the choice; None if there was none."""
 
 
 def judge_samples(samples: Sequence[dict[str, Any]], fields: Fields, path: Path) -> Judged:
-    """Choose what says right or wrong: what the user has named, or the first that fits.
-
-    Raises
-    ------
-    InputError
-        If no sample has a score, there is no such scorer, or a score is neither right nor wrong.
-    """
+    """Choose what says right or wrong: what the user has named, or the first that fits."""
     scores = _list_scores(samples, path)
     if not scores:
         raise InputError(f"none of its {len(samples):,} samples has a score", path=path)
@@ -111,13 +95,7 @@ def _list_scores(samples: Sequence[dict[str, Any]], path: Path) -> dict[str, lis
 
 
 def _find(scores: dict[str, list[Any]], wanted: str, path: Path) -> str:
-    """Return the name of a scorer that the user has named.
-
-    Raises
-    ------
-    InputError
-        If it gives several values, or there is none.
-    """
+    """Return the name of a scorer that the user has named."""
     if wanted in scores:
         return wanted
     parts = [name for name in scores if name.startswith(f"{wanted}.")]

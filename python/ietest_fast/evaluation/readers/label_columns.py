@@ -43,13 +43,7 @@ class Labels:
 
 
 def read_labels(column: pa.Array | pa.ChunkedArray, path: Path) -> Labels:
-    """Return labels, all spellings of one as the same number.
-
-    Raises
-    ------
-    InputError
-        If the column holds lists.
-    """
+    """Return labels, all spellings of one as the same number."""
     import pyarrow.compute as pc
 
     encoded = as_texts(column, path=path).dictionary_encode()
@@ -61,13 +55,7 @@ def read_labels(column: pa.Array | pa.ChunkedArray, path: Path) -> Labels:
 
 
 def label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
-    """Return what is the same for all spellings of a label, by row; nothing where there is none.
-
-    Raises
-    ------
-    InputError
-        As for :func:`read_labels`.
-    """
+    """Return what is the same for all spellings of a label, by row; nothing where there is none."""
     labels = read_labels(column, path)
     found: NDArray[Any] = labels.keys[labels.codes]
     return found
@@ -111,22 +99,7 @@ def say_near_copies(
     counted: Mapping[str, Labels | NDArray[np.bool_]],
     path: Path,
 ) -> tuple[str, ...]:
-    """Say which columns that nobody reads hold, but for some rows, what one holds that counts.
-
-    Parameters
-    ----------
-    columns
-        Those that are not read, by name.
-    counted
-        What counts, by what a message calls it: labels, or marks of shape (n,).
-    path
-        The log.
-
-    Returns
-    -------
-    tuple of str
-        One sentence, or none. A column that is the same as one that counts says nothing new.
-    """
+    """Say which columns that nobody reads hold, but for some rows, what one holds that counts."""
     compared = ((name, _compare(values, counted, path)) for name, values in columns.items())
     found = [f"{name} ({said})" for name, said in compared if said is not None]
     if not found:

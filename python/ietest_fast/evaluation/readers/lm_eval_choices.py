@@ -36,26 +36,18 @@ _LONGEST_LIST = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class Requests:
-    """The requests of n multiple-choice samples, and their log-likelihoods.
-
-    Attributes
-    ----------
-    scores
-        Of each sample, the log-likelihoods of its choices.
-    without_question
-        The same of the choices by themselves; None if they were not asked.
-    texts
-        Of each sample, its choices as the model was asked for them; None if the log does not have
-        them.
-    are_contexts
-        Whether choices differ in what stands before the text that the model is asked for, as in
-        Winogrande.
-    """
+    """The requests of n multiple-choice samples, and their log-likelihoods."""
 
     scores: list[NDArray[np.float64]]
+    """Of each sample, the log-likelihoods of its choices."""
     without_question: list[NDArray[np.float64]] | None
+    """The same of the choices by themselves; None if they were not asked."""
     texts: list[tuple[str, ...]] | None
+    """Of each sample, its choices as the model was asked for them; None if the log does not have
+    them."""
     are_contexts: bool
+    """Whether choices differ in what stands before the text that the model is asked for, as in
+    Winogrande."""
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:
@@ -97,45 +89,21 @@ class Requests:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What a metric took for the answers of n samples.
-
-    Attributes
-    ----------
-    answers
-        Numbers of choices; None if the log does not tell.
-    targets
-        Numbers of the right choices; None where the log does not tell.
-    is_raw
-        Whether the answer is the likeliest choice as it stands.
-    n_contradicted
-        Samples that are marked as right although the answer is no right choice, or as wrong
-        although it is one.
-    """
+    """What a metric took for the answers of n samples."""
 
     answers: list[int] | None
+    """Numbers of choices; None if the log does not tell."""
     targets: Targets
+    """Numbers of the right choices; None where the log does not tell."""
     is_raw: bool
+    """Whether the answer is the likeliest choice as it stands."""
     n_contradicted: int
+    """Samples that are marked as right although the answer is no right choice, or as wrong although
+    it is one."""
 
 
 def read_requests(records: Records, path: Path, metrics: Sequence[str]) -> Requests | None:
-    """Read the requests of a log; None if its answers are generated.
-
-    Parameters
-    ----------
-    records
-        The samples, each with its place.
-    path
-        The log, for messages.
-    metrics
-        Names of its metrics.
-
-    Raises
-    ------
-    InputError
-        If some samples are of multiple choice and others are not, or one has other requests than
-        answers.
-    """
+    """Read the requests of a log; None if its answers are generated."""
     found = [_log_likelihoods(record["filtered_resps"]) for _, record in records]
     if all(scores is None for scores in found):
         return None
@@ -303,18 +271,7 @@ def _count_contradicted(
 def count_other_pairs(
     requests: Requests, pairs: Sequence[tuple[Any, Any] | None], targets: Sequence[Any]
 ) -> int:
-    """Count the samples whose pair has another target or answer than stands beside it.
-
-    Parameters
-    ----------
-    requests
-        Of the samples.
-    pairs
-        The numbers of the right choice, or of several, and of the answer; None of a sample that was
-        not scored. Texts are not compared: a task may have made them of anything.
-    targets
-        Of the samples, as they stand in the log; read in the way that contradicts fewest.
-    """
+    """Count the samples whose pair has another target or answer than stands beside it."""
     likeliest = [_best(scores) for scores in requests.scores]
 
     def is_other(pair: tuple[Any, Any] | None, best: int, target: frozenset[int] | None) -> bool:

@@ -103,13 +103,7 @@ def read_nested(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
 def read_with_others(
     path: Path, needed: Sequence[str], others: Sequence[str]
 ) -> tuple[pa.Table, tuple[str, ...]]:
-    """Read columns that are needed, and others as far as they can be read, and say which cannot.
-
-    Raises
-    ------
-    InputError
-        If one that is needed cannot.
-    """
+    """Read columns that are needed, and others as far as they can be read, and say which cannot."""
     try:
         return read_values(path, [*needed, *others]), ()
     except InputError:
@@ -165,13 +159,7 @@ def _spread_named(values: pa.Array) -> dict[str, pa.Array]:
 
 
 def list_columns(path: str | Path) -> list[str]:
-    """Return the names of a table's columns.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read.
-    """
+    """Return the names of a table's columns."""
     place = Path(path)
     check_readable(place)
     return names_of(place, find_format(place))
@@ -191,13 +179,7 @@ def names_of(path: Path, form: Format) -> list[str]:
 
 
 def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
-    """Read columns; in JSONL a name may lead into objects, and a list of one is its value.
-
-    Raises
-    ------
-    InputError
-        As for :func:`~ietest_fast.models.columns.read_columns`.
-    """
+    """Read columns; in JSONL a name may lead into objects, and a list of one is its value."""
     import pyarrow as pa
 
     form = find_format(path)

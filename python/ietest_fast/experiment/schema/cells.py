@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 
 class PairedRecord(Part):
-    """The paired test of a classifier, as if its observations were independent.
-
-    Attributes
-    ----------
-    method, alternative, n_resamples, seed, p_value, p_paper, p_symmetric, p_mcnemar_exact, warning
-        As of :class:`ietest_fast.stats.PairedTestResult`; `n_resamples` is S.
-    """
+    """The paired test of a classifier, as if its observations were independent."""
 
     method: Literal["exact", "multinomial", "resample"]
     alternative: Literal["two-sided", "greater", "less"]
@@ -44,6 +38,7 @@ class PairedRecord(Part):
     p_symmetric: Share
     p_mcnemar_exact: Share
     warning: Text | None
+    """As of :class:`ietest_fast.stats.PairedTestResult`; `n_resamples` is S."""
 
     @classmethod
     def of(cls, result: PairedTestResult) -> Self:
@@ -79,49 +74,36 @@ warning
 
 
 class CellResult(Part):
-    """One classifier, tested.
-
-    Attributes
-    ----------
-    rho, m
-        Which cell.
-    identity
-        sha256 of all that affects it; None if it was read from counts.
-    n11, n10, n01, n00
-        Observations on which it is right on both versions, on the original only, on the
-        transformed only, on neither.
-    test
-        The paired test, as if its observations were independent.
-    clustered
-        The test by clusters, which then decides; None without clusters.
-    equivalence
-        Is the difference below the margin, over all observations?
-    reworded
-        The same on the reworded texts, with flips; None if fewer than two were reworded, or it was
-        read from counts.
-    valid_accuracy
-        Accuracy on its (resampled) validation set; None if it was read from counts.
-    train_transformed, valid_transformed
-        How many observations of its resample are transformed ones; None if it was read from counts.
-    collapsed
-        Whether it cannot be told from guessing: one class on everything, or not above chance.
-    """
+    """One classifier, tested."""
 
     rho: Share
     m: Count
+    """Which cell."""
     identity: Identity | None
+    """sha256 of all that affects it; None if it was read from counts."""
     n11: Count
     n10: Count
     n01: Count
     n00: Count
+    """Observations on which it is right on both versions, on the original only, on the transformed
+    only, on neither."""
     test: PairedRecord
+    """The paired test, as if its observations were independent."""
     clustered: ClusteredRecord | None
+    """The test by clusters, which then decides; None without clusters."""
     equivalence: EquivalenceRecord
+    """Is the difference below the margin, over all observations?"""
     reworded: RewordedRecord | None = None
+    """The same on the reworded texts, with flips; None if fewer than two were reworded, or it was
+    read from counts."""
     valid_accuracy: Share | None
+    """Accuracy on its (resampled) validation set; None if it was read from counts."""
     train_transformed: Count | None
     valid_transformed: Count | None
+    """How many observations of its resample are transformed ones; None if it was read from
+    counts."""
     collapsed: bool
+    """Whether it cannot be told from guessing: one class on everything, or not above chance."""
 
     @model_validator(mode="after")
     def _has_pairs(self) -> Self:

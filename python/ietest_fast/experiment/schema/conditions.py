@@ -37,21 +37,14 @@ _MOST_PAIRS_FOR_POWER = 10**6
 
 
 class Sensitivity(Part):
-    """What the test of one classifier, at level alpha / M, could find.
-
-    Attributes
-    ----------
-    margin
-        A difference of the accuracies, either way.
-    discordance
-        Mean share of discordant pairs, from which the rest follows.
-    power
-        Probability that a difference of `margin` is found.
-    """
+    """What the test of one classifier, at level alpha / M, could find."""
 
     margin: Level
+    """A difference of the accuracies, either way."""
     discordance: Share
+    """Mean share of discordant pairs, from which the rest follows."""
     power: Share
+    """Probability that a difference of `margin` is found."""
 
     @classmethod
     def of(cls, cells: Sequence[CellResult], *, margin: float, alpha: float) -> Self | None:
@@ -79,42 +72,29 @@ def find_detectable(cells: Sequence[CellResult], *, alpha: float) -> float | Non
 
 
 class RhoResult(Part):
-    """The IE test at one rho.
-
-    Attributes
-    ----------
-    rho
-        Probability of transformation.
-    alpha
-        Level of the whole test.
-    correction
-        How the M p-values become one decision.
-    p_adjusted
-        The p-value of each classifier, corrected for M tests.
-    sensitivity, detectable_difference
-        What could have been found, and the smallest difference that one of the M tests shows with
-        80% power; None if that is not known (clusters, more than a million pairs).
-    churn
-        The excess churn of the M classifiers on the reworded texts; None for fewer than two of
-        either, or if it was read from counts.
-    algorithm
-        What is shown of the algorithm that trained them, on the reworded texts; None likewise.
-    signature
-        How it came about; None if it was read from counts.
-    cells
-        M classifiers, by m.
-    """
+    """The IE test at one rho."""
 
     rho: Share
+    """Probability of transformation."""
     alpha: Level
+    """Level of the whole test."""
     correction: Correction
+    """How the M p-values become one decision."""
     p_adjusted: tuple[Share, ...]
+    """The p-value of each classifier, corrected for M tests."""
     sensitivity: Sensitivity | None
     detectable_difference: Share | None
+    """What could have been found, and the smallest difference that one of the M tests shows with
+    80% power; None if that is not known (clusters, more than a million pairs)."""
     churn: ChurnRecord | None = None
+    """The excess churn of the M classifiers on the reworded texts; None for fewer than two of
+    either, or if it was read from counts."""
     algorithm: AlgorithmRecord | None = None
+    """What is shown of the algorithm that trained them, on the reworded texts; None likewise."""
     signature: Text | None
+    """How it came about; None if it was read from counts."""
     cells: Annotated[tuple[CellResult, ...], Field(min_length=1)]
+    """M classifiers, by m."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -367,51 +347,36 @@ class CellAddress(Part):
 
 
 class RobustnessRecord(Part):
-    """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m.
-
-    Attributes
-    ----------
-    snr, snr_without_collapsed
-        Over all classifiers, and over those that have not collapsed; None of fewer than two.
-    snr_interval, snr_without_collapsed_interval
-        Their ends; None where there is no interval.
-    confidence_level
-        Of the intervals.
-    collapsed
-        The classifiers that cannot be told from guessing.
-    """
+    """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m."""
 
     snr: Number | None
+    """Over all classifiers, and over those that have not collapsed; None of fewer than two."""
     snr_interval: tuple[Number, Number] | None
+    """Their ends; None where there is no interval."""
     snr_without_collapsed: Number | None
+    """Over all classifiers, and over those that have not collapsed; None of fewer than two."""
     snr_without_collapsed_interval: tuple[Number, Number] | None
+    """Their ends; None where there is no interval."""
     confidence_level: Level
+    """Of the intervals."""
     collapsed: tuple[CellAddress, ...]
+    """The classifiers that cannot be told from guessing."""
 
 
 class ConditionResult(Part):
-    """One model under one transformation, at every rho.
-
-    Attributes
-    ----------
-    model, transformation
-        Keys of the records in :class:`RunResult`; names, if it was read from counts.
-    train_size
-        Number of training rows; None for all.
-    signature
-        How it came about; None if it was read from counts.
-    rhos
-        One test for each rho, in the order of the configuration.
-    over_rho
-        What holds over all rho.
-    """
+    """One model under one transformation, at every rho."""
 
     model: Text
     transformation: Text
+    """Keys of the records in :class:`RunResult`; names, if it was read from counts."""
     train_size: TrainSize = None
+    """Number of training rows; None for all."""
     signature: Text | None
+    """How it came about; None if it was read from counts."""
     rhos: Annotated[tuple[RhoResult, ...], Field(min_length=1)]
+    """One test for each rho, in the order of the configuration."""
     over_rho: OverRho
+    """What holds over all rho."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -531,60 +496,40 @@ def _ends(interval: Interval | None) -> tuple[float, float] | None:
 
 
 class CochranRecord(Part):
-    """Cochran's test of one classifier over the original and all transformed versions.
-
-    Attributes
-    ----------
-    m
-        Which classifier.
-    statistic
-        Cochran's Q.
-    p_value
-        Of "the outcomes of a text are exchangeable over all versions".
-    method, n_resamples, seed
-        As of :class:`ietest_fast.stats.CochranTestResult`.
-    """
+    """Cochran's test of one classifier over the original and all transformed versions."""
 
     m: Count
+    """Which classifier."""
     statistic: Annotated[float, Field(ge=0)]
+    """Cochran's Q."""
     p_value: Share
+    """Of "the outcomes of a text are exchangeable over all versions"."""
     method: Text
     n_resamples: Annotated[int, Field(ge=1)] | None
     seed: Count | None
+    """As of :class:`ietest_fast.stats.CochranTestResult`."""
 
 
 class AcrossTransformations(Part):
-    """What holds over several transformations of one model at one rho.
-
-    Attributes
-    ----------
-    model
-        Key of the model.
-    train_size
-        Number of training rows; None for all.
-    rho
-        Which rho.
-    alpha
-        Level over all transformations.
-    transformations
-        Keys, in the order of the run.
-    p_values
-        Of each transformation: the smallest of its M corrected p-values.
-    p_holm
-        The same, corrected by Holm's rule for the number of transformations.
-    cochran
-        Cochran's test of each classifier over all versions; empty but at rho = 0, where all
-        transformations share their classifiers.
-    """
+    """What holds over several transformations of one model at one rho."""
 
     model: Text
+    """Key of the model."""
     train_size: TrainSize = None
+    """Number of training rows; None for all."""
     rho: Share
+    """Which rho."""
     alpha: Level
+    """Level over all transformations."""
     transformations: Annotated[tuple[Text, ...], Field(min_length=2)]
+    """Keys, in the order of the run."""
     p_values: tuple[Share, ...]
+    """Of each transformation: the smallest of its M corrected p-values."""
     p_holm: tuple[Share, ...]
+    """The same, corrected by Holm's rule for the number of transformations."""
     cochran: tuple[CochranRecord, ...]
+    """Cochran's test of each classifier over all versions; empty but at rho = 0, where all
+    transformations share their classifiers."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -27,71 +27,50 @@ if TYPE_CHECKING:
 
 
 class EvaluatedTransformation(Part):
-    """A transformation of the test set alone, and what it did.
-
-    Attributes
-    ----------
-    key
-        What evaluations call it: its name, with the options that are not as usual.
-    name, fingerprint, settings, inputs, warnings
-        As of :class:`TransformationRecord`.
-    keeps_labels
-        Whether its rows are those of the test set with their labels. Otherwise it sets labels, or
-        has other rows, and nothing is compared pair by pair.
-    rows, changed
-        Rows of its test set, and those whose texts differ from the row that they come from.
-    unlabelled
-        Rows that were left out, because nobody knows their label.
-    labels
-        Rows by label.
-    test_edits
-        Its edits, counted by rule.
-    """
+    """A transformation of the test set alone, and what it did."""
 
     key: Text
+    """What evaluations call it: its name, with the options that are not as usual."""
     name: Text
     fingerprint: Text
     settings: dict[str, JsonValue]
     inputs: Text
+    """As of :class:`TransformationRecord`."""
     keeps_labels: bool
+    """Whether its rows are those of the test set with their labels. Otherwise it sets labels, or
+    has other rows, and nothing is compared pair by pair."""
     rows: Annotated[int, Field(ge=1)]
     changed: Annotated[int, Field(ge=1)]
+    """Rows of its test set, and those whose texts differ from the row that they come from."""
     unlabelled: Count
+    """Rows that were left out, because nobody knows their label."""
     labels: dict[str, Count]
+    """Rows by label."""
     test_edits: dict[str, Count]
+    """Its edits, counted by rule."""
     warnings: tuple[Text, ...] = ()
+    """As of :class:`TransformationRecord`."""
 
 
 class EvaluatedRho(Part):
-    """The M classifiers of one rho on a further test set.
-
-    Attributes
-    ----------
-    rho
-        Probability of transformation in training.
-    n
-        Rows of the test set.
-    n_correct
-        Right answers of each classifier, by m.
-    identities
-        Of their answers, by m: names of files under ``evaluations/``.
-    alpha
-        Level of the tests over the further test sets.
-    test
-        The comparison with the original test set, as that of the run's own transformation; None
-        where labels are not kept.
-    p_holm
-        The smallest p-value of the M tests, corrected for M, and by Holm's rule for the further
-        test sets that keep labels, at this rho; None without a test.
-    """
+    """The M classifiers of one rho on a further test set."""
 
     rho: Share
+    """Probability of transformation in training."""
     n: Annotated[int, Field(ge=1)]
+    """Rows of the test set."""
     n_correct: Annotated[tuple[Count, ...], Field(min_length=1)]
+    """Right answers of each classifier, by m."""
     identities: tuple[Identity, ...]
+    """Of their answers, by m: names of files under ``evaluations/``."""
     alpha: Level
+    """Level of the tests over the further test sets."""
     test: RhoResult | None
+    """The comparison with the original test set, as that of the run's own transformation; None
+    where labels are not kept."""
     p_holm: Share | None
+    """The smallest p-value of the M tests, corrected for M, and by Holm's rule for the further test
+    sets that keep labels, at this rho; None without a test."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -142,28 +121,19 @@ class EvaluatedRho(Part):
 
 
 class EvaluationResult(Part):
-    """One model, trained on the texts of one transformation, on a further test set.
-
-    Attributes
-    ----------
-    model, transformation
-        Keys of what was trained, and on what; as of the condition.
-    train_size
-        Number of training rows; None for all.
-    evaluation
-        Key of the further transformation.
-    signature
-        How it came about; None where nothing is tested.
-    rhos
-        In the order of the configuration.
-    """
+    """One model, trained on the texts of one transformation, on a further test set."""
 
     model: Text
     transformation: Text
+    """Keys of what was trained, and on what; as of the condition."""
     train_size: TrainSize = None
+    """Number of training rows; None for all."""
     evaluation: Text
+    """Key of the further transformation."""
     signature: Text | None
+    """How it came about; None where nothing is tested."""
     rhos: Annotated[tuple[EvaluatedRho, ...], Field(min_length=1)]
+    """In the order of the configuration."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

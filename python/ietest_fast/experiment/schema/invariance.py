@@ -31,22 +31,18 @@ class EquivalenceRecord(Part):
 
     Attributes
     ----------
-    margin
-        Differences smaller than this do not matter.
-    alpha
-        Level of the test.
-    p_value
-        Of "the difference is at least the margin".
-    interval
-        Ends of the interval for delta, at confidence 1 - 2 alpha.
     equivalent
         Whether p lies below alpha.
     """
 
     margin: Level
+    """Differences smaller than this do not matter."""
     alpha: Level
+    """Level of the test."""
     p_value: Share
+    """Of "the difference is at least the margin"."""
     interval: tuple[float, float]
+    """Ends of the interval for delta, at confidence 1 - 2 alpha."""
 
     @computed_field
     @property
@@ -66,32 +62,23 @@ class EquivalenceRecord(Part):
 
 
 class FlipRecord(Part):
-    """How often a classifier's answers flip on the reworded texts.
-
-    Attributes
-    ----------
-    n, n_flipped, right_to_wrong, wrong_to_right, wrong_to_wrong
-        Reworded texts, and the flips among them.
-    margin
-        A smaller flip rate does not matter.
-    alpha
-        Level of each test.
-    interval
-        Ends of the interval for the flip rate, at confidence 1 - 2 alpha.
-    p_below, p_above
-        p-values of "the flip rate is at least the margin" and of "at most".
-    """
+    """How often a classifier's answers flip on the reworded texts."""
 
     n: Annotated[int, Field(ge=1)]
     n_flipped: Count
     right_to_wrong: Count
     wrong_to_right: Count
     wrong_to_wrong: Count
+    """Reworded texts, and the flips among them."""
     margin: Level
+    """A smaller flip rate does not matter."""
     alpha: Level
+    """Level of each test."""
     interval: tuple[Share, Share]
+    """Ends of the interval for the flip rate, at confidence 1 - 2 alpha."""
     p_below: Share
     p_above: Share
+    """p-values of "the flip rate is at least the margin" and of "at most"."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -136,27 +123,19 @@ class FlipRecord(Part):
 
 
 class RewordedRecord(Part):
-    """A classifier on the texts that were reworded.
-
-    Attributes
-    ----------
-    n11, n10, n01, n00
-        As of :class:`CellResult`, of the reworded texts.
-    equivalence
-        Is the difference of accuracies there below the margin?
-    flips
-        How often answers flip there.
-    strata
-        Losses and gains there by column: first by ``label``, if there are 2 to 20 gold labels.
-    """
+    """A classifier on the texts that were reworded."""
 
     n11: Count
     n10: Count
     n01: Count
     n00: Count
+    """As of :class:`CellResult`, of the reworded texts."""
     equivalence: EquivalenceRecord
+    """Is the difference of accuracies there below the margin?"""
     flips: FlipRecord
+    """How often answers flip there."""
     strata: tuple[StrataRecord, ...] = ()
+    """Losses and gains there by column: first by ``label``, if there are 2 to 20 gold labels."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -313,33 +292,23 @@ prediction_error, prediction_df, p_next_loses, margin, alpha, p_equivalence
 
 
 class OverRho(Part):
-    """What holds over all rho of a condition.
-
-    Attributes
-    ----------
-    alpha
-        Level over all rho.
-    p_values
-        Of each rho: the smallest of its M corrected p-values.
-    p_adjusted
-        The same, corrected for the number of rho: by Holm's rule, or drawn jointly where the
-        correction for M is joint.
-    churn_p_adjusted
-        p-values of the excess churn, corrected by Holm's rule; None without them.
-    algorithm_p_adjusted
-        p-values of "the algorithm loses and gains nothing", corrected by Holm's rule; None without
-        them.
-    label_p_adjusted
-        p-values of "losses are as common with every label", corrected for M, and by Holm's rule;
-        None without them.
-    """
+    """What holds over all rho of a condition."""
 
     alpha: Level
+    """Level over all rho."""
     p_values: tuple[Share, ...]
+    """Of each rho: the smallest of its M corrected p-values."""
     p_adjusted: tuple[Share, ...]
+    """The same, corrected for the number of rho: by Holm's rule, or drawn jointly where the
+    correction for M is joint."""
     churn_p_adjusted: tuple[Share, ...] | None
+    """p-values of the excess churn, corrected by Holm's rule; None without them."""
     label_p_adjusted: tuple[Share, ...] | None = None
+    """p-values of "losses are as common with every label", corrected for M, and by Holm's rule;
+    None without them."""
     algorithm_p_adjusted: tuple[Share, ...] | None
+    """p-values of "the algorithm loses and gains nothing", corrected by Holm's rule; None without
+    them."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

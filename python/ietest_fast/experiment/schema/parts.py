@@ -55,18 +55,12 @@ class Part(BaseModel):
 
 
 class Spread(Part):
-    """Mean and standard deviation over the M classifiers.
-
-    Attributes
-    ----------
-    mean
-        Infinite if some numbers are; None if they are so on both sides.
-    sd
-        Divisor M - 1; None if M is 1 or the mean is not finite.
-    """
+    """Mean and standard deviation over the M classifiers."""
 
     mean: Number | None
+    """Infinite if some numbers are; None if they are so on both sides."""
     sd: float | None
+    """Divisor M - 1; None if M is 1 or the mean is not finite."""
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:

@@ -37,23 +37,17 @@ class SplitSettings(Part):
 
 
 class DataSettings(Part):
-    """Where the three splits come from.
-
-    Attributes
-    ----------
-    name, cluster, split, demo
-        As configured; files are left out.
-    train, valid, test
-        Fingerprints of the contents.
-    """
+    """Where the three splits come from."""
 
     name: Text | None
     cluster: Text | None
     split: SplitSettings | None
     demo: DemoSettings | None
+    """As configured; files are left out."""
     train: Text
     valid: Text
     test: Text
+    """Fingerprints of the contents."""
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -62,24 +56,16 @@ class DataSettings(Part):
 
 
 class RunSettings(Part):
-    """All that results depend on but for models and transformations.
-
-    Attributes
-    ----------
-    data
-        Where the texts come from.
-    rho, n_classifiers, alpha, correction, margin, flip_margin, seed, method, n_resamples, strata
-        As configured.
-    mode
-        What became of transformed rows in training.
-    train_size
-        Numbers of training rows; empty for all rows.
-    """
+    """All that results depend on but for models and transformations."""
 
     data: DataSettings
+    """Where the texts come from."""
     rho: tuple[Share, ...]
+    """As configured."""
     mode: Literal["replace", "augment"] = "replace"
+    """What became of transformed rows in training."""
     train_size: tuple[Annotated[int, Field(ge=2)], ...] = ()
+    """Numbers of training rows; empty for all rows."""
     n_classifiers: Annotated[int, Field(ge=1)]
     alpha: Level
     correction: Correction
@@ -89,45 +75,32 @@ class RunSettings(Part):
     method: Literal["exact", "multinomial", "resample"]
     n_resamples: Annotated[int, Field(ge=1)] | None
     strata: tuple[Text, ...] = ()
+    """As configured."""
 
 
 class SplitSummary(Part):
-    """What a split holds.
-
-    Attributes
-    ----------
-    rows
-        Observations.
-    dropped
-        Rows that were left out when it was read, by reason.
-    labels
-        Observations by label.
-    """
+    """What a split holds."""
 
     rows: Annotated[int, Field(ge=1)]
+    """Observations."""
     dropped: dict[str, Count]
+    """Rows that were left out when it was read, by reason."""
     labels: dict[str, Count]
+    """Observations by label."""
 
 
 class DataSummary(Part):
-    """What the data hold.
-
-    Attributes
-    ----------
-    text_columns, label_names
-        Of all three splits.
-    label_column
-        Of their files, as configured; None if it was found by its name or there are no files.
-    train, valid, test
-        The splits.
-    """
+    """What the data hold."""
 
     text_columns: Annotated[tuple[Text, ...], Field(min_length=1)]
     label_names: Annotated[tuple[Text, ...], Field(min_length=2)]
+    """Of all three splits."""
     label_column: Text | None
+    """Of their files, as configured; None if it was found by its name or there are no files."""
     train: SplitSummary
     valid: SplitSummary
     test: SplitSummary
+    """The splits."""
 
 
 class ChangedRows(Part):
@@ -139,51 +112,29 @@ class ChangedRows(Part):
 
 
 class TransformationRecord(Part):
-    """A transformation, and what it did.
-
-    Attributes
-    ----------
-    key
-        What conditions call it; different for all transformations of a run.
-    name, fingerprint
-        Its own.
-    settings
-        Its name and options, as it describes itself.
-    inputs
-        Fingerprint of all that it hangs on, before texts are seen.
-    changed
-        Rows that it changed.
-    n_test_reworded
-        Test rows in which it put other words.
-    test_edits
-        Its edits of the test set, counted by rule.
-    warnings
-        Sentences about options that are seldom wanted.
-    """
+    """A transformation, and what it did."""
 
     key: Text
+    """What conditions call it; different for all transformations of a run."""
     name: Text
     fingerprint: Text
+    """Its own."""
     settings: dict[str, JsonValue]
+    """Its name and options, as it describes itself."""
     inputs: Text
+    """Fingerprint of all that it hangs on, before texts are seen."""
     changed: ChangedRows
+    """Rows that it changed."""
     n_test_reworded: Count
+    """Test rows in which it put other words."""
     test_edits: dict[str, Count]
+    """Its edits of the test set, counted by rule."""
     warnings: tuple[Text, ...] = ()
+    """Sentences about options that are seldom wanted."""
 
 
 class ModelSettings(Part):
-    """A model as it was configured.
-
-    Attributes
-    ----------
-    name, options, params, search, search_per_resample, n_voters, input
-        See :class:`ietest_fast.experiment.config.ModelConfig`.
-    backend
-        What trained it.
-    n_threads
-        Threads of a training; None for models whose results do not depend on them.
-    """
+    """A model as it was configured."""
 
     name: Text
     options: dict[str, JsonValue]
@@ -192,8 +143,11 @@ class ModelSettings(Part):
     search_per_resample: bool
     n_voters: Annotated[int, Field(ge=1)]
     input: Text | None
+    """See :class:`ietest_fast.experiment.config.ModelConfig`."""
     backend: Text
+    """What trained it."""
     n_threads: Annotated[int, Field(ge=1)] | None = None
+    """Threads of a training; None for models whose results do not depend on them."""
 
 
 class TrialRecord(Part):
@@ -205,44 +159,29 @@ class TrialRecord(Part):
 
 
 class SearchRecord(Part):
-    """Hyperparameters that were used, and what was tried to find them.
-
-    Attributes
-    ----------
-    params
-        Those used.
-    trials
-        What was tried; empty where they were given.
-    rho, m, transformation
-        The resample they are for; None for all. At rho = 0 there is no transformation.
-    train_size
-        Number of training rows that they were tried on; None for all, or if nothing was tried.
-    """
+    """Hyperparameters that were used, and what was tried to find them."""
 
     params: dict[str, JsonValue]
+    """Those used."""
     trials: tuple[TrialRecord, ...]
+    """What was tried; empty where they were given."""
     rho: Share | None = None
     m: Count | None = None
     transformation: Text | None = None
+    """The resample they are for; None for all. At rho = 0 there is no transformation."""
     train_size: TrainSize = None
+    """Number of training rows that they were tried on; None for all, or if nothing was tried."""
 
 
 class ModelRecord(Part):
-    """A model, and where its hyperparameters come from.
-
-    Attributes
-    ----------
-    key
-        What conditions call it; different for all models of a run.
-    settings
-        As configured.
-    searches
-        One for all classifiers, or one for each resample.
-    """
+    """A model, and where its hyperparameters come from."""
 
     key: Text
+    """What conditions call it; different for all models of a run."""
     settings: ModelSettings
+    """As configured."""
     searches: Annotated[tuple[SearchRecord, ...], Field(min_length=1)]
+    """One for all classifiers, or one for each resample."""
 
     @property
     def params(self) -> dict[str, JsonValue] | None:

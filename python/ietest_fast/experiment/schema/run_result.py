@@ -28,43 +28,29 @@ RESULTS_FORMAT = 3
 
 
 class RunResult(Part):
-    """A finished run: what ``results.json`` holds. Nothing in it depends on time or speed.
-
-    Attributes
-    ----------
-    format
-        :data:`RESULTS_FORMAT`.
-    identity
-        sha256 of the settings.
-    settings
-        All that results depend on but for models and transformations.
-    software
-        Versions that results depend on.
-    data
-        What the splits hold.
-    transformations, models
-        What was tested, and under what.
-    conditions
-        Every model under every transformation, for each number of training rows.
-    across
-        Corrections and joint tests over several transformations; empty for one.
-    evaluated
-        Further transformations, of the test set alone.
-    evaluations
-        Every model and transformation that it was trained on, on each of their test sets.
-    """
+    """A finished run: what ``results.json`` holds. Nothing in it depends on time or speed."""
 
     format: Literal[3] = 3
+    """:data:`RESULTS_FORMAT`."""
     identity: Text
+    """sha256 of the settings."""
     settings: RunSettings
+    """All that results depend on but for models and transformations."""
     software: dict[str, Text]
+    """Versions that results depend on."""
     data: DataSummary
+    """What the splits hold."""
     transformations: Annotated[tuple[TransformationRecord, ...], Field(min_length=1)]
     models: Annotated[tuple[ModelRecord, ...], Field(min_length=1)]
+    """What was tested, and under what."""
     conditions: Annotated[tuple[ConditionResult, ...], Field(min_length=1)]
+    """Every model under every transformation, for each number of training rows."""
     across: tuple[AcrossTransformations, ...] = ()
+    """Corrections and joint tests over several transformations; empty for one."""
     evaluated: tuple[EvaluatedTransformation, ...] = ()
+    """Further transformations, of the test set alone."""
     evaluations: tuple[EvaluationResult, ...] = ()
+    """Every model and transformation that it was trained on, on each of their test sets."""
 
     _folder: Path | None = PrivateAttr(default=None)
 

@@ -16,31 +16,22 @@ if TYPE_CHECKING:
 
 
 class StratumRecord(Part):
-    """The reworded texts of one stratum.
-
-    Attributes
-    ----------
-    name
-        The value that they have in common.
-    n11, n10, n01, n00
-        As of :class:`CellResult`.
-    n_flipped
-        Answers that flip; None of a stratum that is too small for a test.
-    p_value, p_adjusted
-        Of "the accuracies are equal", and corrected by Holm's rule for the strata; None likewise.
-    p_equivalence
-        Of "the difference is at least the margin"; None likewise.
-    """
+    """The reworded texts of one stratum."""
 
     name: Text
+    """The value that they have in common."""
     n11: Count
     n10: Count
     n01: Count
     n00: Count
+    """As of :class:`CellResult`."""
     n_flipped: Count | None
+    """Answers that flip; None of a stratum that is too small for a test."""
     p_value: Share | None
     p_adjusted: Share | None
+    """Of "the accuracies are equal", and corrected by Holm's rule for the strata; None likewise."""
     p_equivalence: Share | None
+    """Of "the difference is at least the margin"; None likewise."""
 
     @computed_field
     @property
@@ -71,27 +62,20 @@ class StratumRecord(Part):
 
 
 class StrataRecord(Part):
-    """The reworded texts by the values of one column, and whether these differ.
-
-    Attributes
-    ----------
-    name
-        Of the column; ``label`` is the gold label.
-    strata
-        In the order of the values.
-    statistic, df, p_value, method, n_resamples, seed
-        As of :class:`ietest_fast.stats.HeterogeneityResult`: is the share of losses among
-        discordant pairs the same in every stratum?
-    """
+    """The reworded texts by the values of one column, and whether these differ."""
 
     name: Text
+    """Of the column; ``label`` is the gold label."""
     strata: Annotated[tuple[StratumRecord, ...], Field(min_length=1)]
+    """In the order of the values."""
     statistic: Number
     df: Count
     p_value: Share
     method: Literal["exact", "resample", "clusters"]
     n_resamples: Annotated[int, Field(ge=1)] | None
     seed: Count | None
+    """As of :class:`ietest_fast.stats.HeterogeneityResult`: is the share of losses among discordant
+    pairs the same in every stratum?"""
 
     @classmethod
     def of(cls, result: StratifiedResult) -> Self:

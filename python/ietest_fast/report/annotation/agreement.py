@@ -21,23 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Soundness:
-    """How many of the marked texts or edits are sound.
-
-    Attributes
-    ----------
-    who
-        A person, or ``"majority"``.
-    n_marked, n_sound
-        Texts or edits.
-    interval
-        For the share of sound ones; None if none is marked. Wilson's; of edits, which come by
-        texts, with as many of them as tell as much as independent ones.
-    """
+    """How many of the marked texts or edits are sound."""
 
     who: str
+    """A person, or ``"majority"``."""
     n_marked: int
     n_sound: int
+    """Texts or edits."""
     interval: Interval | None
+    """For the share of sound ones; None if none is marked. Wilson's; of edits, which come by texts,
+    with as many of them as tell as much as independent ones."""
 
     @property
     def share(self) -> float | None:
@@ -47,25 +40,17 @@ class Soundness:
 
 @dataclass(frozen=True, kw_only=True)
 class Agreement:
-    """How far people agree beyond chance, on what all of them have marked.
-
-    Attributes
-    ----------
-    kappa
-        Cohen's of two people, Fleiss's of more; None where chance alone would make them agree
-        (all marks are the same), or nothing is marked by all.
-    n
-        Observations that all have marked.
-    share
-        Of pairs of marks that are the same; None without any.
-    name
-        ``"Cohen's kappa"`` or ``"Fleiss's kappa"``.
-    """
+    """How far people agree beyond chance, on what all of them have marked."""
 
     kappa: float | None
+    """Cohen's of two people, Fleiss's of more; None where chance alone would make them agree (all
+    marks are the same), or nothing is marked by all."""
     n: int
+    """Observations that all have marked."""
     share: float | None
+    """Of pairs of marks that are the same; None without any."""
     name: str
+    """``"Cohen's kappa"`` or ``"Fleiss's kappa"``."""
 
 
 def measure_soundness(
@@ -75,20 +60,7 @@ def measure_soundness(
     rows: Mapping[int, int] | None = None,
     confidence_level: float = 0.95,
 ) -> Soundness:
-    """Count what is sound, and compute an interval for its share (Tables 1 and 16).
-
-    Parameters
-    ----------
-    who
-        Whose marks they are.
-    marks
-        By item.
-    rows
-        The row of each item, where several edits of a row are marked: the effective number of
-        marks is then their number over the design effect of rows as clusters.
-    confidence_level
-        In (0, 1).
-    """
+    """Count what is sound, and compute an interval for its share (Tables 1 and 16)."""
     sound = np.array([mark == MARKS[0] for mark in marks.values()])
     n, n_sound = len(marks), int(sound.sum())
     interval = None
@@ -99,13 +71,7 @@ def measure_soundness(
 
 
 def measure_agreement(marks: Sequence[Mapping[int, str]]) -> Agreement:
-    """Measure the agreement of two people (Cohen 1960) or more (Fleiss 1971).
-
-    Raises
-    ------
-    InputError
-        With fewer than two people.
-    """
+    """Measure the agreement of two people (Cohen 1960) or more (Fleiss 1971)."""
     if len(marks) < 2:
         raise InputError("agreement is between two people at least")
     rows = sorted(set.intersection(*(set(own) for own in marks)))
@@ -148,20 +114,7 @@ def count_ties(marks: Sequence[Mapping[int, str]]) -> int:
 
 
 def find_sound(marks: Mapping[str, Mapping[int, str]], *, by: str = MAJORITY) -> list[int]:
-    """Find the items that are sound: to one person, or to most of those who marked them.
-
-    Parameters
-    ----------
-    marks
-        By person.
-    by
-        A person, or ``"majority"``.
-
-    Raises
-    ------
-    InputError
-        If nobody of that name has marked the sample, or nobody at all.
-    """
+    """Find the items that are sound: to one person, or to most of those who marked them."""
     if not marks:
         raise InputError(
             "nobody has marked this sample yet; `ietest-fast annotate serve` lets people do it"
@@ -198,18 +151,7 @@ def measure_texts(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> lis
 
 
 def mark_texts(sample: Sample, marks: Mapping[int, str], items: Iterable[int]) -> dict[int, str]:
-    """Mark texts by their edits: unsound if one of them is, and sound if all are.
-
-    Parameters
-    ----------
-    sample
-        Of edits.
-    marks
-        By item; of a majority, without those that have none.
-    items
-        Whose texts are looked at, if all their edits are among them. One with an edit that has no
-        mark and none that is unsound gets none either.
-    """
+    """Mark texts by their edits: unsound if one of them is, and sound if all are."""
     sound = set(sample.rows_of(item for item, mark in marks.items() if mark == MARKS[0]))
     row_of = {pair["item"]: pair["row"] for pair in sample.pairs}
     unsound = {row_of[item] for item, mark in marks.items() if mark == MARKS[1]}

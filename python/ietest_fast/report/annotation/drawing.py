@@ -34,29 +34,7 @@ def draw_sample(
     unit: Unit = "texts",
     criterion: Criterion = "label",
 ) -> Sample:
-    """Draw reworded observations of a run's test set without replacement, and write them.
-
-    Parameters
-    ----------
-    run
-        A finished run, with its texts.
-    path
-        The file to make.
-    n
-        How many; all if there are fewer. Of edits, all those of an observation are drawn, so that
-        there may be a few more.
-    seed
-        Which of the samples, and which version of each is shown first.
-    unit, criterion
-        What is marked, and what people are asked.
-
-    Raises
-    ------
-    InputError
-        If the file is there already, or marks of one of its name are.
-    StoreError
-        If the run's texts are damaged.
-    """
+    """Draw reworded observations of a run's test set without replacement, and write them."""
     check_new(path)
     versions = run.read_versions()
     reworded = _reworded_rows(versions)
@@ -84,16 +62,7 @@ def draw_sample(
 
 
 def check_run(sample: Sample, run: FinishedRun) -> None:
-    """Refuse a run that a sample was not drawn from, or whose texts it contradicts.
-
-    Raises
-    ------
-    InputError
-        If it was drawn from another one, or from a labelled file, or rows, labels or texts are
-        not those of the run: marks would count for others.
-    StoreError
-        If the run's texts are damaged.
-    """
+    """Refuse a run that a sample was not drawn from, or whose texts it contradicts."""
     sample.check_is_of_run()
     if run.test_set != sample.test_set:
         raise InputError(f"was not drawn from the test set of {run.name}", path=sample.path)
@@ -152,13 +121,7 @@ def _pairs_of_row(
 
 
 def check_new(path: Path) -> None:
-    """Refuse the name of a sample that is there already, or that marks are left of.
-
-    Raises
-    ------
-    InputError
-        If it is one.
-    """
+    """Refuse the name of a sample that is there already, or that marks are left of."""
     if path.exists():
         raise InputError("is there already, and marks may belong to it; name another", path=path)
     left = find_marks(path)

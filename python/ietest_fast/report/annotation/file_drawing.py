@@ -74,40 +74,6 @@ def draw_transformed(
     Different new texts are drawn, each with the same probability, and from no row of the corpus
     more than one. If the transformation sets labels, people see the new texts with their label;
     otherwise they see both versions, as of a run.
-
-    Parameters
-    ----------
-    corpus
-        The labelled originals.
-    phi
-        A transformation: its name with options, a mapping of these, or a finished one.
-    path
-        The file to make.
-    n
-        How many; all if there are fewer. Of edits, all those of a text are drawn, so that there may
-        be a few more.
-    seed
-        Which of the samples, and which version of each is shown first.
-    unit
-        What is marked; edits only where labels are kept.
-    criterion
-        What people are asked. None: ``"label"``, or ``"new-label"`` where labels are set; there is
-        no other question then.
-    learn_from
-        Corpora that the transformation may learn from; by default the corpus itself.
-    foreign
-        Other texts to transform in the place of the corpus', for a transformation that sets labels.
-    n_threads
-        Threads; None for all cores. Makes no difference to the result.
-
-    Raises
-    ------
-    InputError
-        If the file is there already, or marks of one of its name are; if there is no such
-        transformation, no row changes, or unit or criterion do not go with a transformation that
-        sets labels; or as :func:`~ietest_fast.evaluation.versions.transform_corpus` does.
-    ConfigError
-        If options of the transformation are wrong.
     """
     from ietest_fast.evaluation.versions import transform_corpus
     from ietest_fast.transform import plan

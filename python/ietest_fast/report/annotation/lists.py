@@ -59,14 +59,6 @@ def write_list(sample: Sample, path: Path) -> None:
 
     In CSV and TSV, text that a spreadsheet would compute is marked as text
     (:mod:`ietest_fast.report.spreadsheet`).
-
-    Raises
-    ------
-    InputError
-        If the file is there already, its name tells no format, or a column of texts is called as
-        one of the list's own.
-    ResourceError
-        If it cannot be written.
     """
     import pyarrow as pa
 
@@ -94,26 +86,7 @@ def write_list(sample: Sample, path: Path) -> None:
 
 
 def read_list(sample: Sample, path: Path) -> dict[int, str]:
-    """Read the marks in a list: columns ``item`` and ``sound``; others do not matter.
-
-    Parameters
-    ----------
-    sample
-        What was marked.
-    path
-        CSV, TSV, JSON lines or Parquet. Rows with nothing in ``sound`` are not marked.
-
-    Returns
-    -------
-    dict
-        ``"sound"`` or ``"unsound"`` by item.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or lacks a column, an item is not in the sample or there twice,
-        a value is none of :data:`WORDS`, or nothing is marked.
-    """
+    """Read the marks in a list: columns ``item`` and ``sound``; others do not matter."""
     from ietest_fast.corpus.streams import open_batches
 
     known = set(sample.items)
@@ -177,16 +150,7 @@ def _read_item(given: object) -> int | None:
 
 
 def import_marks(sample: Sample, path: Path, person: str) -> Marks:
-    """Add the marks in a list to those of a person: all of them, or after an error none.
-
-    Raises
-    ------
-    InputError
-        As for :func:`read_list`; or if the person is none, is marking the sample at this moment, or
-        has marked an item of the list already.
-    StoreError
-        If the marks cannot be written.
-    """
+    """Add the marks in a list to those of a person: all of them, or after an error none."""
     found = read_list(sample, path)
     marks = Marks(sample, person)
     with marks.locked():

@@ -30,13 +30,7 @@ _PERSON = re.compile(r"[\w-]{1,40}")
 
 
 def check_person(person: str) -> None:
-    """Refuse a name that nobody who marks may have.
-
-    Raises
-    ------
-    InputError
-        If it is none, or is what most people say.
-    """
+    """Refuse a name that nobody who marks may have."""
     if not _PERSON.fullmatch(person):
         raise InputError(
             f"a person is named by at most 40 letters, digits, _ and -, not {person!r}"
@@ -46,13 +40,7 @@ def check_person(person: str) -> None:
 
 
 def read_mark(line: str | bytes) -> tuple[int, str | None]:
-    """Read a mark such as ``{"item": 7, "mark": "sound"}``; None takes one back.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
+    """Read a mark such as ``{"item": 7, "mark": "sound"}``; None takes one back."""
     try:
         found = json.loads(line, object_pairs_hook=refuse_repeats)
         item, mark = check_number(found["item"]), found["mark"]
@@ -71,18 +59,6 @@ class Marks:
 
     The last mark of an item holds. A last line that was cut off by a kill or a power cut is left
     out; what was said before it stays.
-
-    Parameters
-    ----------
-    sample
-        The sample.
-    person
-        Letters, digits, ``_`` and ``-``: part of the file's name.
-
-    Raises
-    ------
-    InputError
-        If the name is none, or the file is not one of marks.
     """
 
     def __init__(self, sample: Sample, person: str) -> None:
@@ -126,27 +102,11 @@ class Marks:
         return dict(self._marks)
 
     def add(self, item: int, mark: str | None) -> None:
-        """Mark an item, or with None take its mark back; on the disk when this returns.
-
-        Raises
-        ------
-        InputError
-            If the item is not in the sample, or there is no such mark.
-        StoreError
-            If the file cannot be written; the mark then does not hold.
-        """
+        """Mark an item, or with None take its mark back; on the disk when this returns."""
         self.add_all({item: mark})
 
     def add_all(self, marks: Mapping[int, str | None]) -> None:
-        """Mark several items, or take their marks back; see :meth:`add`.
-
-        Raises
-        ------
-        InputError
-            If an item is not in the sample, or there is no such mark; none of them holds then.
-        StoreError
-            If the file cannot be written; no mark of them then holds.
-        """
+        """Mark several items, or take their marks back; see :meth:`add`."""
         for item, mark in marks.items():
             if mark is not None and mark not in MARKS:
                 raise InputError(f"a mark is {' or '.join(MARKS)}, not {mark!r}")
@@ -194,13 +154,6 @@ class Marks:
         """Keep others from marking in this person's name; they would not see each other's marks.
 
         The file is there afterwards, if only empty.
-
-        Raises
-        ------
-        InputError
-            If somebody does.
-        StoreError
-            If the file cannot be written.
         """
         import fcntl
 
@@ -232,13 +185,7 @@ def marks_path(sample: Path, person: str) -> Path:
 
 
 def find_marks(sample: Path) -> dict[str, str]:
-    """Find the files of marks of a sample that are not empty: their names by person.
-
-    Raises
-    ------
-    InputError
-        If a file's name has a person that nobody may be.
-    """
+    """Find the files of marks of a sample that are not empty: their names by person."""
     begin, end = f"{sample.name}.", ".marks.jsonl"
     there = [
         path for path in sample.parent.glob(f"*{end}") if path.is_file() and path.stat().st_size
@@ -255,12 +202,6 @@ def find_marks(sample: Path) -> dict[str, str]:
 
 
 def read_all_marks(sample: Sample) -> dict[str, dict[int, str]]:
-    """Read the marks of everybody who has marked something of a sample, by person.
-
-    Raises
-    ------
-    InputError
-        If a file is not one of marks of this sample.
-    """
+    """Read the marks of everybody who has marked something of a sample, by person."""
     found = {person: Marks(sample, person).as_dict() for person in find_marks(sample.path)}
     return {person: marks for person, marks in sorted(found.items()) if marks}

@@ -42,44 +42,30 @@ _READABLE = (2, _FORMAT)
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Transformed observations, or edits of them, drawn at random.
-
-    Attributes
-    ----------
-    path
-        The file it is kept in.
-    test_set
-        What it was drawn from, as ``FinishedRun.test_set`` has it; None of a labelled file.
-    source
-        In words: data and transformation.
-    unit
-        What is marked.
-    criterion
-        What people are asked.
-    n_reworded
-        How many observations it was drawn from: those with a replaced word; of a labelled file,
-        different new texts.
-    seed
-        Which of the samples it is.
-    columns
-        Names of the text columns.
-    pairs
-        In the order drawn: ``item``, a number that marks go by (of texts the row, of edits the
-        place among all edits); ``row`` of the test set or of the file; ``label``; ``first``, the
-        version that is shown first, ``"original"`` or ``"rephrased"``, where there are two; and for
-        each column ``pieces``: texts with what was done to them, ``"keep"``, ``"old"`` or
-        ``"new"``.
-    """
+    """Transformed observations, or edits of them, drawn at random."""
 
     path: Path
+    """The file it is kept in."""
     test_set: str | None
+    """What it was drawn from, as ``FinishedRun.test_set`` has it; None of a labelled file."""
     source: str
+    """In words: data and transformation."""
     unit: Unit
+    """What is marked."""
     criterion: Criterion
+    """What people are asked."""
     n_reworded: int
+    """How many observations it was drawn from: those with a replaced word; of a labelled file,
+    different new texts."""
     seed: int
+    """Which of the samples it is."""
     columns: tuple[str, ...]
+    """Names of the text columns."""
     pairs: tuple[Mapping[str, Any], ...]
+    """In the order drawn: ``item``, a number that marks go by (of texts the row, of edits the place
+    among all edits); ``row`` of the test set or of the file; ``label``; ``first``, the version that
+    is shown first, ``"original"`` or ``"rephrased"``, where there are two; and for each column
+    ``pieces``: texts with what was done to them, ``"keep"``, ``"old"`` or ``"new"``."""
 
     @property
     def has_versions(self) -> bool:
@@ -98,13 +84,7 @@ class Sample:
         return sorted({pair["row"] for pair in self.pairs} - lacking)
 
     def check_is_of_run(self) -> None:
-        """Refuse a sample that was drawn from a labelled file.
-
-        Raises
-        ------
-        InputError
-            If it was.
-        """
+        """Refuse a sample that was drawn from a labelled file."""
         if self.test_set is None:
             raise InputError(
                 f"was drawn from a labelled file ({self.source}), whose texts no classifier of a "
@@ -114,13 +94,7 @@ class Sample:
             )
 
     def check_coherent(self) -> None:
-        """Refuse a sample that contradicts itself, as after an edit by hand.
-
-        Raises
-        ------
-        InputError
-            Saying which of its parts do.
-        """
+        """Refuse a sample that contradicts itself, as after an edit by hand."""
         if self.criterion == "new-label" and self.test_set is not None:
             self.refuse("has a run's test_set, and the criterion new-label is of labelled files")
         if len(set(self.items)) < len(self.pairs):
@@ -191,13 +165,7 @@ def write_sample(sample: Sample) -> None:
 
 
 def read_sample(path: Path) -> Sample:
-    """Read a sample.
-
-    Raises
-    ------
-    InputError
-        If there is no such file, it is no sample, or it contradicts itself.
-    """
+    """Read a sample."""
     try:
         found = read_json(path)
         if found["format"] not in _READABLE:
@@ -253,13 +221,7 @@ def _read_pair(pair: Any, columns: Sequence[str], criterion: Criterion) -> dict[
 
 
 def check_number(value: object) -> int:
-    """Return a whole number from 0 on as it is.
-
-    Raises
-    ------
-    TypeError
-        If it is none.
-    """
+    """Return a whole number from 0 on as it is."""
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**63:
         raise TypeError(f"a whole number from 0 on is expected, not {value!r}")
     return value

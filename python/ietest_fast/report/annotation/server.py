@@ -39,22 +39,6 @@ class AnnotationServer(ThreadingHTTPServer):
     It listens on the loopback address only. Every request needs the token that is in
     :attr:`url`, and the name that the page was opened by (so that no other page can make the
     browser ask in its place).
-
-    Parameters
-    ----------
-    sample
-        The sample.
-    marks
-        The person's marks.
-    port
-        0: any that is free.
-    token
-        What the page is opened by; a random one if None.
-
-    Raises
-    ------
-    OSError
-        If the port is in use.
     """
 
     daemon_threads = True
