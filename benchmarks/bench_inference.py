@@ -15,9 +15,9 @@ import pytest
 
 from benchmarks.minilm import fine_tune, read_pairs, take
 from ietest_fast.evaluation.running import score_versions
-from ietest_fast.models.export import export_onnx
-from ietest_fast.models.onnx import OnnxClassifier
-from ietest_fast.models.runners import openvino_has_bf16
+from ietest_fast.models.onnx_models.classifier import OnnxClassifier
+from ietest_fast.models.onnx_models.export import export_onnx
+from ietest_fast.models.onnx_models.runners import openvino_has_bf16
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.bench_tagging import PEER, read_texts
 from benchmarks.ratios import count
-from ietest_fast.lexicon.parsing import Parser
+from ietest_fast.lexicon.annotator import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.stats import dose_response_test, stratified_test
-from ietest_fast.stats.heterogeneity import compare_strata
+from ietest_fast.stats.symmetry import compare_strata
 
 if TYPE_CHECKING:
     from benchmarks.conftest import Race

@@ -350,8 +350,8 @@ def suite_work(quick: bool, tmp_path_factory: pytest.TempPathFactory) -> SuiteWo
     import transformers
 
     from benchmarks.minilm import fine_tune, read_pairs, take
-    from ietest_fast.models.export import export_onnx
-    from ietest_fast.models.onnx import OnnxClassifier
+    from ietest_fast.models.onnx_models.classifier import OnnxClassifier
+    from ietest_fast.models.onnx_models.export import export_onnx
 
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

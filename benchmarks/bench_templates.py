@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
+from ietest_fast.templates.files import load_tasks, task_names
 from ietest_fast.templates.language import load_language
 from ietest_fast.templates.naming import load_names
-from ietest_fast.templates.tasks import load_tasks, task_names
 
 if TYPE_CHECKING:
     from benchmarks.conftest import Race
-    from ietest_fast.templates.tasks import RuleSet
+    from ietest_fast.templates.files import RuleSet
 
 # The rule sets differ most in how many facts a pair has.
 CORPORA = [

@@ -22,7 +22,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS"):
 
 import spacy
 from ietest_fast.lexicon.pipelines import Pipeline
-from ietest_fast.lexicon.tagging import Tagger
+from ietest_fast.lexicon.annotator import Tagger
 from spacy.tokens import Doc
 from treebanks import read_conllu
 

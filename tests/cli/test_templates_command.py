@@ -19,9 +19,9 @@ import pytest
 from ietest_fast.cli.main import main
 from ietest_fast.corpus import batch_writer
 from ietest_fast.templates import drawing, writing
+from ietest_fast.templates.files import task_names
 from ietest_fast.templates.language import LANGUAGES
 from ietest_fast.templates.naming import load_names
-from ietest_fast.templates.tasks import task_names
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -19,7 +19,7 @@ import pytest
 import ietest_fast as ie
 from ietest_fast.cli.main import main
 from ietest_fast.transform import apply_edits, undo
-from ietest_fast.transform.frequent import FrequentCounts
+from ietest_fast.transform.files import FrequentCounts
 from tiny_models import make_onnx_folder
 from waiting import wait_until
 

@@ -86,7 +86,7 @@ def _blame(error: BaseException) -> str:
 @contextlib.contextmanager
 def _remembering() -> Iterator[None]:
     """Do once what takes most of the time and does not depend on the files."""
-    from ietest_fast.stats import equivalence_result
+    from ietest_fast.stats import equivalence as equivalence_result
 
     places = ((importlib.metadata, "entry_points"), (equivalence_result, "pairs_to_decide"))
     before = [getattr(module, name) for module, name in places]

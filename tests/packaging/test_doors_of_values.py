@@ -32,7 +32,7 @@ FOLDS = {
     "evaluation/run_metadata.py": "endings of files",
     "evaluation/text_overlap.py": "words of texts",
     "experiment/config.py": "names of files",
-    "experiment/phis.py": "true and false, as options write them",
+    "experiment/data.py": "true and false, as options write them",
     "frames.py": "the article of a type",
     "models/alignment.py": "words of texts",
     "models/vocabularies.py": "names of tokenizers, and words",

@@ -66,25 +66,25 @@ REASONS = {
         ("lexicon/packaged.py", "*"),
         ("lexicon/reviewed.py", "*"),
         ("lexicon/wordnet.py", "_load_packaged"),
-        ("lexicon/wordnet_files.py", "from_file"),
+        ("lexicon/wordnet.py", "from_file"),
         ("report/page_builder.py", "read_page_file"),
         ("transform/antonym_words.py", "read_pairs"),
     },
     "a file that this process has just made or is about to make": {
         ("atomic.py", "*"),
         ("experiment/tasks.py", "_pack"),
-        ("models/quantisation.py", "*"),
+        ("models/onnx_models/export.py", "*"),
     },
     "bytes in memory, read through the door": {
         ("experiment/cells.py", "*"),
         ("experiment/evaluations.py", "*"),
-        ("experiment/votes.py", "from_bytes"),
+        ("experiment/tasks.py", "from_bytes"),
         ("models/networks.py", "_read_unseen"),
         ("models/training.py", "_load"),
     },
     "a file that is_file() has found": {
         ("models/checkpoint.py", "save_checkpoint"),
-        ("models/export.py", "_write_companions"),
+        ("models/onnx_models/export.py", "_write_companions"),
     },
     "a file that its caller has opened through the door": {
         ("corpus/formats.py", "_check_unpacked"),
@@ -92,7 +92,7 @@ REASONS = {
     },
     "the system's own, by a fixed name": {
         ("cli/main.py", "*"),
-        ("models/runners.py", "_count_gpus"),
+        ("models/onnx_models/runners.py", "_count_gpus"),
         ("runtime.py", "*"),
     },
     "a folder, to lock it": {("templates/writing.py", "_held")},

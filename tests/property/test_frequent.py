@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.transform.frequent import FrequentCounts
+from ietest_fast.transform.files import FrequentCounts
 
 _BATCHES = st.lists(st.lists(st.integers(0, 30), max_size=60), max_size=12)
 

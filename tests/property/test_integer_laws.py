@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.integer_laws import law_of_sum, tails_of_sum, upper_tail
+from ietest_fast.stats.laws.integer import law_of_sum, tails_of_sum, upper_tail
 
 Law = dict[int, Fraction]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.transform import Composition, WordSubstitution, apply_edits
-from ietest_fast.transform.net_edits import merge_steps
+from ietest_fast.transform.edits import merge_steps
 
 
 def words(rule: str = "words", **mapping: str) -> WordSubstitution:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ietest_fast.lexicon.parsing import Parser
+from ietest_fast.lexicon.annotator import Parser
 from ietest_fast.lexicon.verbs import Verbs
 from ietest_fast.lexicon.wordnet import WordNet
-from ietest_fast.transform.permute import Permutation
-from ietest_fast.transform.voice import Voice
+from ietest_fast.transform.syntax.permute import Permutation
+from ietest_fast.transform.syntax.voice import Voice
 from reference.substitution import make_edits
 
 SENTENCES = st.sampled_from(

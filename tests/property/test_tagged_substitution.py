@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ietest_fast._core import text as core
 from ietest_fast.errors import InputError
 from ietest_fast.lexicon import UPOS, TaggedWord, TaggedWords
-from ietest_fast.lexicon.tagged_words import read_conditions
+from ietest_fast.lexicon.reviewed import read_conditions
 from ietest_fast.transform.edits import RULES
 from reference.substitution import make_edits
 from reference.tagged import Entry, Token, replace_row

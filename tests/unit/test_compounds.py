@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.transform.compounds import Statements, follow
-from ietest_fast.transform.statements import are_single_sentences, are_statements
+from ietest_fast.transform.sentences import are_single_sentences, are_statements
 
 if TYPE_CHECKING:
     from ietest_fast.lexicon import Tagger

@@ -6,8 +6,7 @@ import pytest
 
 from ietest_fast.errors import ConfigError
 from ietest_fast.experiment import check_config, read_config
-from ietest_fast.experiment.config import parse_rho
-from ietest_fast.experiment.model_config import ModelConfig
+from ietest_fast.experiment.config import ModelConfig, parse_rho
 from toys import QUICK, NothingToSearch
 
 DEMO = {"data": {"demo": True}}

@@ -13,16 +13,16 @@ from ietest_fast.errors import InputError
 from ietest_fast.runtime import core
 from ietest_fast.stats import (
     BucketCounts,
-    bucket_measures,
     compare_consistency,
     consistency_at,
     count_buckets,
     flip_test,
     measure_consistency,
 )
-from ietest_fast.stats.bucket_measures import MEASURES, evaluate, tabulate, to_core
-from ietest_fast.stats.consistency_plane import ISO_PVAP
-from ietest_fast.stats.real_law import Draws, SumLaw, ratio_interval
+from ietest_fast.stats.consistency import buckets as bucket_measures
+from ietest_fast.stats.consistency.buckets import MEASURES, evaluate, tabulate, to_core
+from ietest_fast.stats.consistency.measure import ISO_PVAP
+from ietest_fast.stats.laws.scores import Draws, SumLaw, ratio_interval
 from reference import consistency_oracle as oracle
 from simulations import scaled, slack
 

@@ -11,7 +11,7 @@ import pytest
 
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.stats import BucketCounts, correct_consistency, count_buckets
-from ietest_fast.stats.corrected_consistency import stratum_of
+from ietest_fast.stats.consistency.corrected import stratum_of
 from reference import consistency_oracle as oracle
 from simulations import scaled, slack
 

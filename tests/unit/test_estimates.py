@@ -19,7 +19,7 @@ from ietest_fast.stats import (
     tango_score,
     wilson_interval,
 )
-from ietest_fast.stats.score_intervals import tango_scores
+from ietest_fast.stats.intervals import tango_scores
 from reference import interval_oracle
 
 
@@ -240,7 +240,7 @@ def test_cluster_intervals_are_those_of_all_resamples(
 @pytest.mark.parametrize("n", [5, 37, 400])
 def test_the_law_of_sums_is_the_multinomial_one(n: int) -> None:
     """To 1e-12, against the double sum over n10 and n01."""
-    from ietest_fast.stats.bootstrap_law import _law_of_sums
+    from ietest_fast.stats.laws.bootstrap import _law_of_sums
 
     n10, n01 = n // 5 + 1, n // 7
     totals, law = _law_of_sums(np.array([1, -1, 0]), np.array([n10, n01, n - n10 - n01]))
@@ -416,7 +416,7 @@ def _annotated(n_clusters: int, largest: int, seed: int) -> tuple[np.ndarray, ..
 
 
 def test_clusters_too_wide_for_a_grid_have_the_same_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ietest_fast.stats import bootstrap_law
+    from ietest_fast.stats.laws import bootstrap as bootstrap_law
 
     a, b, codes = _annotated(150, 9, 0)
     listed = estimate(a, b, clusters=codes)

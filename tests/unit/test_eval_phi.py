@@ -14,11 +14,11 @@ from further_runs import CONFIG, OTHER, WORDS, read_files, run_further
 from ietest_fast.errors import StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment import DataGeneratingProcess, check_config
-from ietest_fast.experiment.identity import training_seed
-from ietest_fast.experiment.phis import plan_phis
+from ietest_fast.experiment.data import plan_phis
 from ietest_fast.experiment.plan import make_plan, work_settings
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
+from ietest_fast.experiment.search import training_seed
 from ietest_fast.models import SplitTexts, load_model
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
 from ietest_fast.report.provenance import to_toml

@@ -15,7 +15,7 @@ import pytest
 
 from further_runs import OTHER, WORDS, read_files, run_further
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.votes import Probabilities
+from ietest_fast.experiment.tasks import Probabilities
 from toys import QUICK
 
 

@@ -17,7 +17,11 @@ from ietest_fast.stats import (
     tango_score,
     verdict_probability,
 )
-from ietest_fast.stats.few_discordant import exact_equivalence_p, largest_equivalent, size_given
+from ietest_fast.stats.planning.few_discordant import (
+    exact_equivalence_p,
+    largest_equivalent,
+    size_given,
+)
 from reference import interval_oracle
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import write_artefact, write_folder, write_text
-from ietest_fast.experiment.identity import (
+from ietest_fast.experiment.search import (
     bootstrap_seed,
     canonical_json,
     differing_keys,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ietest_fast.lexicon import WordNet
-from ietest_fast.lexicon.inflection import Plurals
+from ietest_fast.lexicon.words import Plurals
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.informedness import measure_informedness, measure_rate
-from ietest_fast.stats.proportions import proportion_interval
-from ietest_fast.stats.weighted_rates import RatePart, sum_rates
+from ietest_fast.stats.informedness import (
+    RatePart,
+    measure_informedness,
+    measure_rate,
+    proportion_interval,
+    sum_rates,
+)
 
 
 def clustered(seed: int, n_units: int, share: float) -> tuple[np.ndarray, np.ndarray]:

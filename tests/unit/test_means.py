@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.means import mean_interval
+from ietest_fast.stats.mean_difference import mean_interval
 
 
 @pytest.mark.parametrize("n", [12, 400])

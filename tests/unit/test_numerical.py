@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from ietest_fast.errors import InputError
 from ietest_fast.lexicon.quantities import find_quantities
-from ietest_fast.transform.comparable_quantities import can_be_compared
 from ietest_fast.transform.new_pairs import find_difference
-from ietest_fast.transform.numerical import Draws, Numerical, careful_pairs
+from ietest_fast.transform.numerical import Draws, Numerical, can_be_compared, careful_pairs
 from ietest_fast.transform.sentences import split_sentences
 
 TABLE = {

@@ -29,7 +29,7 @@ from ietest_fast.stats import (
     robustness,
     tango_interval,
 )
-from ietest_fast.stats.seeds import seed_of
+from ietest_fast.stats.inputs import seed_of
 
 RNG = np.random.default_rng(1)
 A = RNG.random(240) < 0.85

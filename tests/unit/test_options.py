@@ -21,7 +21,7 @@ from ietest_fast.stats import (
     sample_size,
     simulate,
 )
-from ietest_fast.stats.null_tables import draw_null_differences
+from ietest_fast.stats.laws.null import draw_null_differences
 
 COUNTS = PairedCounts(30, 9, 4, 7)
 TABLE = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1], [1, 0, 1]] * 5)

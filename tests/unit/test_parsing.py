@@ -12,11 +12,15 @@ import pytest
 
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.lexicon import TagCache, annotator
-from ietest_fast.lexicon.clearnlp import to_universal
+from ietest_fast.lexicon.annotator import Parser
 from ietest_fast.lexicon.packaged import RESOURCES
-from ietest_fast.lexicon.parse_pipelines import PACKAGED_PARSER, ParsePipeline, drop_spaces
-from ietest_fast.lexicon.parsing import Parser
-from ietest_fast.lexicon.token_parses import PENN, RELATIONS, TokenParses
+from ietest_fast.lexicon.parse_pipelines import (
+    PACKAGED_PARSER,
+    ParsePipeline,
+    drop_spaces,
+    to_universal,
+)
+from ietest_fast.lexicon.token_table import PENN, RELATIONS, TokenParses
 from reference.trees import parse_slowly
 
 TEXTS = [

@@ -6,10 +6,10 @@ import pytest
 
 from ietest_fast.errors import ConfigError
 from ietest_fast.lexicon import annotator
-from ietest_fast.lexicon.parsing import Parser
+from ietest_fast.lexicon.annotator import Parser
 from ietest_fast.lexicon.wordnet import WordNet
 from ietest_fast.transform import Material, plan
-from ietest_fast.transform.permute import Permutation
+from ietest_fast.transform.syntax.permute import Permutation
 
 PAIRS = [
     ("copula", "Havana is the capital of Cuba.", "The capital of Cuba is Havana."),

@@ -494,8 +494,8 @@ def test_without_a_lexicon_the_texts_themselves_are_learnt_from(tmp_path, capsys
 @pytest.fixture
 def tagged(monkeypatch):
     """Texts that the pipeline tags, and the numbers of processes that were asked for."""
+    from ietest_fast.lexicon.annotator import Tagger
     from ietest_fast.lexicon.pipelines import Pipeline
-    from ietest_fast.lexicon.tagging import Tagger
 
     texts, n_processes = [], []
     tag_by_pipeline, tag = Pipeline.tag, Tagger.tag

@@ -40,7 +40,7 @@ from ietest_fast.stats import (
     equivalence_test,
     paired_test,
 )
-from ietest_fast.stats.power import difference_beside_test
+from ietest_fast.stats.planning.power import difference_beside_test
 
 
 def _result(folder, table, *, collapsed=()):

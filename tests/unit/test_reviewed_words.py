@@ -15,8 +15,8 @@ from ietest_fast.lexicon.reviewed import (
     known_words,
     load_reviewed,
     phrases_with,
+    read_conditions,
 )
-from ietest_fast.lexicon.tagged_words import read_conditions
 from ietest_fast.transform import Material, plan
 
 if TYPE_CHECKING:

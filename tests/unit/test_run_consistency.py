@@ -15,8 +15,8 @@ from ietest_fast.experiment import check_config
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.stats.buckets import count_buckets
-from ietest_fast.stats.consistency import measure_consistency
+from ietest_fast.stats.consistency.buckets import count_buckets
+from ietest_fast.stats.consistency.measure import measure_consistency
 from toys import Swap, read_matched, toy_splits
 
 NGRAMS = {"name": "ngram-linear", "search": "default", "options": {"bits": 12}}

@@ -19,8 +19,9 @@ from scipy import stats as scipy_stats
 from ietest_fast import _core
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
-from ietest_fast.stats import joint_test, paired_test, replicate_quantiles
+from ietest_fast.stats import joint_test, paired_test
 from ietest_fast.stats.clustered import clustered_test
+from ietest_fast.stats.consistency import intervals as replicate_quantiles
 from ietest_fast.stats.resampling import sort_into_types, sum_clusters
 from ietest_fast.stats.scores import paired_score_test
 from reference import scores_oracle as oracle

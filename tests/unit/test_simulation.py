@@ -14,9 +14,9 @@ from ietest_fast.stats import (
     power,
     simulate,
 )
-from ietest_fast.stats import simulation as module
-from ietest_fast.stats.null_tables import ObservedTables
-from ietest_fast.stats.score_laws import LognormalLaw, StudentLaw
+from ietest_fast.stats.laws.null import ObservedTables
+from ietest_fast.stats.laws.scores import LognormalLaw, StudentLaw
+from ietest_fast.stats.planning import simulation as module
 
 SIZES = np.resize(np.arange(1, 7), 600)
 CLUSTERS = np.repeat(np.arange(600), SIZES)

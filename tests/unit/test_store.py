@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment import claim
+from ietest_fast.experiment import cells as claim
 from ietest_fast.experiment.cells import CellRecord, make_predictions, match, write_cell
 from ietest_fast.experiment.search import Trial
 from ietest_fast.experiment.store import RunStore

@@ -24,9 +24,9 @@ from ietest_fast.stats import (
     paired_test,
     stratified_test,
 )
-from ietest_fast.stats.fixed_margins import draw_tables
-from ietest_fast.stats.heterogeneity import compare_strata, compare_strata_by_clusters
+from ietest_fast.stats.laws.margins import draw_tables
 from ietest_fast.stats.resampling import sort_into_types
+from ietest_fast.stats.symmetry import compare_strata, compare_strata_by_clusters
 from reference import scores_oracle
 
 GOLD = np.arange(9_000) % 3

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.stats import Verdict, invariance_test, stratified_test
-from ietest_fast.stats.heterogeneity import compare_strata, compare_strata_by_clusters
+from ietest_fast.stats.symmetry import compare_strata, compare_strata_by_clusters
 from simulations import scaled, slack
 
 EVEN = (1 / 3, 1 / 3, 1 / 3)

@@ -11,7 +11,7 @@ from scipy import stats as scipy_stats
 
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.stats import correct_consistency, count_buckets
-from ietest_fast.stats.stratified_means import estimate_stratified, student_factor
+from ietest_fast.stats.mean_difference import estimate_stratified, student_factor
 from simulations import scaled, slack
 
 

@@ -15,10 +15,9 @@ from ietest_fast.corpus import Corpus
 from ietest_fast.errors import ConfigError, InputError, StoreError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.data import Splits
-from ietest_fast.experiment.identity import resampling_key
-from ietest_fast.experiment.resample import DataGeneratingProcess, Resample
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
+from ietest_fast.experiment.search import DataGeneratingProcess, Resample, resampling_key
 from ietest_fast.report import print_summary
 from ietest_fast.report.learning_curves import chosen_rhos, curves_of_runs
 from ietest_fast.report.provenance import to_toml

@@ -11,14 +11,13 @@ import pytest
 
 from ietest_fast.errors import ConfigError
 from ietest_fast.lexicon import annotator
-from ietest_fast.lexicon.parsing import Parser
+from ietest_fast.lexicon.annotator import Parser
 from ietest_fast.lexicon.verbs import Verbs
 from ietest_fast.lexicon.wordnet import WordNet
 from ietest_fast.transform import Material, plan
-from ietest_fast.transform.doubt import Doubt
-from ietest_fast.transform.trees import Sentence
-from ietest_fast.transform.verb_groups import read_verb_group, write_active, write_passive
-from ietest_fast.transform.voice import Voice
+from ietest_fast.transform.syntax.clauses import read_verb_group, write_active, write_passive
+from ietest_fast.transform.syntax.trees import Doubt, Sentence
+from ietest_fast.transform.syntax.voice import Voice
 
 PAIRS = [
     ("The dog chases a cat.", "A cat is chased by the dog."),
@@ -504,7 +503,7 @@ def test_what_is_turned_twice_is_what_it_was(voice, shared, monkeypatch, name):
     """At least 90% of what is turned twice has to be what it was."""
     from pathlib import Path
 
-    from ietest_fast.transform.trees import sentences_of
+    from ietest_fast.transform.syntax.trees import sentences_of
 
     if name == "ewt":
         monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "tools"))

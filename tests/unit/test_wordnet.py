@@ -12,8 +12,7 @@ import pytest
 
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.lexicon import WordNet
-from ietest_fast.lexicon.wordnet import PACKAGED_FILE
-from ietest_fast.lexicon.wordnet_files import Relations
+from ietest_fast.lexicon.wordnet import PACKAGED_FILE, Relations
 from reference import nltk_wordnet
 
 WORD = r"[^\W_]+(?:['-][^\W_]+)*"

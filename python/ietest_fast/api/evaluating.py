@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
     from ietest_fast.stats import Verdict
+    from ietest_fast.stats.inputs import Rng
     from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
-    from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
-    from ietest_fast.stats.seeds import Rng
-    from ietest_fast.stats.strata_result import StrataCorrection
+    from ietest_fast.stats.result import PairedResult
+    from ietest_fast.stats.strata import StrataCorrection
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from ietest_fast.evaluation.logic.options import LogicOptions
 from ietest_fast.evaluation.logic.run_file import write_logic
 from ietest_fast.evaluation.logic.running import run_logic
 from ietest_fast.evaluation.logic.weights import read_weights
-from ietest_fast.stats.seeds import seed_of
+from ietest_fast.stats.inputs import seed_of
 from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.logic.profile import LogicProfile
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs
-    from ietest_fast.stats.seeds import Rng
+    from ietest_fast.stats.inputs import Rng
 
 LOGIC = "logic"
 """The value of ``suite`` that is no file."""

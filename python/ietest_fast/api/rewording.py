@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
-    from ietest_fast.stats.bucket_intervals import BootstrapMethod
-    from ietest_fast.stats.seeds import Rng
+    from ietest_fast.stats.consistency.intervals import BootstrapMethod
+    from ietest_fast.stats.inputs import Rng
 
 
 def consistency(

@@ -24,8 +24,8 @@ from ietest_fast.report.runs import name_models
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 
 if TYPE_CHECKING:
-    from ietest_fast.stats.bucket_intervals import BootstrapMethod
-    from ietest_fast.stats.seeds import Rng
+    from ietest_fast.stats.consistency.intervals import BootstrapMethod
+    from ietest_fast.stats.inputs import Rng
 
 
 def consistency_curve(

@@ -10,7 +10,7 @@ from ietest_fast.api.data import LabelledTable, as_labelled
 from ietest_fast.api.evaluating import learn_source
 from ietest_fast.corpus.columns import find_label_column, find_text_columns
 from ietest_fast.corpus.formats import check_readable
-from ietest_fast.corpus.reasoning_files import task_of_file
+from ietest_fast.corpus.reasoning import task_of_file
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.buckets import Buckets
 from ietest_fast.evaluation.joining_sources import SOURCE, join_buckets

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.api.data import as_labelled
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.config import DataConfig, check_config
+from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config
 from ietest_fast.experiment.data import Splits
-from ietest_fast.experiment.model_config import ModelConfig
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result, format_p
@@ -73,8 +72,7 @@ class InvarianceResult(Result):
 
         from ietest_fast.evaluation import ORIGINAL
         from ietest_fast.experiment.artefacts import reading
-        from ietest_fast.experiment.cells import read_predictions
-        from ietest_fast.experiment.claim import CELLS
+        from ietest_fast.experiment.cells import CELLS, read_predictions
 
         parts = []
         for cell in condition.cells:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.stress_profile import StressProfile
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
+    from ietest_fast.stats.inputs import Rng
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
-    from ietest_fast.stats.seeds import Rng
 
 
 @overload

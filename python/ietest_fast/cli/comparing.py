@@ -158,7 +158,7 @@ def _print_several(
     told: Mapping[str, Any],
 ) -> None:
     from ietest_fast.report.tables import Column, PValue, Table
-    from ietest_fast.stats.signature import write_signature
+    from ietest_fast.stats.paired import write_signature
 
     first = found.tests[0].result
     is_clustered = found.tests[0].clusters is not None

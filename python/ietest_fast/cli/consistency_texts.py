@@ -12,7 +12,7 @@ from ietest_fast.report.progress import show_progress
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.corpus.reasoning_files import ReasoningTask
+    from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.evaluation.buckets import Buckets
     from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
     from ietest_fast.evaluation.running import Evaluation
@@ -62,7 +62,7 @@ def _find_buckets(
 ) -> Buckets:
     """Read the paraphrases of a file, or make those of a labelled one."""
     from ietest_fast.corpus.formats import check_readable
-    from ietest_fast.corpus.reasoning_files import task_of_file
+    from ietest_fast.corpus.reasoning import task_of_file
     from ietest_fast.evaluation.difficulty_file import DIFFICULTY, check_marked
     from ietest_fast.evaluation.paranlu_buckets import read_paranlu_buckets
     from ietest_fast.evaluation.paranlu_files import paranlu_kind

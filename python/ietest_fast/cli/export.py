@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.models.export import ExportCheck
+    from ietest_fast.models.onnx_models.export import ExportCheck
 
 _FILE = click.Path(path_type=Path)
 
@@ -113,8 +113,7 @@ def command(
     OUT has model.onnx, config.json, tokenizer.json and the rest, as Optimum lays them out. Needs
     the extra `train`, and --calibrate the extra `int8`; `ietest-fast eval --onnx OUT` does not.
     """
-    from ietest_fast.models.export import export_onnx, export_sense_model
-    from ietest_fast.models.quantisation import count_bytes
+    from ietest_fast.models.onnx_models.export import count_bytes, export_onnx, export_sense_model
 
     if sense:
         others = (texts, n_check, calibration, n_calibrate)

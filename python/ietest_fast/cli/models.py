@@ -159,7 +159,7 @@ def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) ->
     """Load the model that was asked for."""
     from ietest_fast.models.checkpoint import CheckpointClassifier
     from ietest_fast.models.ngrams import is_ngram_folder
-    from ietest_fast.models.onnx import OnnxClassifier
+    from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 
     common = {
         "n_threads": options["n_threads"],
@@ -170,7 +170,7 @@ def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) ->
     if onnx is None:
         check_not_given(*_OF_ONNX, because="is for --onnx")
         if is_ngram_folder(Path(cast("str", model)).expanduser()):
-            from ietest_fast.models.ngram_classifier import NgramTextClassifier
+            from ietest_fast.models.ngrams import NgramTextClassifier
 
             check_not_given(*_OF_NETWORKS, because="is for networks, and this model is linear")
             return NgramTextClassifier(

@@ -20,7 +20,7 @@ from ietest_fast.report.terminal import echo, print_json
 if TYPE_CHECKING:
     from ietest_fast.stats import PowerCurve, PowerPlan
 
-# Stands in ietest_fast.stats.plans, too, which is too much to import for --help.
+# Stands in ietest_fast.stats.inputs, too, which is too much to import for --help.
 _MOST_PAIRS = 10**8
 
 

@@ -354,7 +354,7 @@ def _check(config: Path | None, overrides: dict[str, Any], *, allow_code: bool) 
 
 
 def _list_models() -> None:
-    from ietest_fast.models.registry import describe_models
+    from ietest_fast.models.protocol import describe_models
 
     for name, line in describe_models().items():
         echo(f"{name:<12} {line}")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ietest_fast.templates.drawing import ProvedTemplates
+    from ietest_fast.templates.files import RuleSet, Task
     from ietest_fast.templates.language import Language, Verbs
     from ietest_fast.templates.naming import Names
-    from ietest_fast.templates.tasks import RuleSet, Task
     from ietest_fast.templates.writing import CorpusPlan, SplitPlan
 
 _FILE = click.Path(path_type=Path)
@@ -204,7 +204,7 @@ def _fingerprints(files: Sequence[Path], names: Path | None, language: str) -> l
 
 def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> tuple[Task, ...]:
     from ietest_fast.files import check_file
-    from ietest_fast.templates.tasks import load_tasks, read_task
+    from ietest_fast.templates.files import load_tasks, read_task
 
     for path in files:
         check_file(path)
@@ -372,7 +372,7 @@ def _show(
 
 
 def _print_list(*, as_json: bool) -> None:
-    from ietest_fast.templates.tasks import describe_task, load_tasks, task_names
+    from ietest_fast.templates.files import describe_task, load_tasks, task_names
 
     tasks = []
     for name in task_names():

@@ -79,9 +79,9 @@ def _intervals(found: EstimateResult) -> tuple[dict[str, Any], list[str]]:
 
 def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
     """Say which difference a two-sided test shows with 80% power."""
-    from ietest_fast.stats.plans import DEFAULT_POWER
-    from ietest_fast.stats.power import difference_beside_test
-    from ietest_fast.stats.score_intervals import wilson_interval
+    from ietest_fast.stats.inputs import DEFAULT_POWER
+    from ietest_fast.stats.intervals import wilson_interval
+    from ietest_fast.stats.planning.power import difference_beside_test
 
     counts = result.counts
     if result.alternative != "two-sided":
@@ -100,7 +100,7 @@ def _detectable(result: PairedTestResult, *, alpha: float) -> tuple[float | None
 
 def _liberal(result: PairedTestResult, *, alpha: float) -> tuple[float | None, list[str]]:
     """Say by how much the bootstrap test is liberal, where that is not said of few pairs anyway."""
-    from ietest_fast.stats.few_discordant import is_liberal, size_given
+    from ietest_fast.stats.planning.few_discordant import is_liberal, size_given
 
     counts = result.counts
     if result.alternative != "two-sided" or result.few_discordant:
@@ -123,7 +123,7 @@ def sign(
         PairedTestResult,
         ScoreTestResult,
     )
-    from ietest_fast.stats.signature import sign_test, write_signature
+    from ietest_fast.stats.paired import sign_test, write_signature
 
     if isinstance(result, PairedTestResult):
         return sign_test(result, **(fields or {}))

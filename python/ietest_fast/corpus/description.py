@@ -11,13 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import index_labels, label_key
-from ietest_fast.corpus.readability import reading_ease
 from ietest_fast.corpus.words import (
     CHUNK_ROWS,
     IS_SPACE,
     bytes_of,
     count_marks,
     count_words,
+    reading_ease,
     strip_punctuation,
 )
 from ietest_fast.values import as_texts

@@ -1,8 +1,4 @@
-"""Which format a file has, and where exactly it breaks its rules.
-
-Reading goes through Arrow, which is fast and says little about errors. When it fails, the
-functions here go through the file a second time, slowly, to name the line and what is wrong.
-"""
+"""JSON that is one array of objects, or one object with such an array in it, element by element."""
 
 from __future__ import annotations
 
@@ -20,14 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from ietest_fast.corpus.dialects import (
-    QuoteCheck,
-    current_dialect,
-    explain_quotes,
-    find_delimiter,
-)
-from ietest_fast.corpus.json_arrays import JsonArray, array_elements, find_array
-from ietest_fast.corpus.parquet_footer import count_values
+from ietest_fast.corpus.dialects import QuoteCheck, current_dialect, explain_quotes, find_delimiter
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.files import (
     LEAST_UNPACKED,
@@ -43,6 +32,251 @@ from ietest_fast.values import show_value
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
+    from typing import BinaryIO
+
+
+_BLOCK_BYTES = 1 << 20
+_LONGEST_ELEMENT = 16 << 20
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_SCALAR = rf"(?:{_STRING}|-?[0-9.eE+-]+|true|false|null)"
+# Values without parts, then the first array of objects.
+_FIELD = re.compile(
+    rf"\s*\{{\s*(?:{_STRING}\s*:\s*{_SCALAR}\s*,\s*)*({_STRING})\s*:\s*\[(?=\s*\{{)", re.DOTALL
+)
+_COLUMNS = re.compile(rf'\s*\{{\s*{_STRING}\s*:\s*\{{\s*"0"\s*:')
+_WITH_SCHEMA = re.compile(r'\s*\{\s*"schema"\s*:\s*\{\s*"fields"\s*:')
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(")?|[][{},]', re.DOTALL)
+_MORE = re.compile(r"\[\s*\{")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JsonArray:
+    """Where the objects of a file stand."""
+
+    name: str | None
+    """The key of the array in the one object of the file; None if the file is the array."""
+    start: int
+    """Bytes before its first element."""
+
+
+def find_array(path: Path, head: bytes) -> JsonArray | None:
+    """Tell by its start whether a file of JSON is one array of objects; None if it is lines."""
+    text = head.decode("utf-8", "replace")
+    bare = text.removeprefix("\ufeff").lstrip()
+    if bare.startswith("["):
+        return JsonArray(name=None, start=head.index(b"[") + 1)
+    if not bare.startswith("{") or _is_first_of_lines(bare):
+        return None
+    before = len(text) - len(bare)
+    if _COLUMNS.match(bare):
+        raise InputError(
+            "is one object of columns, as pandas writes by default; write it with "
+            'to_json(..., orient="records", lines=True)',
+            path=path,
+        )
+    if _WITH_SCHEMA.match(bare):
+        raise InputError(
+            'is a table beside its schema, as pandas writes with orient="table"; write it with '
+            'to_json(..., orient="records", lines=True)',
+            path=path,
+        )
+    found = _FIELD.match(bare)
+    if found is None:
+        return None
+    try:
+        name = json.loads(found[1], strict=False)
+    except ValueError:
+        return None  # whoever reads it says what is wrong
+    return JsonArray(name=name, start=len(text[: before + found.end()].encode()))
+
+
+def _is_first_of_lines(text: str) -> bool:
+    """Whether a line is an object, and more follow."""
+    line, _, rest = text.partition("\n")
+    if not rest.strip():
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def array_elements(  # noqa: PLR0912 - one scanner
+    path: Path, stream: BinaryIO, array: JsonArray
+) -> Iterator[tuple[int, str]]:
+    """Line (from 1) and text of every element of an array, in bounded memory."""
+    before = stream.read(array.start)
+    line = before.count(b"\n") + 1
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    text, place, depth, is_first = "", 0, 0, True
+
+    def wrong(what: str) -> InputError:
+        return InputError(what, path=path, row=f"line {line}")
+
+    while True:
+        block = stream.read(_BLOCK_BYTES)
+        try:
+            text += decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            line += text.count("\n") + error.object.count(b"\n", 0, error.start)
+            raise wrong(f"not UTF-8: byte 0x{error.object[error.start]:02x}") from error
+        begin = 0
+        for token in _TOKEN.finditer(text, place):
+            sign = token[0]
+            place = token.end()
+            if sign[0] == '"':
+                if token[1] is None:  # it goes on in the next block
+                    place = token.start()
+                    break
+            elif sign in "[{":
+                depth += 1
+            elif depth and sign in "]}":
+                depth -= 1
+            elif not depth:
+                element = text[begin : token.start()]
+                bare = element.strip()
+                if not (bare or (is_first and sign == "]")):
+                    raise wrong("not JSON: a value expected between the commas of the array")
+                if bare:
+                    yield line + element[: element.index(bare[0])].count("\n"), bare
+                line += element.count("\n")
+                begin, is_first = place, False
+                if sign != ",":
+                    rest = text[place:] + decoder.decode(stream.read(_BLOCK_BYTES))
+                    _check_end(path, rest, array, sign)
+                    return
+        text, place = text[begin:], max(0, place - begin)
+        if not block:
+            raise wrong("the array does not end: the file is cut off, or a quote is left open")
+        if len(text) > _LONGEST_ELEMENT:
+            raise wrong(
+                f"an element of the array is longer than {_LONGEST_ELEMENT >> 20} MiB, or a quote "
+                "is left open"
+            )
+
+
+def _check_end(path: Path, rest: str, array: JsonArray, sign: str) -> None:
+    if sign != "]" or (array.name is None and rest.strip()):
+        raise InputError("not JSON: more stands behind the array's end", path=path)
+    if array.name is not None and _MORE.search(rest):
+        raise InputError(
+            f"holds several arrays of objects, {array.name!r} and more; write each to a file of "
+            "its own",
+            path=path,
+        )
+
+
+_BOOLEANS, _BYTE, _INTEGERS, _DOUBLE, _BINARY = (1, 2), 3, (4, 5, 6), 7, 8
+_LISTS, _MAP, _STRUCT, _UUID = (9, 10), 11, 12, 13
+# FileMetaData.row_groups, RowGroup.columns, ColumnChunk.meta_data; then ColumnMetaData.num_values.
+_WAY_TO_COLUMNS, _NUM_VALUES = (4, 1, 3), 5
+_DEEPEST_FOOTER = 60
+
+
+class _Footer:
+    """A place in a footer that moves on while it is read."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data, self._at, self._depth = data, 0, 0
+
+    def take(self, n: int = 1) -> bytes:
+        found = self._data[self._at : self._at + n]
+        if len(found) < n:
+            raise ValueError("it ends too early")
+        self._at += n
+        return found
+
+    def number(self) -> int:
+        value = shift = 0
+        while True:
+            (byte,) = self.take()
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+            if shift > 63:
+                raise ValueError("a number has no end")
+
+    def integer(self) -> int:
+        coded = self.number()
+        return (coded >> 1) ^ -(coded & 1)
+
+    def fields(self) -> Iterator[tuple[int, int]]:
+        """Yield number and type of each field of a struct; who asks has to read its value."""
+        number = 0
+        while (head := self.take()[0]) & 0x0F:
+            number = number + (head >> 4) if head >> 4 else self.integer()
+            yield number, head & 0x0F
+
+    def elements(self) -> Iterator[int]:
+        """Yield the type of each element of a list; who asks has to read it."""
+        (head,) = self.take()
+        size = head >> 4 if head >> 4 < 15 else self.number()
+        for _ in range(size):
+            yield head & 0x0F
+
+    def skip(self, kind: int, *, in_struct: bool = False) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST_FOOTER:
+            raise ValueError("it is nested too deep")
+        if kind in _BOOLEANS:
+            self.take(0 if in_struct else 1)
+        elif kind in _INTEGERS:
+            self.number()
+        elif kind == _STRUCT:
+            for _, inner in self.fields():
+                self.skip(inner, in_struct=True)
+        elif kind in _LISTS:
+            for inner in self.elements():
+                self.skip(inner)
+        elif kind == _MAP:
+            self._skip_map()
+        else:
+            sizes = {_BYTE: 1, _DOUBLE: 8, _UUID: 16}
+            self.take(self.number() if kind == _BINARY else sizes[kind])
+        self._depth -= 1
+
+    def _skip_map(self) -> None:
+        size = self.number()
+        (kinds,) = self.take() if size else b"\0"
+        for _ in range(size):
+            self.skip(kinds >> 4)
+            self.skip(kinds & 0x0F)
+
+    def count_values(self, way: tuple[int, ...] = _WAY_TO_COLUMNS) -> int:
+        """Read a struct and add up the values of all columns in it."""
+        total = 0
+        for number, kind in self.fields():
+            if not way and number == _NUM_VALUES and kind in _INTEGERS:
+                total += self.integer()
+            elif not way or number != way[0]:
+                self.skip(kind, in_struct=True)
+            elif kind in _LISTS:
+                total += sum(self._count_in(inner, way[1:]) for inner in self.elements())
+            else:
+                total += self._count_in(kind, way[1:])
+        return total
+
+    def _count_in(self, kind: int, way: tuple[int, ...]) -> int:
+        if kind != _STRUCT:
+            raise ValueError("a struct is expected")
+        return self.count_values(way)
+
+
+def count_values(path: Path) -> int:
+    """Return the number of values of all columns that the footer of a Parquet file tells."""
+    with open_file(path) as file:
+        end = file.seek(0, 2)
+        file.seek(max(end - 8, 0))
+        size = int.from_bytes(file.read(4), "little")
+        file.seek(max(end - 8 - size, 0))
+        data = file.read(size)
+    try:
+        return _Footer(data).count_values()
+    except (ValueError, KeyError) as error:
+        raise InputError(f"is damaged: its footer cannot be read: {error}", path=path) from error
+
 
 Kind = Literal["parquet", "csv", "tsv", "jsonl"]
 

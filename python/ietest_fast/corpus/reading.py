@@ -43,7 +43,7 @@ from ietest_fast.corpus.formats import (
     warn_of_bad_rows,
 )
 from ietest_fast.corpus.labels import NLI_LABELS
-from ietest_fast.corpus.reasoning_files import find_task, read_task
+from ietest_fast.corpus.reasoning import find_task, read_task
 from ietest_fast.corpus.streams import csv_options, open_batches
 from ietest_fast.errors import InputError
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         StratifiedResult,
     )
     from ietest_fast.stats.outcomes import Method
-    from ietest_fast.stats.strata_result import StrataCorrection
+    from ietest_fast.stats.strata import StrataCorrection
 
 # With more different right answers than this they are no classes that a model could collapse to.
 _MOST_CLASSES = 127

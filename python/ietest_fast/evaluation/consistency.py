@@ -28,8 +28,8 @@ from ietest_fast.evaluation.consistency_subsets import part_by_column
 from ietest_fast.evaluation.shared_wordings import compare_with_test_set
 from ietest_fast.evaluation.wordings import find_confidence, find_wordings
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.consistency_comparison import compare_consistency
-from ietest_fast.stats.corrected_consistency import (
+from ietest_fast.stats.consistency.comparison import compare_consistency
+from ietest_fast.stats.consistency.corrected import (
     DEFAULT_CONFIDENCE_STRATA,
     MOST_CONFIDENCE_STRATA,
     correct_consistency,

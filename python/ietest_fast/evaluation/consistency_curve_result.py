@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.amount_axis import scale_amounts
 from ietest_fast.signs import escape_label
-from ietest_fast.stats.consistency_comparison import COMPARED_LABELS
+from ietest_fast.stats.consistency.comparison import COMPARED_LABELS
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ConsistencyCurves(Result):
         P_C is the unbiased one, or plug-in where no item has a pair. The accuracy of a curve that
         stands alone is drawn, too.
         """
-        from ietest_fast.stats.drawing import axes_or_new
+        from ietest_fast.stats.intervals import axes_or_new
 
         ax = axes_or_new(ax)
         alone = len(self.curves) == 1

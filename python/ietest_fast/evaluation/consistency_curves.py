@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.evaluation.amounts import format_amount
 from ietest_fast.evaluation.consistency_pairs import ComparedPair, adjust_pairs
-from ietest_fast.stats.consistency_comparison import compare_consistency
+from ietest_fast.stats.consistency.comparison import compare_consistency
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.amounts import Amounts
     from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
     from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
-    from ietest_fast.stats.buckets import BucketCounts
-    from ietest_fast.stats.consistency import ConsistencyResult
+    from ietest_fast.stats.consistency.buckets import BucketCounts
+    from ietest_fast.stats.consistency.measure import ConsistencyResult
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
     from ietest_fast.evaluation.consistency_partition import ConsistencySubsets
-    from ietest_fast.stats.buckets import BucketCounts
+    from ietest_fast.stats.consistency.buckets import BucketCounts
 
 ALL = "all"
 """What the line for all paraphrases is called."""

@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.amounts import Amounts
 from ietest_fast.evaluation.run_metadata import read_run_of, write_with_run
-from ietest_fast.stats.corrected_consistency import MOST_CONFIDENCE_STRATA, stratum_of
+from ietest_fast.stats.consistency.corrected import MOST_CONFIDENCE_STRATA, stratum_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.stats.consistency_comparison import COMPARED_LABELS, ConsistencyComparison
+from ietest_fast.stats.consistency.comparison import (
+    COMPARED_LABELS,
+    ConsistencyComparison,
+    SubsetComparison,
+)
 from ietest_fast.stats.multiple import holm
-from ietest_fast.stats.subset_comparison import SubsetComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,7 +44,7 @@ class ComparedPair:
     result: ConsistencyComparison | SubsetComparison
     """The comparison."""
     means: Mapping[str, ComparedMeans]
-    """By measure, the tests of :data:`~ietest_fast.stats.consistency_comparison.COMPARED_LABELS`
+    """By measure, the tests of :data:`~ietest_fast.stats.consistency.comparison.COMPARED_LABELS`
     that can be made."""
 
     @property

@@ -16,7 +16,7 @@ from ietest_fast.evaluation.consistency_subsets import part_items
 from ietest_fast.evaluation.noting_partial import COLUMN, CORRECT, RIGHT, WRONG
 from ietest_fast.evaluation.wordings import find_originals
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.corrected_consistency import correct_consistency, stratum_of
+from ietest_fast.stats.consistency.corrected import correct_consistency, stratum_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
     from ietest_fast.evaluation.consistency_partition import ConsistencySubsets
     from ietest_fast.evaluation.predictions import Predictions
-    from ietest_fast.stats.buckets import BucketCounts
-    from ietest_fast.stats.corrected_consistency import CorrectedResult
+    from ietest_fast.stats.consistency.buckets import BucketCounts
+    from ietest_fast.stats.consistency.corrected import CorrectedResult
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.evaluation.consistency_pairs import ComparedPair
-    from ietest_fast.stats.consistency import ConsistencyResult
+    from ietest_fast.stats.consistency.measure import ConsistencyResult
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.consistency_comparison import COMPARED_LABELS, compare_consistency
+from ietest_fast.stats.consistency.comparison import COMPARED_LABELS, compare_consistency
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.consistency_partial import ConsistencyPartial
     from ietest_fast.evaluation.consistency_partition import ConsistencySubsets
     from ietest_fast.evaluation.predictions import Predictions
-    from ietest_fast.stats.buckets import BucketCounts
-    from ietest_fast.stats.consistency import ConsistencyResult
-    from ietest_fast.stats.consistency_comparison import ConsistencyComparison
-    from ietest_fast.stats.corrected_consistency import CorrectedResult
+    from ietest_fast.stats.consistency.buckets import BucketCounts
+    from ietest_fast.stats.consistency.comparison import ConsistencyComparison
+    from ietest_fast.stats.consistency.corrected import CorrectedResult
+    from ietest_fast.stats.consistency.measure import ConsistencyResult
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -14,9 +14,8 @@ from ietest_fast.evaluation.consistency_pairs import adjust_pairs
 from ietest_fast.evaluation.consistency_partition import ConsistencySubsets
 from ietest_fast.evaluation.wordings import find_originals, find_wordings
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.consistency import measure_consistency
-from ietest_fast.stats.consistency_comparison import compare_consistency
-from ietest_fast.stats.subset_comparison import compare_subsets
+from ietest_fast.stats.consistency.comparison import compare_consistency, compare_subsets
+from ietest_fast.stats.consistency.measure import measure_consistency
 from ietest_fast.values import name_groups
 
 if TYPE_CHECKING:
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.evaluation.predictions import Predictions
-    from ietest_fast.stats.buckets import BucketCounts
-    from ietest_fast.stats.consistency import ConsistencyResult
+    from ietest_fast.stats.consistency.buckets import BucketCounts
+    from ietest_fast.stats.consistency.measure import ConsistencyResult
 
 #: More values than this are no subsets.
 MOST_SUBSETS = 40

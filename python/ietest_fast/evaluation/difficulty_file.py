@@ -24,7 +24,7 @@ from ietest_fast.corpus.columns import (
 )
 from ietest_fast.corpus.formats import format_of, open_parquet
 from ietest_fast.corpus.labels import index_labels, label_key
-from ietest_fast.corpus.reasoning_files import find_task
+from ietest_fast.corpus.reasoning import find_task
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.aflite import filter_adversarially
 from ietest_fast.evaluation.buckets import Buckets
@@ -376,7 +376,7 @@ def _check_rows(texts: str, vectors: str | Path) -> None:
     """Stop if ids or texts that both files have are of other rows, or in another order."""
     from ietest_fast.evaluation.readers.table_columns import list_columns
     from ietest_fast.evaluation.versions import check_index_order, check_row_order
-    from ietest_fast.models.columns import read_columns
+    from ietest_fast.models.measurements import read_columns
 
     check_index_order((texts, vectors))
     names, others = list_columns(texts), list_columns(vectors)
@@ -406,7 +406,7 @@ def _check_rows(texts: str, vectors: str | Path) -> None:
 def _check_labels(table: pa.Table, own: str, texts: Path, vectors: Path) -> None:
     """Stop if labels beside the vectors are not those of the rows; others, as of topics, may be."""
     from ietest_fast.evaluation.readers.table_columns import list_columns
-    from ietest_fast.models.columns import read_columns
+    from ietest_fast.models.measurements import read_columns
 
     there = list_columns(vectors)
     before = as_texts(table[own], path=texts, name=own)

@@ -139,7 +139,7 @@ def _join(texts: Sequence[pa.Array]) -> pa.Array:
 def _measure_syntax(
     pairs: Sequence[tuple[pa.Array, ...]], n_threads: int | None
 ) -> dict[str, NDArray[np.float64]]:
-    from ietest_fast.lexicon.parsing import Parser
+    from ietest_fast.lexicon.annotator import Parser
 
     # Each column by itself: what stands in two of them is not one sentence.
     texts = [part for side in (0, 1) for part in (pair[side] for pair in pairs)]

@@ -12,13 +12,13 @@ import pyarrow as pa
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
 from ietest_fast.transform.columns import are_same_rows, find_changed
-from ietest_fast.transform.drawing import (
+from ietest_fast.transform.edits import (
     address_items,
+    apply_edits,
     choose_edits,
     find_choices,
     row_generator,
 )
-from ietest_fast.transform.edits import apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.transform import Transformation
-    from ietest_fast.transform.drawing import Choices
+    from ietest_fast.transform.edits import Choices
 
     # Gives a draw of some rows: the texts, and which of the rows have it.
     _Maker = Callable[[int, NDArray[np.int64]], tuple[pa.Table, NDArray[np.int64]]]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.corpus.columns import check_columns
-from ietest_fast.corpus.reasoning_files import task_of_corpus
+from ietest_fast.corpus.reasoning import task_of_corpus
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.bucket_rows import rank_within
 from ietest_fast.evaluation.buckets import Buckets

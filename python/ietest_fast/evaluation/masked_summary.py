@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.evaluation.shares import Share
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.means import mean_interval
+from ietest_fast.stats.mean_difference import mean_interval
 from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class MaskedGroup:
     mean_reciprocal_rank: float
     interval: Interval | None
     """The mean of one over the rank, and its interval at 95%, see
-    :func:`ietest_fast.stats.means.mean_interval`."""
+    :func:`ietest_fast.stats.mean_difference.mean_interval`."""
     majority: str
     majority_share: float
     """The most frequent answer, and its share: the accuracy of always giving it."""

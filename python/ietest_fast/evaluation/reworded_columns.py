@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.corpus.columns import check_columns, list_names
-from ietest_fast.corpus.reasoning_files import ALPHA_NLI, DELTA_NLI, task_of_corpus
+from ietest_fast.corpus.reasoning import ALPHA_NLI, DELTA_NLI, task_of_corpus
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:

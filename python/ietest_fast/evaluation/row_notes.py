@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+from ietest_fast.lexicon.words import FUNCTION_WORDS
 from ietest_fast.transform.edits import COMPANION_RULES, apply_edits
 from ietest_fast.values import as_texts, name_groups, show_value
 

@@ -17,9 +17,9 @@ from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
 from ietest_fast.evaluation.schema import CHANGED, check_kept, check_likeliest
 from ietest_fast.evaluation.versions import as_versions
 from ietest_fast.models.label_map import check_against_data, match_labels
-from ietest_fast.models.pooling import pool_texts
+from ietest_fast.models.ragged import pool_texts
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.signature import clean_field
+from ietest_fast.stats.paired import clean_field
 from ietest_fast.stats.strata import EDITS
 
 if TYPE_CHECKING:

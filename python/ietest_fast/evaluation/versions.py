@@ -76,7 +76,7 @@ class Version:
 
     def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Say in which rows texts differ from the corpus', bool, shape (n,)."""
-        from ietest_fast.models.pooling import find_changed as find_seen
+        from ietest_fast.models.ragged import find_changed as find_seen
 
         if self.items is not None:  # nothing of the corpus is in it
             return np.ones(len(self.source_row), dtype=bool)

@@ -14,8 +14,8 @@ from ietest_fast.evaluation.bucket_rows import find_mixed
 from ietest_fast.evaluation.confidences import read_confidence
 from ietest_fast.evaluation.predictions import ORIGINAL
 from ietest_fast.plurals import say_count
-from ietest_fast.stats.buckets import BucketCounts, count_buckets
-from ietest_fast.stats.consistency import ConsistencyResult, measure_consistency
+from ietest_fast.stats.consistency.buckets import BucketCounts, count_buckets
+from ietest_fast.stats.consistency.measure import ConsistencyResult, measure_consistency
 from ietest_fast.values import as_texts, find_missing, name_groups
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.config import check_config as check_config
     from ietest_fast.experiment.config import read_config as read_config
     from ietest_fast.experiment.data import Splits as Splits
-    from ietest_fast.experiment.resample import DataGeneratingProcess as DataGeneratingProcess
+    from ietest_fast.experiment.judge import sign as sign
     from ietest_fast.experiment.schema import RunResult as RunResult
-    from ietest_fast.experiment.signature import sign as sign
+    from ietest_fast.experiment.search import DataGeneratingProcess as DataGeneratingProcess
 
 __all__ = [
     "DataGeneratingProcess",
@@ -28,12 +28,12 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "DataGeneratingProcess": "resample",
+        "DataGeneratingProcess": "search",
         "RunConfig": "config",
         "RunResult": "schema",
         "Splits": "data",
         "check_config": "config",
         "read_config": "config",
-        "sign": "signature",
+        "sign": "judge",
     },
 )

@@ -1,21 +1,27 @@
-"""A cell on disk: its predictions, and in the same file what it says of itself."""
+"""Whose folder it is: what a run makes there, what is somebody else's, and who holds it."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import json
+import os
+import re
+import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
-from ietest_fast.experiment.artefacts import MADE_ANEW
-from ietest_fast.experiment.claim import check_recorded
-from ietest_fast.experiment.identity import canonical_json
-from ietest_fast.files import read_bytes
+from ietest_fast.experiment.artefacts import MADE_ANEW, PUT_BACK
+from ietest_fast.experiment.search import canonical_json
+from ietest_fast.files import check_file, read_bytes
 from ietest_fast.values import as_finite
 
 if TYPE_CHECKING:
@@ -24,6 +30,164 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
     from numpy.typing import NDArray
+
+
+DATABASE = "run.sqlite"
+CELLS = "cells"
+EVALUATIONS = "evaluations"
+"""Folder of a run with the answers of cells to further test sets."""
+CLUSTERS = "clusters.parquet"
+"""File of a run with the cluster of each test row, if it has clusters."""
+RUN_LOCK = "run.lock"
+MODELS = "models"
+"""Folder of a run in which classifiers are kept."""
+UNFINISHED_TRAININGS = "unfinished"
+"""Folder of a run with what tasks have that are not finished."""
+
+# Where the database has the checksum of a file, by the place of the file.
+_RECORDED = {
+    CELLS: "SELECT sha256 FROM cells WHERE identity = ?",
+    EVALUATIONS: "SELECT sha256 FROM evaluations WHERE identity = ?",
+}
+
+# What a run makes in its folder, by place; "" is the folder itself.
+_OWN_NAMES = {
+    "": r"run\.sqlite(-wal|-shm|-journal)?|run\.lock|results\.json|clusters\.parquet"
+    r"|cells|data|encoded|evaluations|models|unfinished|[a-z_-]+\.(png|svg|pdf)",
+    CELLS: r"[0-9a-f]{64}\.parquet",
+    EVALUATIONS: r"[0-9a-f]{64}\.parquet",
+    "data": r"[0-9a-f]{16}|tags\.sqlite(-wal|-shm|-journal)?",
+    "encoded": r"[0-9a-f]{16}",
+    MODELS: r"([\w.-]+-)?rho-[0-9.e-]+-m-\d+(-voter-\d+)?",
+    UNFINISHED_TRAININGS: r"[0-9a-f]{64}(-\d+)?\.(pt|npz)",
+}
+# Before its name a file has this one: see artefacts.write_folder and atomic.name_temporary.
+_TEMPORARY = re.compile(rf"\.?(?P<name>.+)\.(\d+|[0-9a-f]{{16}}){re.escape(UNFINISHED)}")
+
+
+def lock_folder(folder: Path) -> IO[str]:
+    """Hold a folder; whoever closes the file gives it back."""
+    path = folder / RUN_LOCK
+    is_new = not os.path.lexists(path)
+    if not is_new:
+        check_file(path)
+    file = path.open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.seek(0)
+        holder = file.read().strip()
+        file.close()
+        raise StoreError(
+            f"{folder}: another run holds this folder"
+            + (f" (process {holder})" if holder else "")
+            + "; wait for it, or choose another folder"
+        ) from error
+    except OSError as error:
+        file.close()
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise StoreError(
+            f"{folder}: its file system has no locks ({error.strerror}), so nothing would keep a "
+            "second run out; choose a folder on a local disk, and copy it when the run has ended"
+        ) from error
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def is_own(name: str, place: str) -> bool:
+    """Tell whether a run gives this name to something in a place of its folder."""
+    temporary = _TEMPORARY.fullmatch(name)
+    plain = name if temporary is None else temporary["name"]
+    return re.fullmatch(_OWN_NAMES[place], plain) is not None
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Refuse a folder that holds something else than a run; nothing is written for it.
+
+    A run's database says whose folder it is. Without one, nothing may be there that a run has not
+    made itself: the database may be deleted, and is then filled again from the cells' files.
+    """
+    try:
+        found = sorted(path.name for path in folder.iterdir())
+    except FileNotFoundError:
+        return
+    if DATABASE in found:
+        if RUN_LOCK not in found:  # else a run may be writing; it is checked under the lock
+            _refuse_foreign_file(folder / DATABASE)
+        return
+    if not found:
+        return
+    foreign = [name for name in found if not is_own(name, "")]
+    if not foreign and RUN_LOCK not in found:
+        foreign = found
+    if foreign:
+        shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
+        raise StoreError(
+            f"{folder}: holds files that are not a run's ({shown}); choose a folder that is new or "
+            "empty, or that of a run"
+        )
+
+
+def _refuse_foreign_file(path: Path) -> None:
+    """Refuse another program's database without a trace: no log, no index of one, appears."""
+    try:
+        with closing(_open_to_read(path)) as database:
+            refuse_foreign_database(path, database)
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: cannot be used: {error}") from error
+
+
+def _open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a database without a trace beside it."""
+    check_file(path)
+    uri = f"{path.resolve().as_uri()}?mode=ro"
+    if not path.with_name(f"{path.name}-wal").exists():
+        uri += "&immutable=1"
+    return sqlite3.connect(uri, uri=True)
+
+
+def check_recorded(path: Path, data: bytes) -> None:
+    """Refuse answers of a finished cell that are not those that the run has recorded.
+
+    A folder without its database, or a file without a row, has nothing to compare them with.
+    """
+    query, database = _RECORDED.get(path.parent.name), path.parent.parent / DATABASE
+    if query is None or not database.is_file():
+        return
+    try:
+        with closing(_open_to_read(database)) as connection:
+            found = connection.execute(query, (path.stem,)).fetchone()
+    except sqlite3.OperationalError:  # of a table that is not there, or a log on a read-only disk
+        return
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{database}: is damaged ({error}); delete it and give the run's command again"
+        ) from error
+    if found is not None and found[0] != hashlib.sha256(data).hexdigest():
+        raise StoreError(f"{path}: has changed since it was written; {PUT_BACK}")
+
+
+def refuse_foreign_database(path: Path, database: sqlite3.Connection) -> None:
+    """Refuse a database that another program made under the same name."""
+    tables = {row[0] for row in database.execute("SELECT name FROM sqlite_master")}
+    if tables and "meta" not in tables:
+        raise StoreError(f"{path}: is no database of a run; choose another folder")
+
+
+def sweep(folder: Path) -> None:
+    """Delete what a killed run of this folder left under temporary names; needs the run's lock."""
+    for place in _OWN_NAMES:
+        for path in sorted((folder / place).glob(f"*{UNFINISHED}")):
+            if not _TEMPORARY.fullmatch(path.name) or not is_own(path.name, place):
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
 
 _CELL_KEY = b"ietest-fast.cell"
 

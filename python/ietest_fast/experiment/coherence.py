@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ietest_fast.experiment.identity import bootstrap_seed, canonical_json, identify
-from ietest_fast.experiment.resample import DataGeneratingProcess
+from ietest_fast.experiment.judge import sign
 from ietest_fast.experiment.schema import (
     AlgorithmRecord,
     EquivalenceRecord,
@@ -27,15 +26,20 @@ from ietest_fast.experiment.schema import (
     find_detectable,
 )
 from ietest_fast.experiment.schema.invariance import FlipRecord
-from ietest_fast.experiment.signature import sign
+from ietest_fast.experiment.search import (
+    DataGeneratingProcess,
+    bootstrap_seed,
+    canonical_json,
+    identify,
+)
 from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
 from ietest_fast.stats.churn import DEFAULT_CHURN_RESAMPLES
 from ietest_fast.stats.crossed import algorithm_of_counts
-from ietest_fast.stats.fixed_margins import DEFAULT_TABLES
-from ietest_fast.stats.heterogeneity import compare_strata
+from ietest_fast.stats.laws.margins import DEFAULT_TABLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.robustness import chance_limit
 from ietest_fast.stats.strata import LABEL, paired_p
+from ietest_fast.stats.symmetry import compare_strata
 from ietest_fast.transform.edits import NORMALISING_RULE
 
 if TYPE_CHECKING:
@@ -43,7 +47,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.resample import Split
     from ietest_fast.experiment.schema import (
         CellResult,
         ClusteredRecord,
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
         TransformationRecord,
     )
     from ietest_fast.experiment.schema.parts import Part
+    from ietest_fast.experiment.search import Split
     from ietest_fast.stats import EquivalenceResult
 
 _LARGEST = 1e300

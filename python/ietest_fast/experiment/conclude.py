@@ -1,4 +1,4 @@
-"""The third stage of a run: tests and decisions from what the cells have answered."""
+"""What the classifiers of a run did on further test sets, compared with the original one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import ietest_fast
-from ietest_fast.experiment.conclude_evaluations import judge_evaluations, record_evaluated
-from ietest_fast.experiment.identity import canonical_json, identify
+from ietest_fast.errors import StoreError
+from ietest_fast.experiment.artefacts import MADE_ANEW
+from ietest_fast.experiment.cells import match
 from ietest_fast.experiment.judge import Judge
 from ietest_fast.experiment.results import write_results
-from ietest_fast.experiment.run_clusters import write_clusters
+from ietest_fast.experiment.run_consistency import write_clusters
 from ietest_fast.experiment.schema import (
     ChangedRows,
     DataSummary,
+    EvaluatedRho,
+    EvaluatedTransformation,
+    EvaluationResult,
     ModelRecord,
     ModelSettings,
     RunResult,
@@ -24,19 +28,182 @@ from ietest_fast.experiment.schema import (
     SplitSummary,
     TransformationRecord,
     TrialRecord,
+    correct_over_evaluations,
 )
+from ietest_fast.experiment.search import Resample, canonical_json, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    import pyarrow as pa
+
+    from ietest_fast.experiment.cells import CellRecord
     from ietest_fast.experiment.config import RunConfig
-    from ietest_fast.experiment.data import Splits, TransformedSplits
-    from ietest_fast.experiment.phis import PlannedPhi
+    from ietest_fast.experiment.data import PlannedPhi, Splits, TransformedSplits
+    from ietest_fast.experiment.evaluations import Answered
     from ietest_fast.experiment.plan import Plan, PlannedModel
-    from ietest_fast.experiment.resample import Resample
+    from ietest_fast.experiment.schema import RhoResult
     from ietest_fast.experiment.search import Search, Searches
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
+
+
+def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, ...]:
+    """Record the further transformations, and what each made of the test set."""
+    names = plan.splits.test.label_names
+    found = []
+    for phi in plan.evaluations:
+        made = work.further[phi.key]
+        counts = np.bincount(made.labels, minlength=len(names))
+        found.append(
+            EvaluatedTransformation(
+                key=phi.key,
+                name=made.name,
+                fingerprint=made.fingerprint,
+                settings=made.described,
+                inputs=phi.settings["inputs"],
+                keeps_labels=made.keeps_labels,
+                rows=len(made.labels),
+                changed=made.n_changed,
+                unlabelled=made.n_unlabelled,
+                labels={name: int(n) for name, n in zip(names, counts, strict=True)},
+                test_edits=dict(made.test_edits),
+                warnings=made.warnings,
+            )
+        )
+    return tuple(found)
+
+
+def judge_evaluations(
+    judge: Judge, plan: Plan, work: Work, store: RunStore
+) -> Iterator[EvaluationResult]:
+    """Give accuracies on every further test set, and tests where labels are kept."""
+    if not plan.evaluations:
+        return
+    for model in plan.models:
+        for phi in plan.transformations:
+            for size in plan.config.train_sizes:
+                yield from _Evaluator(judge, plan, work, store, size).judge(model, phi)
+
+
+class _Evaluator:
+    """Judges the classifiers of a model that were trained on the texts of a transformation."""
+
+    def __init__(
+        self, judge: Judge, plan: Plan, work: Work, store: RunStore, train_size: int | None
+    ) -> None:
+        self._size = train_size
+        self._judge = judge
+        self._plan = plan
+        self._work = work
+        self._store = store
+
+    def judge(self, model: PlannedModel, trained: PlannedPhi) -> list[EvaluationResult]:
+        rhos = [self._judge_rho(model, trained, rho) for rho in self._plan.config.rho]
+        return [
+            EvaluationResult(
+                model=model.key,
+                transformation=trained.key,
+                train_size=self._size,
+                evaluation=phi.key,
+                signature=self._sign(model, trained, phi, [own[place].test for own in rhos]),
+                rhos=tuple(own[place] for own in rhos),
+            )
+            for place, phi in enumerate(self._plan.evaluations)
+        ]
+
+    def _judge_rho(
+        self, model: PlannedModel, trained: PlannedPhi, rho: float
+    ) -> list[EvaluatedRho]:
+        records = self._judge.records(model, trained, rho, self._size)
+        identities = [
+            self._plan.evaluations_of(
+                model, Resample.of(trained.key, rho=rho, m=m, train_size=self._size)
+            )
+            for m in range(self._plan.config.n_classifiers)
+        ]
+        answers = [
+            [self._read(own[phi.key], phi) for own in identities] for phi in self._plan.evaluations
+        ]
+        tests = [
+            self._test(model, trained, phi, rho, list(zip(records, own, strict=True)))
+            for phi, own in zip(self._plan.evaluations, answers, strict=True)
+        ]
+        return [
+            EvaluatedRho(
+                rho=rho,
+                n=len(own[0].gold),
+                n_correct=tuple(each.n_correct for each in own),
+                identities=tuple(each[phi.key] for each in identities),
+                alpha=self._plan.config.alpha,
+                test=test,
+                p_holm=p_holm,
+            )
+            for phi, own, test, p_holm in zip(
+                self._plan.evaluations,
+                answers,
+                tests,
+                correct_over_evaluations(tests),
+                strict=True,
+            )
+        ]
+
+    def _read(self, identity: str, phi: PlannedPhi) -> Answered:
+        found = self._store.read_evaluation(self._work.evaluations[identity])
+        texts = self._work.further[phi.key]
+        same = np.array_equal(found.source_row, texts.source_row) and np.array_equal(
+            found.gold, texts.labels
+        )
+        if not same:
+            raise StoreError(
+                f"{self._store.folder}: the answers {identity} are not those to {phi.key}; "
+                f"{MADE_ANEW}"
+            )
+        return found
+
+    def _test(
+        self,
+        model: PlannedModel,
+        trained: PlannedPhi,
+        phi: PlannedPhi,
+        rho: float,
+        answered: list[tuple[CellRecord, Answered]],
+    ) -> RhoResult | None:
+        if not self._work.further[phi.key].keeps_labels:
+            return None
+        matched = [(record, self._match(record, trained, own)) for record, own in answered]
+        return self._judge.judge_rho(
+            model, phi, rho, matched, trained=trained, train_size=self._size
+        )
+
+    def _match(self, record: CellRecord, trained: PlannedPhi, own: Answered) -> pa.Table:
+        """Put the answers to a further test set in the place of those to the run's own."""
+        import pyarrow as pa
+
+        table = match(self._store.read_cell(record), trained.key)
+        columns = {
+            "transformed": own.predicted,
+            "transformed_correct": own.predicted == own.gold,
+            "changed": own.changed,
+        }
+        for name, values in columns.items():
+            place = table.schema.get_field_index(name)
+            table = table.set_column(place, name, pa.array(values))
+        return table
+
+    def _sign(
+        self,
+        model: PlannedModel,
+        trained: PlannedPhi,
+        phi: PlannedPhi,
+        tests: list[RhoResult | None],
+    ) -> str | None:
+        cells = [cell for test in tests if test is not None for cell in test.cells]
+        if not cells:
+            return None
+        return self._judge.sign(
+            model, phi, cells, self._plan.config.rho, trained=trained, train_size=self._size
+        )
 
 
 def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:

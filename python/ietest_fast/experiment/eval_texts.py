@@ -13,7 +13,7 @@ from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.versions import encode_labels
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.data import count_edits, count_row_edits
-from ietest_fast.experiment.identity import identify
+from ietest_fast.experiment.search import identify
 from ietest_fast.files import check_file, read_json
 from ietest_fast.transform import Material, RowError
 
@@ -63,7 +63,7 @@ class FurtherTest:
         """Say which texts differ from those of their source row in some columns, bool, shape
         (n,).
         """
-        from ietest_fast.models.pooling import find_changed
+        from ietest_fast.models.ragged import find_changed
 
         before = test.table.select(list(columns)).take(self.source_row)
         return find_changed(before, self.table, columns, source=test.source)

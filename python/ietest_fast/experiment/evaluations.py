@@ -13,7 +13,7 @@ import numpy as np
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.artefacts import MADE_ANEW
-from ietest_fast.experiment.identity import canonical_json
+from ietest_fast.experiment.search import canonical_json
 from ietest_fast.files import read_bytes
 
 if TYPE_CHECKING:

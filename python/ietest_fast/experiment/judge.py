@@ -1,15 +1,13 @@
-"""Tests of a run's cells, and decisions over them."""
+"""One line that says how a result came about."""
 
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from ietest_fast.experiment.cells import match
-from ietest_fast.experiment.identity import bootstrap_seed, identify
-from ietest_fast.experiment.resample import Resample
 from ietest_fast.experiment.schema import (
     AcrossTransformations,
     AlgorithmRecord,
@@ -22,7 +20,7 @@ from ietest_fast.experiment.schema import (
     Sensitivity,
     find_detectable,
 )
-from ietest_fast.experiment.signature import sign
+from ietest_fast.experiment.search import Resample, bootstrap_seed, identify
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats import (
     MatchedSample,
@@ -38,6 +36,7 @@ from ietest_fast.stats import (
 )
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
+from ietest_fast.stats.paired import clean_field, write_signature
 from ietest_fast.stats.strata import EDITS, LABEL
 
 if TYPE_CHECKING:
@@ -48,13 +47,124 @@ if TYPE_CHECKING:
 
     from ietest_fast.evaluation import Predictions
     from ietest_fast.experiment.cells import CellRecord
-    from ietest_fast.experiment.data import TransformedSplits
+    from ietest_fast.experiment.data import PlannedPhi, TransformedSplits
     from ietest_fast.experiment.eval_texts import FurtherTest
-    from ietest_fast.experiment.phis import PlannedPhi
     from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
     from ietest_fast.stats import StratifiedResult
+
+
+class Named(Protocol):
+    """What has a name and a fingerprint, such as a transformation."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """A hexadecimal digest."""
+        ...
+
+
+def _numbers(values: Sequence[float]) -> str:
+    return ",".join(f"{value:g}" for value in values)
+
+
+def sign(
+    *,
+    n: int,
+    discordant: Sequence[int],
+    n_clusters: int | None = None,
+    method: str,
+    n_resamples: int | None,
+    n_classifiers: int,
+    alpha: float,
+    transformation: str,
+    transformation_fingerprint: str,
+    rho: Sequence[float],
+    data: str,
+    data_fingerprint: str,
+    model: str,
+    model_fingerprint: str,
+    backend: str,
+    seed: int,
+    correction: str = "bonferroni",
+    mode: str | None = None,
+    trained: Named | None = None,
+    train_size: int | None = None,
+) -> str:
+    """Write the signature of a result.
+
+    Parameters
+    ----------
+    n
+        Number of test pairs.
+    discordant
+        Discordant pairs k of each test that the result rests on; the line has their range.
+    n_clusters
+        How many clusters the test drew from; None for independent pairs.
+    method
+        ``"exact"``, ``"multinomial"`` or ``"resample"``.
+    n_resamples
+        S of the method, and of a joint correction; the exact method has none.
+    n_classifiers, alpha, rho, seed
+        As configured.
+    transformation, data, model
+        Names; their fingerprints are cut to four digits.
+    transformation_fingerprint, data_fingerprint, model_fingerprint
+        Hexadecimal digests.
+    backend
+        What trained the model.
+    correction
+        The correction for several tests, such as ``"bonferroni"``.
+    mode
+        What became of transformed rows in training, unless they replaced their originals.
+    trained
+        The transformation of the training data, where the test set has another one.
+    train_size
+        Number of training rows; None for all.
+
+    Returns
+    -------
+    str
+        Such as ``ie|n:9824|k:593|S:exact|stat:t|alt:two|mc:bonf|M:5|...``. A joint correction
+        stands behind its S: ``mc:10000.maxt``. Thread counts have no place in it, for they change
+        nothing.
+    """
+    k = (
+        f"{min(discordant)}"
+        if len(set(discordant)) == 1
+        else f"{min(discordant)}-{max(discordant)}"
+    )
+    short = "bonf" if correction == "bonferroni" else correction
+    return write_signature(
+        "ie",
+        n=n,
+        k=k,
+        clusters=n_clusters,
+        S=method if method == "exact" else f"{n_resamples}.{method}",
+        stat="t",
+        alt="two",
+        mc=f"{n_resamples}.{correction}" if correction in JOINT_CORRECTIONS else short,
+        M=n_classifiers,
+        alpha=f"{alpha:g}",
+        phi=_named(transformation, transformation_fingerprint),
+        trained=None if trained is None else _named(trained.name, trained.fingerprint),
+        mode=mode,
+        train=train_size,
+        rho=_numbers(rho),
+        data=_named(data, data_fingerprint),
+        model=_named(model, model_fingerprint),
+        be=backend,
+        seed=seed,
+    )
+
+
+def _named(name: str, fingerprint: str) -> str:
+    return f"{clean_field(name)}@{fingerprint[:4]}"
 
 
 class Judge:

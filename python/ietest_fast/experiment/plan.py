@@ -18,19 +18,25 @@ import ietest_fast
 from ietest_fast.corpus.description import find_overlap
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.versions import number_names
-from ietest_fast.experiment.config import NO_REPLICATES
+from ietest_fast.experiment.config import NO_REPLICATES, check_train_sizes
 from ietest_fast.experiment.data import (
+    PlannedPhi,
     Splits,
     number_clusters,
+    plan_phis,
     read_splits,
     read_strata_columns,
+    refuse_twins,
 )
-from ietest_fast.experiment.identity import CELL_SCHEME, identify, identify_evaluation
-from ietest_fast.experiment.phis import PlannedPhi, plan_phis, refuse_twins
-from ietest_fast.experiment.resample import DataGeneratingProcess, Resample
-from ietest_fast.experiment.search import draw_candidates
+from ietest_fast.experiment.search import (
+    CELL_SCHEME,
+    DataGeneratingProcess,
+    Resample,
+    draw_candidates,
+    identify,
+    identify_evaluation,
+)
 from ietest_fast.experiment.tasks import CellTask, TrialTask
-from ietest_fast.experiment.train_sizes import check_train_sizes
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import MOST_LABELS, list_file_columns
 
@@ -39,8 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.config import RunConfig
-    from ietest_fast.experiment.model_config import ModelConfig
+    from ietest_fast.experiment.config import ModelConfig, RunConfig
     from ietest_fast.models import Model
     from ietest_fast.models.protocol import Params
     from ietest_fast.transform import Transformation

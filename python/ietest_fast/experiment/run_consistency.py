@@ -1,4 +1,4 @@
-"""Paraphrastic consistency of a finished run's classifiers, over the number of training rows."""
+"""The rephrasings of a finished run's test set, and what its classifiers answered to them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,206 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import InputError, StoreError
 from ietest_fast.evaluation.consistency_curves import ConsistencyCurve, CurvePoint, make_curves
 from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.experiment.run_clusters import read_clusters
-from ietest_fast.experiment.run_wordings import find_repeated, read_cell_versions
-from ietest_fast.stats.buckets import BucketCounts, count_buckets
-from ietest_fast.stats.consistency import measure_consistency
+from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, check_sealed, reading, write_artefact
+from ietest_fast.experiment.cells import (
+    CELLS,
+    CLUSTERS,
+    EVALUATIONS,
+    check_recorded,
+    match,
+    read_cell_artefact,
+    read_predictions,
+)
+from ietest_fast.experiment.data import kept_folder
+from ietest_fast.experiment.evaluations import describe_evaluation, read_evaluation
+from ietest_fast.experiment.search import identify
+from ietest_fast.files import check_file, read_bytes
+from ietest_fast.stats import PairedCounts
+from ietest_fast.stats.consistency.buckets import BucketCounts, count_buckets
+from ietest_fast.stats.consistency.measure import measure_consistency
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.run_wordings import AnsweredVersions
     from ietest_fast.experiment.schema import CellResult, ConditionResult, RunResult
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnsweredVersions:
+    """The answers of one classifier to the original test set and to its rephrasings."""
+
+    gold: NDArray[np.int8]
+    """Labels, int8, shape (n,)."""
+    answers: dict[str, NDArray[np.int8]]
+    """By version, the original first: labels, int8, shape (n,)."""
+    changed: dict[str, NDArray[np.bool_]]
+    """By version but the original: which texts the rephrasing changed, bool, shape (n,)."""
+
+
+def read_cell_versions(
+    results: RunResult, condition: ConditionResult, cell: CellResult, versions: Sequence[str]
+) -> AnsweredVersions:
+    """Read what a classifier answered, as far as its labels can be compared with the originals'."""
+    path = results.folder / CELLS / f"{cell.identity}.parquet"
+    if not path.is_file():
+        raise StoreError(f"{path}: the answers of rho {cell.rho:g}, m {cell.m} are gone; {REPEAT}")
+    answers: dict[str, NDArray[np.int8]] = {}
+    changed: dict[str, NDArray[np.bool_]] = {}
+    with reading(path, remedy=PUT_BACK):
+        predictions = read_predictions(path)
+        if predictions.label_names != results.data.label_names:
+            raise ValueError("it has other labels than the results")
+        for version in versions:
+            table = match(predictions, version)
+            gold = table["gold"].to_numpy()
+            answers[ORIGINAL] = table["original"].to_numpy()
+            answers[version] = table["transformed"].to_numpy()
+            changed[version] = table["changed"].to_numpy()
+        identity = read_cell_artefact(path, remedy=PUT_BACK).identity
+    counts = PairedCounts.from_outcomes(
+        answers[ORIGINAL] == gold, answers[condition.transformation] == gold
+    )
+    if identity != cell.identity or counts != cell.counts:
+        raise StoreError(f"{path}: holds other answers than the results speak of; {PUT_BACK}")
+    found = AnsweredVersions(gold=gold, answers=answers, changed=changed)
+    _add_further(found, results, condition, cell)
+    return found
+
+
+def _add_further(
+    known: AnsweredVersions, results: RunResult, condition: ConditionResult, cell: CellResult
+) -> None:
+    """Add the answers to further test sets that keep labels."""
+    comparable = {each.key for each in results.evaluated if each.keeps_labels}
+    for evaluation in results.evaluations_of(condition):
+        if evaluation.evaluation not in comparable:
+            continue
+        own = next(each for each in evaluation.rhos if each.rho == cell.rho)
+        identity = own.identities[cell.m]
+        path = results.folder / EVALUATIONS / f"{identity}.parquet"
+        if not path.is_file():
+            raise StoreError(
+                f"{path}: the answers of rho {cell.rho:g}, m {cell.m} to "
+                f"{evaluation.evaluation} are gone; {REPEAT}"
+            )
+        with reading(path, remedy=PUT_BACK):
+            data = read_bytes(path, most_bytes=None)
+            check_recorded(path, data)
+            record = describe_evaluation(path.name, data)
+            found = read_evaluation(path, record)
+        if (
+            record.identity != identity
+            or found.n_correct != own.n_correct[cell.m]
+            or not np.array_equal(found.gold, known.gold)
+        ):
+            raise StoreError(f"{path}: holds other answers than the results speak of; {PUT_BACK}")
+        known.answers[evaluation.evaluation] = found.predicted
+        known.changed[evaluation.evaluation] = found.changed
+
+
+def find_repeated(
+    results: RunResult, versions: Sequence[str], columns: Sequence[str]
+) -> dict[str, NDArray[np.bool_]]:
+    """Say which rephrasings of a text an earlier transformation has made, too."""
+    if len(versions) < 2:
+        return {}
+    codes = _number_texts([_kept_of(results, key) for key in versions], columns)
+    found = {}
+    for place, key in enumerate(versions):
+        earlier = codes[:place]
+        found[key] = np.asarray((earlier == codes[place]).any(axis=0), dtype=np.bool_)
+    return found
+
+
+def _kept_of(results: RunResult, key: str) -> str:
+    """Return the file with the test set as a transformation made it."""
+    data, fingerprints = results.folder / "data", results.settings.data.fingerprints
+    for own in results.transformations:
+        if own.key == key:
+            return str(kept_folder(data, fingerprints, own.inputs) / "test.parquet")
+    (further,) = (own for own in results.evaluated if own.key == key)
+    name = identify({**fingerprints, "evaluation": further.inputs})[:16]
+    return str(data / name / "test.parquet")
+
+
+def _number_texts(files: Sequence[str], columns: Sequence[str]) -> NDArray[np.int64]:
+    """Give equal texts equal numbers, int64, shape (number of files, n)."""
+    from pathlib import Path
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = []
+    for file in files:
+        with reading(Path(file), remedy=PUT_BACK):
+            check_sealed(Path(file))
+            tables.append(pq.read_table(check_file(file), columns=list(columns)))
+    n = tables[0].num_rows
+    codes = np.zeros(n * len(files), dtype=np.int64)
+    for column in columns:
+        texts = pa.concat_arrays(
+            [each[column].combine_chunks().cast(pa.large_string()) for each in tables]
+        )
+        own = np.asarray(texts.dictionary_encode().indices, dtype=np.int64)
+        _, codes = np.unique(codes * (own.max(initial=0) + 1) + own, return_inverse=True)
+    return codes.reshape(len(files), n)
+
+
+_KEY = b"ietest_fast.clusters"
+_REMEDY = "give the run's command again, then it is written anew and nothing is trained"
+
+
+def write_clusters(
+    folder: Path, column: str | None, test: str, clusters: NDArray[np.int64] | None
+) -> None:
+    """Write the clusters of the test rows into a run's folder, or remove those of other
+    settings.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / CLUSTERS
+    if column is None or clusters is None:
+        path.unlink(missing_ok=True)
+        return
+    table = pa.table({"cluster": clusters}).replace_schema_metadata({_KEY: _describe(column, test)})
+    write_artefact(path, lambda file: pq.write_table(table, file, compression="zstd"))
+
+
+def read_clusters(results: RunResult) -> NDArray[np.int64] | None:
+    """Return the cluster of each test row of a run, int64 (n_test,); None without clusters."""
+    import pyarrow.parquet as pq
+
+    column = results.settings.data.cluster
+    if column is None:
+        return None
+    path = results.folder / CLUSTERS
+    if not path.exists():
+        raise StoreError(f"{path}: the clusters of the test rows are missing; {_REMEDY}")
+    with reading(path, remedy=_REMEDY):
+        table = pq.read_table(check_file(path))
+        codes = table["cluster"].to_numpy()
+        said = (table.schema.metadata or {}).get(_KEY)
+        if codes.dtype != np.int64:
+            raise ValueError(f"its clusters are {codes.dtype}, int64 expected")
+    wanted = _describe(column, results.settings.data.fingerprints["test"])
+    if said != wanted or len(codes) != results.data.test.rows:
+        raise StoreError(f"{path}: holds other clusters than the results speak of; {_REMEDY}")
+    found: NDArray[np.int64] = codes
+    return found
+
+
+def _describe(column: str, test: str) -> bytes:
+    import json
+
+    return json.dumps({"column": column, "test": test}, sort_keys=True).encode()
+
 
 TRAINING_ROWS = "training rows"
 """What the curves of runs are over."""

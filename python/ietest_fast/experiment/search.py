@@ -1,17 +1,241 @@
-"""Random search for hyperparameters (step 2 of Algorithm 1)."""
+"""What makes two results the same: hashes of canonical JSON, and seeds derived from addresses."""
 
 from __future__ import annotations
 
+import functools
+import hashlib
+import json
+import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from ietest_fast.experiment.identity import search_seed
+import numpy as np
+
+from ietest_fast.errors import InputError
 from ietest_fast.models.protocol import FloatRange, IntegerRange, Params, SearchSpace
+from ietest_fast.philox import philox_uniforms
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from ietest_fast.experiment.resample import Resample
+    from numpy.typing import NDArray
+
+
+# Counted up when the meaning of a cell changes without any of its settings changing.
+CELL_SCHEME = 1
+
+# First word of the spawn key: what a seed is for.
+_RESAMPLING, _TRAINING, _TRIAL, _SEARCH, _BOOTSTRAP = range(1, 6)
+
+
+def canonical_json(value: Any) -> str:
+    """Write a value as JSON in one way only: sorted keys, no spaces, ASCII, no NaN."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def identify(value: Mapping[str, Any]) -> str:
+    """Give the sha256 (64 hexadecimal digits) of a mapping's canonical JSON."""
+    return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
+
+
+def identify_evaluation(cell: str, transformation: str) -> str:
+    """Give the identity of a cell's answers to the test set under a further transformation."""
+    return identify({"kind": "evaluation", "cell": cell, "transformation": transformation})
+
+
+def _words_of(number: float) -> tuple[int, int]:
+    high, low = struct.unpack(">II", struct.pack(">d", number))
+    return high, low
+
+
+def _seed(seed: int, *address: int) -> int:
+    # 31 bits: what every trainer takes.
+    state = np.random.SeedSequence(seed, spawn_key=address).generate_state(1, np.uint32)
+    return int(state[0]) >> 1
+
+
+def training_seed(seed: int, *, rho: float, m: int, voter: int = 0) -> int:
+    """Give the training seed of the cell (rho, m), 0 <= seed < 2**31; each cell has its own.
+
+    So has each of several classifiers that vote in a cell.
+    """
+    return _seed(seed, _TRAINING, m, *_words_of(rho), *_unless_zero(voter))
+
+
+def _unless_zero(voter: int) -> tuple[int, ...]:
+    return () if voter == 0 else (voter,)
+
+
+def trial_seed(seed: int, *, number: int, address: tuple[float, int] | None = None) -> int:
+    """Give the training seed of a trial of the search, of that at a resample (rho, m) if given."""
+    return _seed(seed, _TRIAL, number, *_words_of_address(address))
+
+
+def search_seed(seed: int, *, address: tuple[float, int] | None = None) -> int:
+    """Give the seed of the sampler of hyperparameters, of that at a resample (rho, m) if given."""
+    return _seed(seed, _SEARCH, *_words_of_address(address))
+
+
+def _words_of_address(address: tuple[float, int] | None) -> tuple[int, ...]:
+    return () if address is None else (address[1], *_words_of(address[0]))
+
+
+def bootstrap_seed(seed: int, *, rho: float, m: int) -> int:
+    """Give the seed of the bootstrap of the cell (rho, m)."""
+    return _seed(seed, _BOOTSTRAP, m, *_words_of(rho))
+
+
+def resampling_key(seed: int) -> NDArray[np.uint64]:
+    """Give the Philox key of the resampling, uint64, shape (2,)."""
+    sequence = np.random.SeedSequence(seed, spawn_key=(_RESAMPLING,))
+    key: NDArray[np.uint64] = sequence.generate_state(2, np.uint64)  # type: ignore[assignment]
+    return key
+
+
+def differing_keys(a: Any, b: Any, prefix: str = "") -> list[str]:
+    """List the dotted keys at which two nested mappings differ, sorted."""
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return [
+            key
+            for name in sorted({*a, *b})
+            for key in differing_keys(a.get(name), b.get(name), f"{prefix}.{name}".lstrip("."))
+        ]
+    return [] if canonical_json(a) == canonical_json(b) else [prefix]
+
+
+Split = Literal["train", "valid"]
+
+Mode = Literal["replace", "augment"]
+"""What becomes of transformed rows: they replace their originals, or are added to them."""
+
+_STREAMS: dict[Split, int] = {"train": 0, "valid": 1}
+_SUBSET_STREAM = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resample:
+    """Which resample a classifier is trained on.
+
+    At rho = 0 nothing of it is transformed, so it is the same for all transformations.
+    """
+
+    rho: float
+    m: int
+    """Probability of transformation, and which resample at it."""
+    phi: str | None
+    """Key of the transformation; None at rho = 0."""
+    train_size: int | None = None
+    """Number of training rows; None for all."""
+
+    @classmethod
+    def of(cls, phi: str, *, rho: float, m: int, train_size: int | None = None) -> Self:
+        """Return the resample of a transformation, which rho = 0 leaves out."""
+        return cls(rho=rho, m=m, phi=None if rho == 0 else phi, train_size=train_size)
+
+    @property
+    def address(self) -> tuple[float, int]:
+        """Rho and m, from which seeds follow."""
+        return self.rho, self.m
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What a table of answers says of it, beside the model."""
+        size = {} if self.train_size is None else {"train_size": self.train_size}
+        return {"rho": self.rho, "m": self.m, **size}
+
+    def describe(self) -> str:
+        """Name it in a message."""
+        phi = "" if self.phi is None else f", {self.phi}"
+        size = "" if self.train_size is None else f", {self.train_size} training rows"
+        return f"rho={self.rho:g}, m={self.m}{phi}{size}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataGeneratingProcess:
+    """Each observation is replaced by its transformed version with probability rho (section 3.1).
+
+    Observation i of a split is transformed in resample m if u(seed, split, m, i) < rho. The u do
+    not depend on rho, so for each m the sets of transformed observations are nested: raising rho
+    only adds to them. u is the i-th double of ``numpy.random.Philox(key=k, counter=[0, m, s, 0])``
+    with s = 0 for train and 1 for valid, and k from ``SeedSequence(seed, spawn_key=(1,))``.
+    """
+
+    seed: int
+    """Any integer >= 0; 0 is a seed like others."""
+
+    def uniforms(self, split: Split, m: int, n: int) -> NDArray[np.float64]:
+        """Give u for observations 0 ... n - 1, multiples of 2**-53 in [0, 1), shape (n,)."""
+        return philox_uniforms(
+            resampling_key(self.seed), n, replicate=m, stream=_STREAMS[split], n_threads=1
+        )
+
+    def mask(self, split: Split, *, rho: float, m: int, n: int) -> NDArray[np.bool_]:
+        """Say which of n observations are transformed.
+
+        Parameters
+        ----------
+        split
+            ``"train"`` or ``"valid"``; the test set is never mixed.
+        rho
+            Probability of transformation, 0 <= rho <= 1; 0 transforms none, 1 all.
+        m
+            Which resample, from 0.
+        n
+            Number of observations.
+
+        Returns
+        -------
+        ndarray
+            bool, shape (n,).
+
+        Raises
+        ------
+        InputError
+            If rho is not a probability.
+        """
+        if not 0.0 <= rho <= 1.0:
+            raise InputError(f"rho must lie between 0 and 1, not {rho}")
+        return self.uniforms(split, m, n) < rho
+
+    def subset(self, n: int, size: int) -> NDArray[np.int64]:
+        """Choose so many of the training rows, the same for all classifiers.
+
+        Row i is one of them if fewer than `size` rows have a smaller v, where v is the i-th double
+        of ``numpy.random.Philox(key=k, counter=[0, 0, 2, 0])``; see :class:`DataGeneratingProcess`
+        for k. So the rows of a smaller size are among those of a larger one.
+
+        Parameters
+        ----------
+        n
+            Number of rows.
+        size
+            How many to choose, 1 to n.
+
+        Returns
+        -------
+        ndarray
+            int64, shape (size,), ascending.
+
+        Raises
+        ------
+        InputError
+            If there are not so many rows.
+        """
+        if not 1 <= size <= n:
+            raise InputError(f"{size} of {n} rows cannot be chosen")
+        return _choose_subset(self.seed, n, size)
+
+
+@functools.lru_cache(maxsize=4)
+def _choose_subset(seed: int, n: int, size: int) -> NDArray[np.int64]:
+    """Choose rows once for all cells of a size."""
+    drawn = philox_uniforms(resampling_key(seed), n, stream=_SUBSET_STREAM, n_threads=1)
+    chosen: NDArray[np.int64] = np.sort(np.argsort(drawn, kind="stable")[:size])
+    chosen.flags.writeable = False
+    return chosen
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,19 +43,17 @@ from ietest_fast.experiment.artefacts import (
     write_folder,
 )
 from ietest_fast.experiment.cells import (
-    CellRecord,
-    describe_cell,
-    read_cell_artefact,
-    read_predictions,
-)
-from ietest_fast.experiment.claim import (
     CELLS,
     DATABASE,
     EVALUATIONS,
     MODELS,
     UNFINISHED_TRAININGS,
+    CellRecord,
+    describe_cell,
     is_own,
     lock_folder,
+    read_cell_artefact,
+    read_predictions,
     refuse_foreign,
     refuse_foreign_database,
     sweep,
@@ -65,8 +63,7 @@ from ietest_fast.experiment.evaluations import (
     describe_evaluation,
     read_evaluation,
 )
-from ietest_fast.experiment.identity import canonical_json, differing_keys
-from ietest_fast.experiment.search import Trial
+from ietest_fast.experiment.search import Trial, canonical_json, differing_keys
 from ietest_fast.files import check_file, read_bytes
 
 if TYPE_CHECKING:

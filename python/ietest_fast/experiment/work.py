@@ -1,33 +1,31 @@
-"""The second stage of a run: new texts, searches and cells, as far as they are not done yet."""
+"""Answers of kept classifiers to test sets that were not there when they were trained."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from ietest_fast.atomic import tell_apart
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.data import TRANSFORMED, TransformedSplits, transform_splits
-from ietest_fast.experiment.encoded import (
-    FurtherTexts,
-    check_encoded,
-    load_encoded,
-    save_encoded,
-)
+from ietest_fast.experiment.encoded import FurtherTexts, check_encoded, load_encoded, save_encoded
 from ietest_fast.experiment.eval_texts import FurtherTest, transform_test
+from ietest_fast.experiment.evaluations import write_evaluation
 from ietest_fast.experiment.executors import make_executor
-from ietest_fast.experiment.kept import answer_again
 from ietest_fast.experiment.search import Search, Searches, Trial
-from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name
+from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name, majority
 from ietest_fast.models import SplitTexts
-from ietest_fast.models.pooling import find_changed
 from ietest_fast.models.protocol import ORIGINAL
+from ietest_fast.models.ragged import find_changed
 from ietest_fast.stats.strata import EDITS, read_strata
 
 if TYPE_CHECKING:
-    import numpy as np
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.cells import CellRecord
@@ -35,9 +33,43 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.evaluations import EvaluationRecord
     from ietest_fast.experiment.executors import Executor, Outcome
     from ietest_fast.experiment.plan import Plan, PlannedModel
-    from ietest_fast.experiment.resample import Resample
+    from ietest_fast.experiment.search import Resample
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.tasks import Task, TrialTask
+    from ietest_fast.models import Model
+    from ietest_fast.models.protocol import Restores
+
+
+def answer_again(
+    plan: Plan,
+    model: Model,
+    task: CellTask,
+    *,
+    folders: Sequence[Path],
+    further: Mapping[str, FurtherTexts],
+) -> list[bytes]:
+    """Let the kept classifiers of a finished cell answer further test sets."""
+    answers: dict[str, list[NDArray[Any]]] = {key: [] for key in further}
+    for folder in folders:  # one in memory at a time
+        classifier = cast("Restores", model).restore(
+            folder, params=task.params, n_threads=plan.config.n_threads
+        )
+        ask = classifier.predict if len(folders) == 1 else classifier.predict_proba
+        for key, texts in further.items():
+            answers[key].append(ask(texts.split.store, texts.split.original))
+    return [
+        write_evaluation(
+            texts,
+            answers[key][0].astype(np.int8) if len(folders) == 1 else majority(answers[key]),
+            label_names=plan.splits.train.label_names,
+            identity=task.evaluations[key],
+            cell=task.identity,
+            key=key,
+            columns={"model": task.model, **task.resample.columns},
+        )
+        for key, texts in further.items()
+    ]
+
 
 # stage, how much of it is done, how much there is (0 if that is not known)
 Progress = Callable[[str, int, int], None]

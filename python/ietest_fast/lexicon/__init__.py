@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.lexicon.broad_rules import broad_table as broad_table
-    from ietest_fast.lexicon.frequencies import count_nouns as count_nouns
-    from ietest_fast.lexicon.paper_rules import paper_candidates as paper_candidates
-    from ietest_fast.lexicon.paper_rules import paper_table as paper_table
+    from ietest_fast.lexicon.annotator import Tagger as Tagger
     from ietest_fast.lexicon.reviewed import SceneCounter as SceneCounter
+    from ietest_fast.lexicon.reviewed import TaggedWord as TaggedWord
+    from ietest_fast.lexicon.reviewed import TaggedWords as TaggedWords
     from ietest_fast.lexicon.reviewed import reviewed_words as reviewed_words
-    from ietest_fast.lexicon.stemming import porter_stem as porter_stem
     from ietest_fast.lexicon.synonym_table import SynonymTable as SynonymTable
+    from ietest_fast.lexicon.synonym_table import broad_table as broad_table
+    from ietest_fast.lexicon.synonym_table import paper_candidates as paper_candidates
+    from ietest_fast.lexicon.synonym_table import paper_table as paper_table
     from ietest_fast.lexicon.synonym_table import read_block_list as read_block_list
     from ietest_fast.lexicon.tag_cache import TagCache as TagCache
-    from ietest_fast.lexicon.tagged_words import TaggedWord as TaggedWord
-    from ietest_fast.lexicon.tagged_words import TaggedWords as TaggedWords
-    from ietest_fast.lexicon.tagging import Tagger as Tagger
-    from ietest_fast.lexicon.token_tags import UPOS as UPOS
-    from ietest_fast.lexicon.token_tags import TokenTags as TokenTags
+    from ietest_fast.lexicon.token_table import UPOS as UPOS
+    from ietest_fast.lexicon.token_table import TokenTags as TokenTags
     from ietest_fast.lexicon.wordnet import WordNet as WordNet
+    from ietest_fast.lexicon.words import count_nouns as count_nouns
+    from ietest_fast.lexicon.words import porter_stem as porter_stem
 
 __all__ = [
     "UPOS",
@@ -52,17 +52,17 @@ __getattr__, __dir__ = lazy_names(
         "SceneCounter": "reviewed",
         "SynonymTable": "synonym_table",
         "TagCache": "tag_cache",
-        "TaggedWord": "tagged_words",
-        "TaggedWords": "tagged_words",
-        "Tagger": "tagging",
-        "TokenTags": "token_tags",
-        "UPOS": "token_tags",
+        "TaggedWord": "reviewed",
+        "TaggedWords": "reviewed",
+        "Tagger": "annotator",
+        "TokenTags": "token_table",
+        "UPOS": "token_table",
         "WordNet": "wordnet",
-        "broad_table": "broad_rules",
-        "count_nouns": "frequencies",
-        "paper_candidates": "paper_rules",
-        "paper_table": "paper_rules",
-        "porter_stem": "stemming",
+        "broad_table": "synonym_table",
+        "count_nouns": "words",
+        "paper_candidates": "synonym_table",
+        "paper_table": "synonym_table",
+        "porter_stem": "words",
         "read_block_list": "synonym_table",
         "reviewed_words": "reviewed",
     },

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.lexicon.parse_pipelines import ParsePipeline
+from ietest_fast.lexicon.pipelines import Pipeline, resolve_name
 from ietest_fast.lexicon.tag_workers import TagWorkers, Task
-from ietest_fast.lexicon.token_table import TokenTable
+from ietest_fast.lexicon.token_table import TokenParses, TokenTable, TokenTags
 from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.lexicon.tag_cache import TagCache
+
 
 # About what a tagger makes a token of.
 _WORD_OR_MARK = r"\w+|[^\w\s]"
@@ -229,3 +232,74 @@ def find_too_long(texts: pa.Array | pa.ChunkedArray) -> tuple[int, str] | None:
 
 def _say_too_long(size: str, most: str) -> str:
     return f"the text has {size}, of which at most {most} can be tagged; cut it into several rows"
+
+
+class Tagger(Annotator[TokenTags]):
+    """A spaCy pipeline, used for universal tags and the number of common nouns alone.
+
+    Make one with :meth:`load`. It can be pickled: it is loaded again where it arrives.
+    """
+
+    task = "tag"
+    kind = TokenTags
+    # Starting one more process costs as much time as tagging some ten thousand texts.
+    texts_per_process = 15_000
+
+    @classmethod
+    def load(cls, name: str | Path | None = None) -> Self:
+        """Load a pipeline.
+
+        Parameters
+        ----------
+        name
+            None or ``"packaged"``: the small pipeline that comes with this package. Otherwise an
+            installed pipeline package (``"en_core_web_sm"``) or the path of a pipeline's folder.
+
+        Raises
+        ------
+        ResourceError
+            If there is no such pipeline, it cannot be read, it has no component that tags, or
+            the packaged one is damaged.
+        """
+        pipeline = Pipeline.load(resolve_name(name))
+        return cls(pipeline, pipeline.tag)
+
+    def tag(
+        self,
+        texts: pa.Array | pa.ChunkedArray | Sequence[str],
+        *,
+        n_process: int | None = None,
+        cache: TagCache | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> TokenTags:
+        """Tag texts, equal texts once; see :meth:`Annotator.annotate`."""
+        return self.annotate(texts, n_process=n_process, cache=cache, on_progress=on_progress)
+
+
+class Parser(Annotator[TokenParses]):
+    """A spaCy pipeline, used for Penn tags and dependency trees.
+
+    Make one with :meth:`load`. It can be pickled: it is loaded again where it arrives.
+    """
+
+    task = "parse"
+    kind = TokenParses
+    # Starting one more process costs as much time as parsing some thousand texts.
+    texts_per_process = 2_000
+
+    @classmethod
+    def load(cls, name: str | Path | None = None) -> Self:
+        """Load a pipeline."""
+        pipeline = ParsePipeline.load(resolve_name(name))
+        return cls(pipeline, pipeline.parse)
+
+    def parse(
+        self,
+        texts: pa.Array | pa.ChunkedArray | Sequence[str],
+        *,
+        n_process: int | None = None,
+        cache: TagCache | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> TokenParses:
+        """Parse texts, equal texts once; see :meth:`Annotator.annotate`."""
+        return self.annotate(texts, n_process=n_process, cache=cache, on_progress=on_progress)

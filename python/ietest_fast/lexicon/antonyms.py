@@ -101,7 +101,7 @@ def lesk(context: Collection[str], senses: Sequence[GlossedSense]) -> GlossedSen
     Definition and examples count; function words do not. Of several the first, which is WordNet's
     most frequent one, wins. None without senses.
     """
-    from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+    from ietest_fast.lexicon.words import FUNCTION_WORDS
 
     words = set(context) - FUNCTION_WORDS
     best, most = None, -1

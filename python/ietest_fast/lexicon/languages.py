@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+from ietest_fast.lexicon.words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

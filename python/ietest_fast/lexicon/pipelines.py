@@ -1,12 +1,21 @@
-"""spaCy pipelines: found, loaded with what tagging needs, and read off fast."""
+"""Importing thinc, the numerical layer of spaCy, without torch where nothing will miss it.
+
+thinc imports torch wherever it is installed, to offer layers that wrap it. That takes seconds and
+half a gigabyte, in every tagging process, for pipelines that are made of spaCy's own layers. What
+thinc has found at its import stays so for the life of the process; therefore torch is passed by
+only in processes that are this package's own, never in a program that uses it as a library.
+"""
 
 from __future__ import annotations
 
 import configparser
 import functools
 import hashlib
+import importlib
 import re
+import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +26,43 @@ from ietest_fast.atomic import hash_file
 from ietest_fast.errors import ResourceError, shorten_error
 from ietest_fast.files import check_folder, read_json
 from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
-from ietest_fast.lexicon.thinc_import import import_thinc
-from ietest_fast.lexicon.token_table import offsets_of
-from ietest_fast.lexicon.token_tags import NOUN, PLURAL, SINGULAR, UPOS, TokenTags
+from ietest_fast.lexicon.token_table import NOUN, PLURAL, SINGULAR, UPOS, TokenTags, offsets_of
+from ietest_fast.runtime import hide_module, is_own_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from spacy.language import Language
     from spacy.tokens import Doc
+
+
+def import_thinc(config: Mapping[str, Any], own_components: Iterable[str]) -> None:
+    """Import thinc, if that is to be done before a pipeline is loaded."""
+    if "thinc" in sys.modules or "torch" in sys.modules or not is_own_process():
+        return
+    if not _is_made_of_spacy(config, frozenset(own_components)):
+        return
+    with hide_module("torch"):
+        importlib.import_module("thinc.compat")
+
+
+def _is_made_of_spacy(config: Mapping[str, Any], own_components: frozenset[str]) -> bool:
+    settings = list(_settings(config))
+    factories = [value for name, value in settings if name == "factory"]
+    layers = [str(value) for name, value in settings if name in {"@architectures", "@layers"}]
+    return own_components.issuperset(factories) and all(
+        layer.startswith("spacy.") and "torch" not in layer.lower() for layer in layers
+    )
+
+
+def _settings(section: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Go through all names and values of a section and of those inside it."""
+    for name, value in section.items():
+        if isinstance(value, Mapping):
+            yield from _settings(value)
+        else:
+            yield name, value
+
 
 PACKAGED_FOLDER = RESOURCES / "tagger"
 

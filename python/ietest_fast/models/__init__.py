@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from ietest_fast.models.protocol import SearchSpace as SearchSpace
     from ietest_fast.models.protocol import SplitTexts as SplitTexts
     from ietest_fast.models.protocol import check_against_space as check_against_space
-    from ietest_fast.models.registry import load_model as load_model
-    from ietest_fast.models.registry import model_names as model_names
+    from ietest_fast.models.protocol import load_model as load_model
+    from ietest_fast.models.protocol import model_names as model_names
 
 __all__ = [
     "Bounds",
@@ -69,7 +69,7 @@ __getattr__, __dir__ = lazy_names(
         "TextClassifier": "classifiers",
         "as_classifier": "finished",
         "check_against_space": "protocol",
-        "load_model": "registry",
-        "model_names": "registry",
+        "load_model": "protocol",
+        "model_names": "protocol",
     },
 )

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.logits import softmax
-from ietest_fast.models.pooling import pool_texts
+from ietest_fast.models.classifiers import softmax
 from ietest_fast.models.protocol import (
     Bounds,
     Capabilities,
@@ -29,14 +28,14 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
-from ietest_fast.models.ragged import spread
+from ietest_fast.models.ragged import pool_texts, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from ietest_fast.lexicon.token_tags import TokenTags
+    from ietest_fast.lexicon.token_table import TokenTags
 
 # Kinds of words that weigh alike; the last one takes what is in none, but for marks and blanks.
 _KINDS = (("NOUN", "PROPN"), ("VERB",), ("ADJ", "ADV"), ("NUM",))
@@ -78,7 +77,7 @@ class _Words:
 
     @classmethod
     def read(cls, texts: Sequence[str], tags: TokenTags) -> _Words:
-        from ietest_fast.lexicon.token_tags import UPOS
+        from ietest_fast.lexicon.token_table import UPOS
 
         kind_of = np.full(len(UPOS), N_KINDS - 1)
         for kind, names in enumerate(_KINDS):

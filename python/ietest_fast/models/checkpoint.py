@@ -16,7 +16,6 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_folder
-from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.settings import (
     check_kind,
     find_max_length,
@@ -31,6 +30,8 @@ from ietest_fast.models.training import (
     choose_device,
     import_torch,
     multiplies_bf16_fast,
+    pad,
+    plan_batches,
 )
 from ietest_fast.models.vocabularies import (
     TOKENIZER_FILES,
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.models.batching import Batch, Padding
     from ietest_fast.models.tokens import TextTokenizer, TokenStore
+    from ietest_fast.models.training import Batch, Padding
     from ietest_fast.registry import FileNames
 
 _FINGERPRINTED = frozenset({"config.json", *TOKENIZER_FILES})

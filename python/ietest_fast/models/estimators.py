@@ -18,8 +18,8 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.models.foreign import present
-from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import Capabilities, EncodedRows, EncodedSplit
+from ietest_fast.models.ragged import pool_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

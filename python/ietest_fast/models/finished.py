@@ -6,13 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.classifiers import (
-    Inputs,
-    Scores,
-    Unparsed,
-    rename_labels,
-    select_columns,
-)
+from ietest_fast.models.classifiers import Inputs, Scores, Unparsed, rename_labels, select_columns
 from ietest_fast.models.ngrams import is_ngram_folder
 
 if TYPE_CHECKING:
@@ -22,6 +16,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import TextClassifier
+
 
 # Files that the weights of a checkpoint are in.
 _WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
@@ -201,13 +196,13 @@ def _load(place: str | Path, threshold: float | None) -> TextClassifier:
     if not path.exists() and (isinstance(place, Path) or place.startswith((".", "/", "~"))):
         raise InputError("no such folder or file", path=place)
     if is_ngram_folder(path):
-        from ietest_fast.models.ngram_classifier import NgramTextClassifier
+        from ietest_fast.models.ngrams import NgramTextClassifier
 
         _refuse_threshold(threshold)
         return NgramTextClassifier(path)
     is_checkpoint = path.is_dir() and any(any(path.glob(kind)) for kind in _WEIGHTS)
     if path.is_file() or (path.is_dir() and (any(path.glob("*.onnx")) or not is_checkpoint)):
-        from ietest_fast.models.onnx import OnnxClassifier
+        from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 
         return OnnxClassifier.load(path, threshold=threshold)
     from ietest_fast.models.checkpoint import CheckpointClassifier

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.batching import pad, plan_batches
 from ietest_fast.models.checkpoint import (
     TOKEN_BUDGET,
     check_new_folder,
@@ -24,7 +23,7 @@ from ietest_fast.models.checkpoint import (
     read_tokenizer_config,
     save_checkpoint,
 )
-from ietest_fast.models.onnx import OnnxFiles
+from ietest_fast.models.onnx_models.classifier import OnnxFiles
 from ietest_fast.models.token_networks import (
     BYTES_OF_OUTPUT,
     find_mask,
@@ -32,15 +31,15 @@ from ietest_fast.models.token_networks import (
     open_token_network,
     refuse_narrow,
 )
-from ietest_fast.models.training import choose_device, import_torch
+from ietest_fast.models.training import choose_device, import_torch, pad, plan_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from ietest_fast.models.batching import Padding
     from ietest_fast.models.tokens import TextTokenizer, TokenStore
+    from ietest_fast.models.training import Padding
 
     Take = Callable[[NDArray[np.int64], NDArray[np.float32]], None]
     """Is given rows, int64 (b,), and for each the score of every token, float32 (b, V)."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.batching import pad
 from ietest_fast.models.checkpoint import model_inputs
 from ietest_fast.models.masked_lm import TorchMaskedModel
 from ietest_fast.models.tokens import TokenStore
@@ -25,6 +24,7 @@ from ietest_fast.models.training import (
     import_torch,
     make_adamw,
     never,
+    pad,
     plan_epochs,
 )
 

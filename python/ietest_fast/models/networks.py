@@ -11,8 +11,7 @@ import numpy as np
 
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
-from ietest_fast.models.batching import plan_batches
-from ietest_fast.models.logits import ScoringClassifier
+from ietest_fast.models.classifiers import ScoringClassifier
 from ietest_fast.models.protocol import (
     Bounds,
     Capabilities,
@@ -36,6 +35,7 @@ from ietest_fast.models.training import (
     choose_device,
     import_torch,
     never,
+    plan_batches,
     plan_epochs,
 )
 from ietest_fast.models.words import PADDING, UNKNOWN, WordRows, encode_words

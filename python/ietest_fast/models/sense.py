@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.onnx import OnnxFiles
+from ietest_fast.models.onnx_models.classifier import OnnxFiles
 from ietest_fast.models.ragged import Ragged, find_offsets
 from ietest_fast.models.token_networks import (
     find_shift,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.models.onnx import OnnxNetwork
+    from ietest_fast.models.onnx_models.classifier import OnnxNetwork
     from ietest_fast.models.tokens import TokenStore
 
     _Reduction = Callable[[NDArray[np.int64], NDArray[np.float32]], NDArray[np.float32]]
@@ -94,7 +94,7 @@ class SenseModel:
         if not is_checkpoint(path):
             return cls(*open_token_network(OnnxFiles.find(path)), path=path)
         from ietest_fast.models.checkpoint import fingerprint_checkpoint
-        from ietest_fast.models.export import export_sense_model
+        from ietest_fast.models.onnx_models.export import export_sense_model
 
         # The checkpoint's own: another version of torch exports it to other bytes.
         fingerprint = hashlib.sha256(f"sense {fingerprint_checkpoint(path)}".encode()).hexdigest()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from ietest_fast import files
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
-from ietest_fast.models.batching import Padding
 from ietest_fast.models.classifiers import DEFAULT_THRESHOLD, Head
+from ietest_fast.models.training import Padding
 from ietest_fast.plurals import say_count
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.models.tokens import TextTokenizer
+
 
 # Families whose positions begin behind the padding token's id.
 _POSITIONS_AFTER_PADDING = frozenset(

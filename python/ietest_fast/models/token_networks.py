@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.onnx import OnnxNetwork
-from ietest_fast.models.ports import ChosenPorts
+from ietest_fast.models.onnx_models.classifier import OnnxNetwork
+from ietest_fast.models.onnx_models.files import ChosenPorts
 from ietest_fast.models.settings import read_json, read_n_known
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.models.onnx import OnnxFiles
+    from ietest_fast.models.onnx_models.classifier import OnnxFiles
     from ietest_fast.models.tokens import TextTokenizer
 
 BYTES_OF_OUTPUT = 1 << 28

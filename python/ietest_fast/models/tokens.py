@@ -17,9 +17,8 @@ import numpy as np
 
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_file
-from ietest_fast.models.pooling import pool_texts
 from ietest_fast.models.protocol import EncodedSplit
-from ietest_fast.models.ragged import Ragged, Rows, find_offsets, spread
+from ietest_fast.models.ragged import Ragged, Rows, find_offsets, pool_texts, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.consistency_curves import ConsistencyCurve, CurvePoint
     from ietest_fast.report.drawing import Drawn
     from ietest_fast.report.svg import Palette
-    from ietest_fast.stats.bucket_intervals import BucketEstimate
+    from ietest_fast.stats.consistency.intervals import BucketEstimate
 
 MOST_CURVES = 12
 """Of more curves the first so many are drawn; the tables have all."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ietest_fast.plurals import say_count
 from ietest_fast.report.tables import Column, PValue, Range, Table
-from ietest_fast.stats.consistency_comparison import COMPARED_LABELS
+from ietest_fast.stats.consistency.comparison import COMPARED_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.consistency_pairs import ComparedPair
     from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
     from ietest_fast.report.tables import Cell
-    from ietest_fast.stats.consistency import ConsistencyResult
+    from ietest_fast.stats.consistency.measure import ConsistencyResult
     from ietest_fast.stats.intervals import Interval
 
 ALPHA = 0.05

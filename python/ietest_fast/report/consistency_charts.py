@@ -20,7 +20,7 @@ from ietest_fast.report.drawing import (
 )
 from ietest_fast.report.svg import Chart
 from ietest_fast.signs import escape_label, plain_label
-from ietest_fast.stats.consistency_plane import ISO_PVAP, consistency_at
+from ietest_fast.stats.consistency.measure import ISO_PVAP, consistency_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
     from ietest_fast.report.drawing import Drawn
     from ietest_fast.report.svg import Palette
-    from ietest_fast.stats.bucket_intervals import BucketEstimate
-    from ietest_fast.stats.consistency import ConsistencyResult
+    from ietest_fast.stats.consistency.intervals import BucketEstimate
+    from ietest_fast.stats.consistency.measure import ConsistencyResult
 
 MOST_DRAWN = 21
 """Of more classifiers the first so many are drawn; the tables have all."""

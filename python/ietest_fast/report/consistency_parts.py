@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ietest_fast.evaluation.consistency_partition import ConsistencySubsets
     from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
     from ietest_fast.report.tables import Cell, Range
-    from ietest_fast.stats.bucket_intervals import BucketEstimate
+    from ietest_fast.stats.consistency.intervals import BucketEstimate
 
 MEASURE_NAMES = {
     "lexical_distance": "lexical distance",

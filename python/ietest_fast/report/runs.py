@@ -10,8 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, check_sealed, reading
-from ietest_fast.experiment.cells import match, read_cell_artefact, read_predictions
-from ietest_fast.experiment.claim import CELLS
+from ietest_fast.experiment.cells import CELLS, match, read_cell_artefact, read_predictions
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.results import RESULTS, read_results
 from ietest_fast.files import check_file
@@ -152,8 +151,7 @@ class FinishedRun:
         import pyarrow.parquet as pq
 
         from ietest_fast.transform import undo
-        from ietest_fast.transform.edits import read_edits
-        from ietest_fast.transform.net_edits import merge_steps
+        from ietest_fast.transform.edits import merge_steps, read_edits
 
         results = self._from_folder()
         phi = results.transformation_of(self.condition)

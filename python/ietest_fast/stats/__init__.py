@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 from ietest_fast.stats.anytime import AnytimeTestResult, anytime_test
-from ietest_fast.stats.bucket_intervals import BucketEstimate
-from ietest_fast.stats.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.churn import ChurnResult, excess_churn_test
 from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
-from ietest_fast.stats.consistency import ConsistencyResult, measure_consistency
-from ietest_fast.stats.consistency_comparison import ConsistencyComparison, compare_consistency
-from ietest_fast.stats.consistency_plane import consistency_at
-from ietest_fast.stats.corrected_consistency import (
+from ietest_fast.stats.consistency.buckets import BucketCounts, count_buckets
+from ietest_fast.stats.consistency.comparison import (
+    ConsistencyComparison,
+    SubsetComparison,
+    compare_consistency,
+    compare_subsets,
+)
+from ietest_fast.stats.consistency.corrected import (
     ConfidenceStratum,
     CorrectedEstimate,
     CorrectedResult,
     correct_consistency,
 )
-from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.crossed import AlgorithmTestResult, VarianceComponents, algorithm_test
-from ietest_fast.stats.crossed_power import (
-    AlgorithmPlan,
-    AlgorithmPlans,
-    algorithm_power,
-    plan_algorithm,
-    split_variance,
+from ietest_fast.stats.consistency.intervals import BucketEstimate
+from ietest_fast.stats.consistency.measure import (
+    ConsistencyResult,
+    consistency_at,
+    measure_consistency,
 )
-from ietest_fast.stats.dose import dose_response_test
-from ietest_fast.stats.dose_result import DoseResponseResult, Slope, TrendResult
+from ietest_fast.stats.crossed import AlgorithmTestResult, VarianceComponents, algorithm_test
+from ietest_fast.stats.dose import DoseResponseResult, Slope, TrendResult, dose_response_test
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import EstimateResult, estimate
 from ietest_fast.stats.families import CombinedResult, combine
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
-from ietest_fast.stats.heterogeneity import HeterogeneityResult
 from ietest_fast.stats.informedness import (
     Informedness,
     Rate,
     measure_informedness,
     measure_rate,
+    proportion_interval,
 )
-from ietest_fast.stats.intervals import Interval
+from ietest_fast.stats.inputs import check_cost
+from ietest_fast.stats.intervals import Interval, tango_interval, tango_score, wilson_interval
 from ietest_fast.stats.invariance import (
     DEFAULT_MARGIN,
     InvarianceTestResult,
@@ -48,16 +48,19 @@ from ietest_fast.stats.invariance import (
     judge_pairs,
 )
 from ietest_fast.stats.joint import JointTestResult, joint_test
+from ietest_fast.stats.laws.null import (
+    NullHistogram,
+    bin_edges,
+    count_replicates,
+    draw_null_differences,
+    draw_null_scores,
+    intra_cluster_correlation,
+    null_law_of,
+)
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.mean_difference import MeanDifference
 from ietest_fast.stats.multiple import CORRECTIONS, Correction, Decision, bonferroni, decide, holm
-from ietest_fast.stats.null_law import NullHistogram, bin_edges, count_replicates, null_law_of
-from ietest_fast.stats.null_tables import (
-    draw_null_differences,
-    draw_null_scores,
-    intra_cluster_correlation,
-)
 from ietest_fast.stats.outcomes import (
     DEFAULT_N_RESAMPLES,
     FEW_DISCORDANT,
@@ -66,16 +69,25 @@ from ietest_fast.stats.outcomes import (
     draw_t_replicates,
 )
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.paired_result import PairedResult
-from ietest_fast.stats.power import (
+from ietest_fast.stats.planning.crossed import (
+    AlgorithmPlan,
+    AlgorithmPlans,
+    algorithm_power,
+    plan_algorithm,
+    split_variance,
+)
+from ietest_fast.stats.planning.power import (
+    PowerCurve,
+    PowerPlan,
     detectable_difference,
     plan,
     power,
     power_curve,
     sample_size,
 )
-from ietest_fast.stats.power_results import PowerCurve, PowerPlan
-from ietest_fast.stats.proportions import proportion_interval
+from ietest_fast.stats.planning.simulation import SimulationResult, TestSize, simulate
+from ietest_fast.stats.planning.verdicts import pairs_to_decide, verdict_probability
+from ietest_fast.stats.result import PairedResult
 from ietest_fast.stats.robustness import (
     Collapse,
     RobustnessResult,
@@ -86,18 +98,10 @@ from ietest_fast.stats.robustness import (
     robustness,
     signal_to_noise,
 )
-from ietest_fast.stats.score_intervals import tango_interval, tango_score, wilson_interval
 from ietest_fast.stats.scores import ScoreTestResult
-from ietest_fast.stats.simulation import SimulationResult, TestSize, simulate
-from ietest_fast.stats.strata import MOST_STRATA, stratified_test
-from ietest_fast.stats.strata_result import StratifiedResult, StratumResult
-from ietest_fast.stats.subset_comparison import (
-    SubsetComparison,
-    compare_subsets,
-)
-from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
+from ietest_fast.stats.strata import MOST_STRATA, StratifiedResult, StratumResult, stratified_test
+from ietest_fast.stats.symmetry import HeterogeneityResult, SymmetryResult, symmetry_test
 from ietest_fast.stats.unsound import UnsoundnessResult, unsoundness
-from ietest_fast.stats.verdict_power import pairs_to_decide, verdict_probability
 
 __all__ = [
     "CORRECTIONS",

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.inputs import as_clusters, as_outcomes, check_lengths
-from ietest_fast.stats.intervals import Clustering, Differences, upper_level
+from ietest_fast.stats.inputs import (
+    Rng,
+    as_clusters,
+    as_outcomes,
+    check_cost,
+    check_lengths,
+    seed_of,
+)
+from ietest_fast.stats.intervals import Clustering, Differences, invert_tango, upper_level
 from ietest_fast.stats.matched import PairedCounts, format_t
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, outcome_test
-from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.resampling import (
     FEW_UNITS,
     Alternative,
@@ -23,14 +28,12 @@ from ietest_fast.stats.resampling import (
     sum_clusters,
     warn_of_large_units,
 )
-from ietest_fast.stats.result import format_p
-from ietest_fast.stats.score_intervals import invert_tango
+from ietest_fast.stats.result import PairedResult, format_p
 from ietest_fast.stats.scores import histogram_of_types, run_score_test
-from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval
-    from ietest_fast.stats.null_law import NullHistogram
+    from ietest_fast.stats.laws.null import NullHistogram
     from ietest_fast.stats.resampling import UnitTypes
 
 

@@ -13,15 +13,20 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
-from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.drawing import axes_or_new, draw_observed
-from ietest_fast.stats.inputs import as_outcomes, check_lengths, in_one_order
+from ietest_fast.stats.inputs import (
+    Rng,
+    as_outcomes,
+    check_cost,
+    check_lengths,
+    in_one_order,
+    seed_of,
+)
+from ietest_fast.stats.intervals import axes_or_new, draw_observed
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values, mcnemar_test
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import FEW_DISCORDANT, Method, check_engine
 from ietest_fast.stats.result import Result, format_p, format_paper_p
-from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.classifiers import read_classifiers
 from ietest_fast.stats.inputs import (
     as_clusters,
     check_between,
     in_one_order,
     is_number,
     is_outcomes,
+    read_classifiers,
 )
 from ietest_fast.stats.intervals import FEW_TELLING, Interval, check_level
 from ietest_fast.stats.matched import format_t

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.stats.bootstrap_law import bootstrap_intervals
-from ietest_fast.stats.drawing import axes_or_new, draw_intervals, draw_margin
 from ietest_fast.stats.inputs import as_clusters, in_one_order
-from ietest_fast.stats.intervals import Interval, check_level
+from ietest_fast.stats.intervals import (
+    Interval,
+    axes_or_new,
+    check_level,
+    draw_intervals,
+    draw_margin,
+    tango_interval,
+    wilson_interval,
+)
+from ietest_fast.stats.laws.bootstrap import bootstrap_intervals
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, outcome_columns
 from ietest_fast.stats.resampling import count_equal
 from ietest_fast.stats.result import Result
-from ietest_fast.stats.score_intervals import tango_interval, wilson_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

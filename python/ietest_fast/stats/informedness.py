@@ -1,4 +1,4 @@
-"""How much more often something is said where it must hold than where it must not."""
+"""Interval of a share of observations, some of which may belong together."""
 
 from __future__ import annotations
 
@@ -9,17 +9,117 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.bucket_intervals import estimate_measures
-from ietest_fast.stats.bucket_measures import OTHER, UnitTable, find_unit_types
-from ietest_fast.stats.inputs import as_outcomes, in_one_order
-from ietest_fast.stats.intervals import Interval, check_level
+from ietest_fast.stats.consistency.buckets import OTHER, UnitTable, find_unit_types
+from ietest_fast.stats.consistency.intervals import estimate_measures
+from ietest_fast.stats.inputs import as_clusters, as_outcomes, in_one_order
+from ietest_fast.stats.intervals import (
+    Clustering,
+    Differences,
+    Interval,
+    check_level,
+    effective_size,
+    wilson_interval,
+)
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
-from ietest_fast.stats.proportions import proportion_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+
+@in_one_order
+def proportion_interval(
+    outcomes: Sequence[bool] | NDArray[Any], clusters: Any = None, *, confidence_level: float = 0.95
+) -> Interval:
+    """Compute Wilson's (1927) interval of a share, of clustered outcomes at their effective number.
+
+    The effective number is that of outcomes over their design effect, and smaller again where few
+    clusters tell that effect, as for the interval of Korn and Graubard (1998). Without clusters, or
+    with one outcome in each, the interval is Wilson's. Where fewer than 25 clusters hold an outcome
+    that is not the commonest one, they do not tell the design effect, and the size of the largest
+    cluster, which bounds it, is taken for it.
+
+    Parameters
+    ----------
+    outcomes
+        Shape (n,), bool, or 0 and 1; at least one.
+    clusters
+        Shape (n,), labels; equal ones are a cluster. None: outcomes are independent.
+    confidence_level
+        In (0, 1).
+
+    Raises
+    ------
+    InputError
+        If there is no outcome, one is neither 0 nor 1, the confidence level is not in (0, 1), or
+        clusters do not have a label for each outcome.
+    """
+    check_level(confidence_level)
+    if len(outcomes) == 0:
+        raise InputError("there is no outcome, so there is no share of them")
+    values = as_outcomes(outcomes, "outcomes").astype(np.float64)
+    n = values.size
+    size = float(n)
+    if clusters is not None:
+        codes, n_clusters = as_clusters(clusters, n, fewest=1)
+        if n_clusters == 1:
+            size = 1.0  # whatever there is may be the same thing n times
+        else:
+            clustering = Clustering.of_codes(Differences.of(values), codes, n_clusters)
+            size = effective_size(
+                n, n_clusters, clustering.cautious_effect, (1 - confidence_level) / 2
+            )
+    return wilson_interval(float(values.mean()) * size, size, confidence_level=confidence_level)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RatePart:
+    """A rate in a weighted sum."""
+
+    weight: float
+    """Any number."""
+    holds: NDArray[np.bool_]
+    """bool (n,), n at least 1."""
+    units: NDArray[Any]
+    """(n,): labels; equal ones are the same unit in all parts."""
+
+
+def sum_rates(
+    parts: Sequence[RatePart],
+    *,
+    offset: float = 0.0,
+    bounds: tuple[float, float] = (-math.inf, math.inf),
+    confidence_level: float = 0.95,
+) -> tuple[float, Interval | None]:
+    """Compute a weighted sum of rates, and its interval.
+
+    The interval is Student's, with a standard error by the delta method (the infinitesimal
+    jackknife) over units: a unit moves each rate by what its own instances have more than the rate.
+    """
+    from scipy.special import stdtrit
+
+    check_level(confidence_level)
+    if not parts or not all(len(part.holds) for part in parts):
+        raise InputError("a weighted sum of rates needs rates, each of at least one instance")
+    _, codes = np.unique(np.concatenate([part.units for part in parts]), return_inverse=True)
+    n_units = int(codes.max()) + 1
+    moved = np.zeros(n_units)
+    value, start = offset, 0
+    for part in parts:
+        n = len(part.holds)
+        rate = float(part.holds.mean())
+        value += part.weight * rate
+        own = codes[start : start + n]
+        start += n
+        moved += np.bincount(own, weights=part.weight * (part.holds - rate) / n, minlength=n_units)
+    if n_units < 2:
+        return value, None
+    error = math.sqrt(n_units / (n_units - 1) * float(np.square(moved).sum()))
+    reach = -float(stdtrit(n_units - 1, (1 - confidence_level) / 2)) * error
+    low, high = bounds
+    return value, Interval(max(low, value - reach), min(high, value + reach))
+
 
 # The measure of buckets that is a share of all that the units hold.
 _SHARE = "accuracy_micro"

@@ -1,4 +1,4 @@
-"""Columns as people have them (lists, NumPy, pandas, polars, Arrow) made into checked arrays."""
+"""What tests are given, checked: numbers, arrays, tables, seeds, and what it costs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
+from ietest_fast.stats.resampling import check_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
+
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -341,3 +343,240 @@ def _refuse_missing(rows: NDArray[np.int64], name: str) -> None:
         raise InputError(
             f"{name} has {rows.size} missing values (null or NaN)", row=f"row {int(rows[0])}"
         )
+
+
+#: What a test accepts as ``rng``.
+Rng = int | np.integer | np.random.SeedSequence | np.random.Generator | None
+
+
+def seed_of(rng: Any) -> int:
+    """Return the seed that ``rng`` stands for.
+
+    Every test draws from addressed Philox streams, whose key comes from one integer. Results
+    report it as ``seed``; passing it as ``rng`` repeats them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ietest_fast.stats.inputs import seed_of
+    >>> seed_of(0), seed_of(np.random.SeedSequence(7))
+    (0, 7)
+    """
+    if type(rng) is int and rng >= 0:
+        return rng
+    if rng is None:
+        return _first_word(np.random.SeedSequence())
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**63))
+    if isinstance(rng, np.random.SeedSequence):
+        entropy: Any = rng.entropy
+        if isinstance(entropy, (int, np.integer)) and not rng.spawn_key:
+            return int(entropy)
+        return _first_word(rng)
+    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)):
+        raise InputError(
+            f"rng must be an integer, a SeedSequence, a Generator or None, not {rng!r}"
+        )
+    if rng < 0:
+        raise InputError(f"rng must be 0 or more, not {rng}")
+    return int(rng)
+
+
+def _first_word(sequence: np.random.SeedSequence) -> int:
+    return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+#: The power that is aimed at unless another is asked for.
+DEFAULT_POWER = 0.8
+
+#: Discordant pairs that may be expected; enumerating the power at one n then takes ten seconds
+#: on two processors, and in proportion with less.
+MAX_PLANNED_DISCORDANT = 10**6
+
+#: Plans are for at most so many pairs.
+MAX_PLANNED_PAIRS = 10**8
+
+
+def level_of_one_test(alpha: float, n_tests: int, n_threads: int | None = None) -> float:
+    """Return alpha / M, the level to which each of M tests is held."""
+    check_options(alternative="two-sided", n_resamples=1, n_threads=n_threads)
+    check_between(alpha, "alpha", 0, 1)
+    if isinstance(n_tests, bool) or not isinstance(n_tests, (int, np.integer)) or n_tests < 1:
+        raise InputError(f"the number of tests must be 1 or more, not {n_tests}")
+    return alpha / int(n_tests)
+
+
+def check_goal(power: float, level: float) -> None:
+    """Refuse a power that is no goal for a test of this level."""
+    if not is_number(power) or not level < power < 1:
+        raise InputError(f"the power must lie between the level ({level:g}) and 1, not {power!r}")
+
+
+def check_truth(discordance: float, delta: float) -> None:
+    """Refuse a share of discordant pairs and a difference that no pair of versions can have."""
+    check_between(discordance, "the discordance", 0, 1, with_ends=True)
+    check_between(delta, "delta", -1, 1, with_ends=True)
+    if abs(delta) > discordance:
+        raise InputError(
+            f"delta cannot be {delta}: it can be no larger than the share of discordant pairs, "
+            f"{discordance}"
+        )
+
+
+def check_pairs(n: Any) -> int:
+    """Return a number of pairs as an int."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise InputError(f"the number of pairs must be an integer of 1 or more, not {n}")
+    if n > MAX_PLANNED_PAIRS:
+        raise InputError(f"power is enumerated for up to {MAX_PLANNED_PAIRS:,} pairs, not {n:,}")
+    return int(n)
+
+
+def check_enumeration(n_discordant: float, *, n_points: int = 1) -> None:
+    """Refuse to enumerate powers if that took minutes; the time grows with the discordant pairs."""
+    # Fifty points of a curve, each at the limit, would be the work of ten minutes.
+    most = MAX_PLANNED_DISCORDANT * min(n_points, 10)
+    if n_discordant > most:
+        where = "" if n_points == 1 else f" at the {n_points} points of the curve together"
+        remedy = "choose a smaller n" + ("" if n_points == 1 else ", or fewer points")
+        raise InputError(
+            f"{n_discordant:,.0f} discordant pairs are to be expected{where}; enumerating the "
+            f"power of more than {most:,} takes minutes: {remedy}"
+        )
+
+
+def normal_quantile(tail: float) -> float:
+    """Return what a standard normal variable exceeds with probability ``tail``."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(tail))
+
+
+#: Replicates of ``multinomial`` for a test; some hours on two processors.
+MOST_REPLICATES = 10**12
+#: Units that all replicates of ``resample`` draw; a day or so on two processors.
+MOST_DRAWS = 10**14
+#: The same where another method draws from the same law in less time.
+MOST_DRAWS_BESIDE_OTHERS = 10**13
+#: Pairs that ``resample`` lists, at a byte each.
+MOST_LISTED = 2**32
+
+# Draws a second that two processors make, to one digit; for estimates only.
+_REPLICATES_PER_SECOND = 1e8
+_DRAWS_PER_SECOND = 1e9
+
+
+def check_cost(n: int, n_resamples: int, *, method: str, has_exact_law: bool) -> None:
+    """Refuse a Monte Carlo test that would take days or more memory than there is.
+
+    Parameters
+    ----------
+    n
+        Units that a replicate of ``resample`` draws: pairs, or clusters.
+    n_resamples
+        S.
+    method
+        ``multinomial`` or ``resample``.
+    has_exact_law
+        Whether the exact law and ``multinomial`` could be used instead, as for outcomes.
+
+    Raises
+    ------
+    InputError
+        With an estimate of time or memory and what to do instead.
+    """
+    if method == "multinomial":
+        if n_resamples > MOST_REPLICATES:
+            took = _say_seconds(n_resamples / _REPLICATES_PER_SECOND)
+            raise InputError(
+                f"{n_resamples:,} replicates would take about {took}: choose at most "
+                f"{MOST_REPLICATES:,}, or the method exact, which needs none"
+            )
+        return
+    instead = (
+        "choose the method exact, or multinomial, which draws the same law without listing pairs"
+        if has_exact_law
+        else "choose a smaller n_resamples"
+    )
+    if has_exact_law and n > MOST_LISTED:
+        raise InputError(
+            f"the method resample lists every pair: {n:,} pairs need {n / 2**30:,.0f} GiB; "
+            f"{instead}"
+        )
+    most = MOST_DRAWS_BESIDE_OTHERS if has_exact_law else MOST_DRAWS
+    if n * n_resamples > most:
+        took = _say_seconds(n * n_resamples / _DRAWS_PER_SECOND)
+        raise InputError(
+            f"{n_resamples:,} replicates of {n:,} draws each would take about {took}; {instead}"
+        )
+
+
+def _say_seconds(seconds: float) -> str:
+    for unit, size in (("years", 31_557_600), ("days", 86_400), ("hours", 3_600)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:,.0f} seconds"
+
+
+def read_classifiers(
+    original: Any, transformed: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+    """Read the outcomes or scores of M classifiers on both versions of n texts."""
+    a, names = _as_matrix(original, "original")
+    b, names_transformed = _as_matrix(transformed, "transformed")
+    if a.shape[1] != b.shape[1]:
+        raise InputError(f"original has {a.shape[1]} classifiers, but transformed has {b.shape[1]}")
+    check_lengths(original=a, transformed=b)
+    if names is not None and names_transformed is not None and set(names) == set(names_transformed):
+        b = b[:, [names_transformed.index(name) for name in names]]
+    if names is None:
+        names = names_transformed or tuple(f"classifier {i + 1}" for i in range(a.shape[1]))
+    return a, b, names
+
+
+def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
+    """Give a table of scores, shape (n, M), and the columns' names where it has them."""
+    names: list[Any] | None = None
+    if isinstance(values, dict):
+        names, columns = _check_names(values, name), list(values.values())
+    elif hasattr(values, "column_names"):  # Arrow
+        names = _check_names(values.column_names, name)
+        columns = [values.column(i) for i in range(len(names))]
+    elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
+        names = _check_names(values.columns, name)
+        columns = [values[label] for label in names]
+    else:
+        array = values if isinstance(values, np.ma.MaskedArray) else _as_array(values, name)
+        if array.ndim != 2:
+            raise InputError(
+                f"{name} must have a row for each text and a column for each classifier, not the "
+                f"shape {array.shape}"
+            )
+        columns = list(array.T)
+    if not columns:
+        raise InputError(f"{name} has no classifier")
+    labels = [f"{name}, classifier {i + 1}" for i in range(len(columns))]
+    if names is not None:
+        labels = [f"{name}, column {label!r}" for label in names]
+    checked = [as_scores(column, label) for column, label in zip(columns, labels, strict=True)]
+    if len({column.size for column in checked}) > 1:
+        raise InputError(f"the columns of {name} differ in length")
+    return np.column_stack(checked), None if names is None else tuple(map(str, names))
+
+
+def _as_array(values: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # lists of several lengths
+        raise InputError(f"{name} must be a table: {error}") from None
+
+
+def _check_names(labels: Iterable[Any], name: str) -> list[Any]:
+    names = list(labels)
+    texts = [str(label) for label in names]
+    for i, text in enumerate(texts):
+        if text in texts[:i]:
+            raise InputError(
+                f"{name} has two columns {text!r}: names must tell the classifiers apart"
+            )
+    return names

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.errors import InputError
+from ietest_fast.signs import escape_label
 from ietest_fast.stats.inputs import as_clusters, check_between
 from ietest_fast.stats.resampling import count_equal, design_effect, have_no_spread, to_squarable
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike, NDArray
+
+    from ietest_fast.stats.matched import PairedCounts
     from ietest_fast.stats.resampling import Alternative
 
 
@@ -155,3 +161,186 @@ def effective_size(n: int, n_clusters: int | None, effect: float | None, tail: f
     # Student's quantiles say how much less surely so few clusters tell the variance.
     freedom = float(stdtrit(n - 1, tail) / stdtrit(n_clusters - 1, tail)) ** 2
     return min(float(n), n / effect * freedom)
+
+
+def tango_score(counts: PairedCounts, delta: float) -> float:
+    r"""Compute Tango's (1998) score statistic of H0: delta = ``delta``.
+
+    .. math:: T(\delta) = \frac{n_{10} - n_{01} - n\delta}
+                              {\sqrt{n\,(2\tilde q + \delta(1-\delta))}},
+
+    where q is the maximum-likelihood estimate of P(only the transformed version is right) if
+    P(only the original is right) = q + delta: the larger root of
+
+    .. math:: 2n\,q^2 + \bigl((2n - n_{10} + n_{01})\delta - n_{10} - n_{01}\bigr)q
+              - n_{01}\,\delta(1-\delta) = 0.
+
+    At delta = 0 it is D / sqrt(k), the signed root of McNemar's statistic.
+
+    Parameters
+    ----------
+    counts
+        The four counts.
+    delta
+        In [-1, 1].
+
+    Returns
+    -------
+    float
+        Decreasing in delta; close to standard normal if ``delta`` is the truth. 0 for 0 / 0.
+    """
+    # The same as tango_scores, which takes twenty times as long for one table.
+    n = counts.n
+    gap = counts.d - n * delta
+    # With the roles exchanged if need be, delta >= 0 and no term below cancels another.
+    b, c = (counts.n10, counts.n01) if delta >= 0 else (counts.n01, counts.n10)
+    size = abs(delta)
+    constant = c * size * (1 - size)
+    linear = (2 * n - b + c) * size - b - c
+    root = math.sqrt(linear * linear + 8 * n * constant)
+    q = 2 * constant / (linear + root) if linear > 0 else (root - linear) / (4 * n)
+    variance = n * (2 * q + size * (1 - size))
+    if variance <= 0:
+        return 0.0 if gap == 0 else math.copysign(math.inf, gap)
+    return gap / math.sqrt(variance)
+
+
+def tango_scores(n: ArrayLike, n10: ArrayLike, n01: ArrayLike, delta: float) -> NDArray[np.float64]:
+    """Compute :func:`tango_score` for many tables."""
+    n, n10, n01 = (np.asarray(each, dtype=np.float64) for each in (n, n10, n01))
+    gap = n10 - n01 - n * delta
+    b, c = (n10, n01) if delta >= 0 else (n01, n10)
+    size = abs(delta)
+    constant = c * size * (1 - size)
+    linear = (2 * n - b + c) * size - b - c
+    root = np.sqrt(linear * linear + 8 * n * constant)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        q = np.where(linear > 0, 2 * constant / (linear + root), (root - linear) / (4 * n))
+        variance = np.maximum(n * (2 * q + size * (1 - size)), 0)
+        return np.where(gap == 0, 0.0, gap / np.sqrt(variance))
+
+
+def tango_interval(counts: PairedCounts, *, confidence_level: float = 0.95) -> Interval:
+    """Give Tango's (1998) score interval for delta: all delta with abs(T(delta)) <= z.
+
+    Parameters
+    ----------
+    counts
+        The four counts.
+    confidence_level
+        In (0, 1).
+
+    Returns
+    -------
+    Interval
+        Inside [-1, 1]; it holds the estimate, and has a width even where no pair is discordant.
+
+    Raises
+    ------
+    InputError
+        If the confidence level is not in (0, 1).
+    """
+    check_level(confidence_level)
+    return invert_tango(counts, NormalDist().inv_cdf((1 + confidence_level) / 2))
+
+
+def invert_tango(counts: PairedCounts, z: float) -> Interval:
+    """Give all delta with abs(T(delta)) <= z, T being :func:`tango_score`."""
+    middle = counts.delta
+    return Interval(
+        _bisect(lambda delta: tango_score(counts, delta) <= z, -1.0, middle),
+        -_bisect(lambda delta: tango_score(counts, -delta) >= -z, -1.0, -middle),
+    )
+
+
+def _bisect(holds: Any, outside: float, inside: float) -> float:
+    """Halve down to the smallest number at which ``holds``: it does inside, and not below."""
+    if holds(outside):
+        return outside
+    while True:
+        middle = (outside + inside) / 2
+        if middle in (outside, inside):
+            return inside
+        if holds(middle):
+            inside = middle
+        else:
+            outside = middle
+
+
+def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.95) -> Interval:
+    """Give Wilson's (1927) score interval for a proportion.
+
+    Parameters
+    ----------
+    successes, n
+        Counts, 0 <= successes <= n, n > 0; no whole numbers if they are effective ones.
+    confidence_level
+        In (0, 1).
+
+    Raises
+    ------
+    InputError
+        If the counts are impossible or the confidence level is not in (0, 1).
+    """
+    check_level(confidence_level)
+    if not 0 <= successes <= n or n <= 0:
+        raise InputError(f"{successes} of {n} is no proportion")
+    z = NormalDist().inv_cdf((1 + confidence_level) / 2)
+    p = successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return Interval(
+        0.0 if successes == 0 else max(0.0, centre - half),
+        1.0 if successes == n else min(1.0, centre + half),
+    )
+
+
+def axes_or_new(ax: Any) -> Any:
+    """Return matplotlib axes: those given, or of a new figure."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.subplots()[1]
+
+
+def draw_observed(ax: Any, value: float, *, low: float, high: float, name: str) -> None:
+    """Draw an observed statistic as a line, at the edge if it lies beyond."""
+    shown = min(max(value, low), high)
+    beyond = "" if shown == value else f" ({name} = {value:.4g}, beyond the edge)"
+    ax.axvline(shown, color="black", label=f"observed{beyond}")
+
+
+def draw_intervals(ax: Any, estimate: float, intervals: Sequence[tuple[str, Interval]]) -> None:
+    """Draw an estimate and intervals of it, each in a row, from the top down."""
+    for row, (_, interval) in enumerate(intervals):
+        ax.plot([interval.low, interval.high], [row, row], color="C0", linewidth=2, marker="|")
+        ax.plot([estimate], [row], color="C0", marker="o")
+    ax.set_yticks(range(len(intervals)), [escape_label(name) for name, _ in intervals])
+    ax.set_ylim(len(intervals) - 0.5, -0.5)
+
+
+def draw_margin(ax: Any, margin: float) -> None:
+    """Draw the region in which differences do not matter."""
+    ax.axvspan(-margin, margin, alpha=0.15, color="C2", label=f"margin ±{margin:g}")
+
+
+def draw_p_values(
+    ax: Any,
+    names: Sequence[str],
+    p_values: Sequence[float],
+    p_adjusted: Sequence[float],
+    *,
+    alpha: float,
+) -> None:
+    """Draw p-values before and after a correction, each test in a row, and the level."""
+    least = min([alpha, *(p for p in [*p_values, *p_adjusted] if p > 0)]) / 10
+    rows = np.arange(len(names))
+    for values, marker, label in ((p_values, "|", "p"), (p_adjusted, "o", "adjusted p")):
+        # There is no 0 on a scale of logarithms: such a p is drawn at its lower end.
+        shown = np.maximum(np.asarray(values, dtype=np.float64), least)
+        ax.plot(shown, rows, linestyle="none", marker=marker, color="C0", label=label)
+    ax.axvline(alpha, color="black", linestyle="--", label=f"α = {alpha:g}")
+    ax.set_xscale("log")
+    ax.set_yticks(rows, [escape_label(name) for name in names])
+    ax.set_ylim(len(names) - 0.5, -0.5)

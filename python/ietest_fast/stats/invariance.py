@@ -11,18 +11,19 @@ from ietest_fast.plurals import say_count
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
 from ietest_fast.stats.inputs import (
+    Rng,
     as_clusters,
     as_outcomes,
     check_between,
     check_label_kinds,
     check_lengths,
     in_one_order,
+    seed_of,
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result, format_p
 from ietest_fast.stats.robustness import is_collapsed
-from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.strata import MOST_LABELS, judge_strata, number_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
-    from ietest_fast.stats.strata_result import StratifiedResult
+    from ietest_fast.stats.strata import StratifiedResult
 
 DEFAULT_MARGIN = 0.01
 

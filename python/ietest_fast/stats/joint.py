@@ -10,9 +10,15 @@ import numpy as np
 
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
-from ietest_fast.stats.classifiers import read_classifiers
-from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.inputs import as_clusters, in_one_order, is_outcomes
+from ietest_fast.stats.inputs import (
+    Rng,
+    as_clusters,
+    check_cost,
+    in_one_order,
+    is_outcomes,
+    read_classifiers,
+    seed_of,
+)
 from ietest_fast.stats.intervals import Differences
 from ietest_fast.stats.matched import PairedCounts, format_t
 from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
@@ -27,7 +33,6 @@ from ietest_fast.stats.resampling import (
     sum_clusters,
 )
 from ietest_fast.stats.result import Result, format_p
-from ietest_fast.stats.seeds import Rng, seed_of
 from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:

@@ -13,9 +13,8 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.runtime import core
-from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.inputs import in_one_order
-from ietest_fast.stats.intervals import upper_level
+from ietest_fast.stats.inputs import Rng, check_cost, in_one_order, seed_of
+from ietest_fast.stats.intervals import invert_tango, upper_level
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.outcomes import (
     Method,
@@ -26,8 +25,6 @@ from ietest_fast.stats.outcomes import (
     run_engine,
 )
 from ietest_fast.stats.result import Result, format_p, format_paper_p
-from ietest_fast.stats.score_intervals import invert_tango
-from ietest_fast.stats.seeds import Rng, seed_of
 
 if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval

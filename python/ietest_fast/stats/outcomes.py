@@ -15,21 +15,18 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
-from ietest_fast.stats.costs import check_cost
-from ietest_fast.stats.intervals import upper_level
+from ietest_fast.stats.inputs import Rng, check_cost, seed_of
+from ietest_fast.stats.intervals import invert_tango, upper_level
+from ietest_fast.stats.laws.null import null_law_of
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, format_t
-from ietest_fast.stats.null_law import null_law_of
-from ietest_fast.stats.paired_result import PairedResult
 from ietest_fast.stats.resampling import Alternative, check_options
-from ietest_fast.stats.result import format_p, format_paper_p
-from ietest_fast.stats.score_intervals import invert_tango
-from ietest_fast.stats.seeds import Rng, seed_of
+from ietest_fast.stats.result import PairedResult, format_p, format_paper_p
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.stats.intervals import Interval
-    from ietest_fast.stats.null_law import NullHistogram
+    from ietest_fast.stats.laws.null import NullHistogram
 
 Method = Literal["exact", "multinomial", "resample"]
 METHODS: tuple[str, ...] = get_args(Method)

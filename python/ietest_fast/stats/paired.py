@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+import ietest_fast
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.inputs import in_one_order
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.stats.inputs import Rng
     from ietest_fast.stats.outcomes import PairedTestResult
-    from ietest_fast.stats.paired_result import PairedResult
     from ietest_fast.stats.resampling import Alternative
-    from ietest_fast.stats.seeds import Rng
+    from ietest_fast.stats.result import PairedResult
     from ietest_fast.stats.studentised import NullLaw
+
 
 _PERCENT = 10
 
@@ -214,3 +216,29 @@ def _say_units(a: NDArray[np.float64], b: NDArray[np.float64]) -> None:
                 IetestWarning,
                 stacklevel=3,
             )
+
+
+def clean_field(text: object) -> str:
+    """Make a text fit for a name in a signature: the separators cannot stand inside it."""
+    return "".join("_" if c in "|:@" or c.isspace() else c for c in str(text))
+
+
+def write_signature(kind: str, **fields: object) -> str:
+    """Join fields to ``kind|name:value|...|v:VERSION``; None leaves a field out."""
+    parts = [f"{name}:{value}" for name, value in fields.items() if value is not None]
+    return "|".join([kind, *parts, f"v:{ietest_fast.__version__}"])
+
+
+def sign_test(result: PairedTestResult, **fields: object) -> str:
+    """Sign one paired test."""
+    replicates = "" if result.n_resamples is None else f"{result.n_resamples}."
+    return write_signature(
+        "test",
+        n=result.n,
+        k=result.counts.k,
+        S=f"{replicates}{result.method}",
+        stat="t",
+        alt=result.alternative.removesuffix("-sided"),
+        seed=result.seed,
+        **fields,
+    )

@@ -32,8 +32,8 @@ from ietest_fast.templates.formulas import (
     Visited,
     terms_of,
 )
-from ietest_fast.templates.miniscope import is_free_in_term, miniscope
-from ietest_fast.templates.printing import print_formula
+from ietest_fast.templates.normal_form import is_free_in_term, miniscope
+from ietest_fast.templates.parsing import print_formula
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

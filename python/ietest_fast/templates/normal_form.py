@@ -1,19 +1,19 @@
-"""Monotone normal form: negations stand before atoms only.
-
-Two quantifiers are enough: *at least n* entities satisfy a body, and *all but at most n* do. The
-form is monotone: if a part of it is replaced by something weaker, the whole becomes weaker.
-"""
+"""Definite descriptions as quantifiers (Russell 1905)."""
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, assert_never
 
-from ietest_fast.templates.descriptions import spell_out
 from ietest_fast.templates.formulas import (
     And,
     AsTall,
     AtLeast,
+    Constant,
+    Description,
+    Domain,
     Equal,
     Exactly,
     ForAll,
@@ -21,14 +21,93 @@ from ietest_fast.templates.formulas import (
     Not,
     Or,
     SameHeight,
+    Sort,
     Taller,
     Variable,
     Visited,
+    constants_of,
+    exists,
+    parts_of,
+    rename,
     terms_of,
 )
+from ietest_fast.templates.parsing import print_formula
 
 if TYPE_CHECKING:
-    from ietest_fast.templates.formulas import Atom, Constant, Domain, Formula
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ietest_fast.templates.formulas import Atom, Formula, Term
+
+
+def spell_out(formula: Formula) -> Formula:
+    """Return a formula that is true in the same worlds and has no descriptions.
+
+    An atom A(ιy φ(y)) becomes ¬∃≥2 y φ(y) ∧ ∃y (φ(y) ∧ A(y)). Every bound variable gets a name of
+    its own, so nothing is bound by a quantifier that it did not belong to.
+    """
+    # No template can have such names.
+    return _spell_out(formula, {}, (f"#{number}" for number in count()))
+
+
+def _spell_out(  # noqa: PLR0911 - one line for each kind
+    formula: Formula, names: Mapping[str, str], fresh: Iterator[str]
+) -> Formula:
+    match formula:
+        case Not(body):
+            return Not(_spell_out(body, names, fresh))
+        case And(parts):
+            return And(tuple(_spell_out(part, names, fresh) for part in parts))
+        case Or(parts):
+            return Or(tuple(_spell_out(part, names, fresh) for part in parts))
+        case Implies(antecedent, consequent):
+            return Implies(
+                _spell_out(antecedent, names, fresh), _spell_out(consequent, names, fresh)
+            )
+        case ForAll(variable, domain, body):
+            name = next(fresh)
+            return ForAll(name, domain, _spell_out(body, {**names, variable: name}, fresh))
+        case AtLeast(number, variable, domain, body):
+            name = next(fresh)
+            body = _spell_out(body, {**names, variable: name}, fresh)
+            return AtLeast(number, name, domain, body)
+        case Exactly(number, variable, domain, body):
+            name = next(fresh)
+            body = _spell_out(body, {**names, variable: name}, fresh)
+            return Exactly(number, name, domain, body)
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
+            return _spell_out_atom(formula, names, fresh)
+        case _:
+            assert_never(formula)
+
+
+def _spell_out_atom(atom: Atom, names: Mapping[str, str], fresh: Iterator[str]) -> Formula:
+    terms = terms_of(atom)
+    for place, term in enumerate(terms):
+        if isinstance(term, Description):
+            # Twice, as what is bound gets a name for each.
+            many, one = next(fresh), next(fresh)
+            fits_many = _spell_out(term.body, {**names, term.variable: many}, fresh)
+            fits_one = _spell_out(term.body, {**names, term.variable: one}, fresh)
+            # What stands for the described entity is free here, and named as it is.
+            said = _replace(atom, place, Variable(one))
+            said_of = _spell_out_atom(said, {**names, one: one}, fresh)
+            return And(
+                (
+                    Not(AtLeast(2, many, term.domain, fits_many)),
+                    exists(one, term.domain, And((fits_one, said_of))),
+                )
+            )
+    return type(atom)(*(_rename(term, names) for term in terms))
+
+
+def _replace(atom: Atom, place: int, term: Term) -> Atom:
+    terms = list(terms_of(atom))
+    terms[place] = term
+    return type(atom)(*terms)
+
+
+def _rename(term: Term, names: Mapping[str, str]) -> Term:
+    return Variable(names.get(term.name, term.name)) if isinstance(term, Variable) else term
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +251,191 @@ def substitute(form: Form, variable: str, constant: Constant) -> Form:
             return AllBut(number, bound, domain, substitute(body, variable, constant))
         case _:
             assert_never(form)
+
+
+def miniscope(formula: Formula) -> Formula:  # noqa: PLR0911 - one line for each kind
+    """Return a formula that means the same, with universal quantifiers as far in as they can be.
+
+    ``all y in Pe: all z in Pl: V(x, y) & V(x, z)`` becomes ``(all y in Pe: V(x, y)) & (all z in Pl:
+    V(x, z))``, as there is at least one person and one place. Conjunctions in conjunctions become
+    one.
+    """
+    match formula:
+        case ForAll(variable, domain, body):
+            return _move(variable, ForAll(variable, domain, miniscope(body)))
+        case Not(body):
+            return Not(miniscope(body))
+        case And(parts):
+            return And(_flat(tuple(miniscope(part) for part in parts)))
+        case Or(parts):
+            return Or(tuple(miniscope(part) for part in parts))
+        case Implies(antecedent, consequent):
+            return Implies(miniscope(antecedent), miniscope(consequent))
+        case AtLeast(number, variable, domain, body):
+            return AtLeast(number, variable, domain, miniscope(body))
+        case Exactly(number, variable, domain, body):
+            return Exactly(number, variable, domain, miniscope(body))
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
+            return type(formula)(*(_miniscope_term(term) for term in terms_of(formula)))
+        case _:
+            assert_never(formula)
+
+
+def is_free(variable: str, formula: Formula) -> bool:
+    """Say whether a variable is free in a formula."""
+    match formula:
+        case Not(body):
+            return is_free(variable, body)
+        case And(parts) | Or(parts):
+            return any(is_free(variable, part) for part in parts)
+        case Implies(antecedent, consequent):
+            return is_free(variable, antecedent) or is_free(variable, consequent)
+        case ForAll(bound, _, body) | AtLeast(_, bound, _, body) | Exactly(_, bound, _, body):
+            return bound != variable and is_free(variable, body)
+        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
+            return any(is_free_in_term(variable, term) for term in terms_of(formula))
+        case _:
+            assert_never(formula)
+
+
+def is_free_in_term(variable: str, term: Term) -> bool:
+    """Say whether a variable is free in a term."""
+    if isinstance(term, Description):
+        return term.variable != variable and is_free(variable, term.body)
+    return term == Variable(variable)
+
+
+def _move(variable: str, formula: ForAll) -> Formula:
+    """Move a universal quantifier into a conjunction, or leave it out if it binds nothing."""
+    if not is_free(variable, formula.body):
+        return formula.body
+    if isinstance(formula.body, And):
+        parts = (ForAll(variable, formula.domain, part) for part in formula.body.parts)
+        return And(_flat(tuple(_move(variable, part) for part in parts)))
+    return formula
+
+
+def _flat(parts: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    return tuple(
+        inner for part in parts for inner in (part.parts if isinstance(part, And) else (part,))
+    )
+
+
+def _miniscope_term(term: Term) -> Term:
+    if isinstance(term, Description):
+        return Description(term.variable, term.domain, miniscope(term.body))
+    return term
+
+
+Subject = tuple[str, Sort]
+"""What a formula speaks of: ``("visits", sort)``, ``("all", sort)`` or ``("heights", person)``."""
+
+_MOST_REMEMBERED = 2**12
+
+HEIGHTS: Subject = ("heights", Sort.PERSON)
+
+
+def split(formula: Formula) -> tuple[Formula, ...]:
+    """Return parts of a conjunction that have nothing in common but named entities.
+
+    At most one of them speaks of a sort as a whole, so a world of the conjunction has as many of it
+    as a world of this part.
+    """
+    groups: list[tuple[set[Subject], list[Formula]]] = []
+    for conjunct in _conjuncts(formula):
+        subjects, members = set(subjects_of(conjunct)), [conjunct]
+        apart = []
+        for other_subjects, others in groups:
+            if subjects.isdisjoint(other_subjects):
+                apart.append((other_subjects, others))
+            else:
+                subjects |= other_subjects
+                members = [*others, *members]
+        groups = [*apart, (subjects, members)]
+    return tuple(And(tuple(members)) for _, members in groups)
+
+
+@functools.lru_cache(_MOST_REMEMBERED)
+def subjects_of(formula: Formula) -> frozenset[Subject]:
+    """Return what a formula speaks of."""
+    return frozenset(_subjects(formula, {}))
+
+
+def quantified_sorts(formula: Formula) -> frozenset[Sort]:
+    """Return the sorts of which a formula speaks as a whole."""
+    return frozenset(sort for kind, sort in subjects_of(formula) if kind == "all")
+
+
+def _conjuncts(formula: Formula) -> Iterable[Formula]:
+    if isinstance(formula, And):
+        for part in formula.parts:
+            yield from _conjuncts(part)
+    else:
+        yield formula
+
+
+def _subjects(formula: Formula, bound: Mapping[str, Domain]) -> Iterable[Subject]:
+    if isinstance(formula, ForAll | AtLeast | Exactly):
+        yield from (("all", sort) for sort in formula.domain.sorts)
+        yield from _subjects(formula.body, {**bound, formula.variable: formula.domain})
+        return
+    if not isinstance(formula, Visited | Taller | AsTall | SameHeight | Equal):
+        for part in parts_of(formula):
+            yield from _subjects(part, bound)
+        return
+    for term in terms_of(formula):
+        if isinstance(term, Description):
+            yield from (("all", sort) for sort in term.domain.sorts)
+            yield from _subjects(term.body, {**bound, term.variable: term.domain})
+    if isinstance(formula, Visited):
+        yield from (("visits", sort) for sort in _sorts_of(formula.visited, bound))
+    elif isinstance(formula, Taller | AsTall | SameHeight):
+        yield HEIGHTS
+
+
+def _sorts_of(term: Term, bound: Mapping[str, Domain]) -> tuple[Sort, ...]:
+    if isinstance(term, Constant):
+        return (term.sort,)
+    if isinstance(term, Variable):
+        return bound[term.name].sorts
+    return term.domain.sorts
+
+
+def canonical(
+    formula: Formula, others: Iterable[Constant]
+) -> tuple[Formula, dict[Constant, Constant]]:
+    """Return a formula with numbers for names, its parts in an order that names do not change.
+
+    Formulas of which this is the same say the same of other entities; not all such formulas are
+    found, as two parts of one pattern stay in their order.
+    """
+    ordered = _ordered(formula)
+    names = {
+        each: Constant(str(number), each.sort)
+        for number, each in enumerate((*constants_of(ordered), *others))
+    }
+    return rename(ordered, names), names
+
+
+def _ordered(formula: Formula) -> Formula:
+    """Return a formula whose conjuncts and disjuncts are in the order of their patterns."""
+    match formula:
+        case Not(body):
+            return Not(_ordered(body))
+        case And(parts) | Or(parts):
+            return type(formula)(tuple(sorted(map(_ordered, parts), key=_pattern)))
+        case _:
+            return formula
+
+
+@functools.lru_cache(_MOST_REMEMBERED)
+def _pattern(formula: Formula) -> str:
+    """Return a formula with numbers for its names."""
+    numbered = {
+        each: Constant(f"{each.sort.value}-{number}", each.sort)
+        for number, each in enumerate(constants_of(formula))
+    }
+    try:
+        return print_formula(rename(formula, numbered))
+    except ValueError:  # without parts
+        return repr(rename(formula, numbered))

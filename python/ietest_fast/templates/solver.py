@@ -11,13 +11,17 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.bounds import Bounded, bound
-from ietest_fast.templates.canonical import canonical
-from ietest_fast.templates.components import HEIGHTS, quantified_sorts, split, subjects_of
 from ietest_fast.templates.formulas import And, Constant, Not, Sort, constants_of
-from ietest_fast.templates.grounding import Grounding, TooLargeError, check_size
+from ietest_fast.templates.grounding import Bounded, Grounding, TooLargeError, bound, check_size
 from ietest_fast.templates.interpretation import Interpretation, is_true
-from ietest_fast.templates.normal_form import normalise
+from ietest_fast.templates.normal_form import (
+    HEIGHTS,
+    canonical,
+    normalise,
+    quantified_sorts,
+    split,
+    subjects_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,23 +1,29 @@
-"""Templates: premises and a hypothesis as schemas, and the label that all their shapes have.
-
-A *shape* of a template has numbers for its sizes and indices. It is a pair of formulas about named
-entities, whose label is proved; names of people and places make texts of it.
-"""
+"""Why premises and a hypothesis do not have a label: a world that shows it."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.formulas import Constant, Sort, constants_of, rename
+from ietest_fast.templates.formulas import (
+    And,
+    AtLeast,
+    Constant,
+    Exactly,
+    ForAll,
+    Implies,
+    Not,
+    Or,
+    Sort,
+    constants_of,
+    rename,
+)
 from ietest_fast.templates.lexing import TemplateError
-from ietest_fast.templates.masking import STRONGER, strengthen
-from ietest_fast.templates.refuting import refute
 from ietest_fast.templates.schemas import (
     MOST_PARTS,
     Budget,
@@ -26,15 +32,86 @@ from ietest_fast.templates.schemas import (
     instantiate,
     place_of,
 )
-from ietest_fast.templates.solver import Label, label_of
+from ietest_fast.templates.solver import Label, find_world, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ietest_fast.templates.formulas import Formula
+    from ietest_fast.templates.interpretation import Interpretation
     from ietest_fast.templates.lexing import Token
     from ietest_fast.templates.schemas import Index, NamedTerm, Schema
+
+
+MOST_SAID = 8
+"""Visits of a world that are named."""
+
+
+def refute(premises: Sequence[Formula], hypothesis: Formula, label: Label) -> str:
+    """Say why premises and a hypothesis do not have a label."""
+    true = None if label is Label.ENTAILMENT else find_world(And((*premises, hypothesis)))
+    if label is Label.CONTRADICTION and true is not None:
+        return f"the hypothesis can be true: {describe_world(true)}"
+    false = find_world(And((*premises, Not(hypothesis))))
+    if label is Label.ENTAILMENT and false is not None:
+        return f"the hypothesis can be false: {describe_world(false)}"
+    return f"the hypothesis is never {'true' if true is None else 'false'}"
+
+
+def describe_world(world: Interpretation) -> str:
+    """Say in the syntax of formulas who has visited what in a world, and who is taller than whom.
+
+    Entities without a name are ``#1``, ``#2`` and so on, people first; they are listed.
+    """
+    unnamed = [each for each in (*world.people, *world.places) if each.name.startswith("#")]
+    names = {each: each.name for each in (*world.people, *world.places)}
+    names |= {each: f"#{number}" for number, each in enumerate(unnamed, start=1)}
+    visits = sorted(f"V({names[visitor]}, {names[visited]})" for visitor, visited in world.visits)
+    if len(visits) > MOST_SAID:
+        visits[MOST_SAID:] = [f"{len(visits) - MOST_SAID} other visits"]
+    said = ", ".join(visits) or "nobody has visited anything"
+    if len(set(world.heights.values())) > 1:
+        order = sorted(world.people, key=lambda each: (-world.heights[each], names[each]))
+        marks = [
+            "",
+            *(
+                " > " if world.heights[one] > world.heights[two] else " == "
+                for one, two in itertools.pairwise(order)
+            ),
+        ]
+        said += "; " + "".join(
+            f"{mark}{names[each]}" for mark, each in zip(marks, order, strict=True)
+        )
+    kinds = {Sort.PERSON: "person", Sort.PLACE: "place"}
+    return said + "".join(f"; there is also a {kinds[each.sort]} {names[each]}" for each in unnamed)
+
+
+STRONGER = {"or": "'and'", "some": "'every'", "number": "a greater number"}
+"""What says more than a word that can be masked."""
+
+
+def strengthen(  # noqa: PLR0911 - one line for each kind
+    formula: Formula, what: str
+) -> Formula:
+    """Return what a hypothesis says with a stronger word in the place of the masked one."""
+    match formula:
+        case Or(parts) if what == "or":
+            return And(tuple(strengthen(each, what) for each in parts))
+        case AtLeast(1, variable, domain, body) if what == "some":
+            return ForAll(variable, domain, strengthen(body, what))
+        case AtLeast(number, variable, domain, body) if what == "number" and number > 1:
+            return AtLeast(number + 1, variable, domain, body)
+        case Not(Exactly(0, variable, domain, body)) if what == "number":
+            return AtLeast(2, variable, domain, body)
+        case And(parts) | Or(parts):
+            return replace(formula, parts=tuple(strengthen(each, what) for each in parts))
+        case Implies(antecedent, consequent):
+            return Implies(antecedent, strengthen(consequent, what))
+        case ForAll(body=body) | AtLeast(body=body):
+            return replace(formula, body=strengthen(body, what))
+        case _:
+            return formula
 
 
 @dataclass(frozen=True)

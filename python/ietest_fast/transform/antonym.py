@@ -14,7 +14,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from ietest_fast.lexicon.antonyms import GlossedSense, Senses, lesk, lesk_as_nltk
-from ietest_fast.transform.antonym_words import SEXED, antonym_words
+from ietest_fast.transform.antonym_words import SEXED, antonym_words, fits_caption, says_one_thing
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
 from ietest_fast.transform.edits import ARTICLE_RULE
 from ietest_fast.transform.kinds import (
@@ -24,13 +24,13 @@ from ietest_fast.transform.kinds import (
     TransformationKind,
 )
 from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
-from ietest_fast.transform.sure_opposites import fits_caption, says_one_thing
 from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from ietest_fast.lexicon import Tagger
+
 
 LABEL = "contradiction"
 RULE = "antonym"
@@ -75,7 +75,7 @@ class Antonym(BaseTransformation):
     new house is sold* need not contradict *an old house is sold*, and the careful rules only
     replace what a plain sentence of one clause says of something definite, or its subject: *the
     house is new*, *the man slept in the house*
-    (:func:`ietest_fast.transform.sure_opposites.says_one_thing`)."""
+    (:func:`ietest_fast.transform.antonym_words.says_one_thing`)."""
     rules: Literal["careful", "paper"] = "careful"
     """``"careful"``: the packaged pairs of common nouns and adjectives, where what stands beside
     the word allows it, as :class:`~ietest_fast.transform.TaggedSubstitution` finds out; with

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.transform.noun_phrases import is_common
-from ietest_fast.transform.statements import are_single_sentences, are_statements
-from ietest_fast.transform.sure_quantities import has_finite_verb
+from ietest_fast.transform.numerical import has_finite_verb
+from ietest_fast.transform.sentences import are_single_sentences, are_statements
+from ietest_fast.transform.syntax.trees import is_common
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -1,6 +1,6 @@
-"""Competence with numbers: pairs that follow from a quantity, or contradict it.
+"""Which sentences say a quantity so plainly that it is sure what follows from it.
 
-Naik et al. 2018, section 3.1.
+Everything is read off the words of the sentence, without a tagger.
 """
 
 from __future__ import annotations
@@ -16,18 +16,355 @@ import numpy as np
 from pydantic import Field
 
 from ietest_fast.lexicon.quantities import MOST_DIGITS, Quantity, find_quantities, write_like
+from ietest_fast.lexicon.words import FUNCTION_WORDS
 from ietest_fast.philox import philox_key
 from ietest_fast.transform.base import BaseTransformation, Transformed, fingerprint_of
-from ietest_fast.transform.comparable_quantities import can_be_compared, is_round, names_a_place
 from ietest_fast.transform.kinds import PhiOptions, PlannedTransformation, TransformationKind
 from ietest_fast.transform.new_pairs import NewPair, check_pair_columns, put_pairs
 from ietest_fast.transform.sentences import split_sentences, without_cut_numbers
-from ietest_fast.transform.sure_quantities import is_plain, stands_free
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
+
+
+# Another clause, of which the quantity may be a part.
+_SUBORDINATED = (
+    "when|whenever|where|wherever|because|since|while|whilst|whereas|although|though|once|till|"
+    "until|provided|who|whom|whose|as soon as|as long as|so that|in order|even|"
+    "(?<!says )(?<!said )(?<!discovered )(?<!found )(?<!reported )(?<!noticed )that|"
+    "(?:after|before)(?! \\d| \\w+ing\\b)"
+)
+# What has to be, is wanted or allowed, or would be: more or less of it may do as well.
+_REQUIRED = (
+    "(?:has|have|had|having) to|needs?|needed|requir\\w+|allow\\w*|permit\\w*|limit\\w*|maximum|"
+    "minimum|supposed|want\\w*|demand\\w*|ask\\w*|plan(?:s|ned|ning)?|hop(?:e|es|ed|ing)|expect\\w*|"
+    "request\\w*|offer\\w*|propos\\w*|aim\\w*|goals?|targets?|recommend\\w*|suggest\\w*|predict\\w*|"
+    "project(?:s|ed)|sufficient|suffices?|eligible|deserv\\w*|able to|"
+    "(?:is|are|was|were) to|(?:designed|intended|meant|built|suited|room|space) (?:for|to)|"
+    "to (?:carry|hold|seat|accommodate)|"
+    "thinks?|thought|believe[sd]?|guess"
+)
+# One thing for another, as a habit.
+_EXCHANGED = (
+    "in (?:return|exchange) for|(?:costs?|weighs?|worth|is|are) (?:the same|as much)|same as"
+)
+# What a number beside them counts is fixed.
+_TOGETHER = (
+    "both|respectively|either|together|everyone|everybody|all|any|half|twice|"
+    "thrice|doubled?|triple|only|just|exactly|precisely|merely|another|(?:less|more|fewer) th[ae]n|"
+    "as many|as much|as few|as little|almost|nearly|approximately|roughly|always|"
+    "usually|often|up to|times as|times the|"
+    "meaning|thus|hence|therefore|rarely|seldom|hardly|scarcely|barely|much less|let alone"
+)
+_LEFT = re.compile(
+    rf"\b(?:{_SUBORDINATED}|{_REQUIRED}|{_EXCHANGED}|{_TOGETHER})\b|"
+    # "It's revenue was", "late than"
+    r"\bit's \w+ (?:is|was|are|were)\b|"
+    r"\b(?!other|rather|different|differently|more|less|fewer|worse|else|\w+er\b)[a-z]+ than\b|"
+    # "seven days a week", which everybody knows
+    r"\b(?:days|nights|hours|months|minutes|weeks|times) (?:an?|per|in an?|of the|each) "
+    r"(?:week|day|year|hour|month)\b",
+    re.IGNORECASE,
+)
+# Quotations, lists, sums; sentences that an abbreviation cuts ("friends A and B. A starts").
+_MARKED = re.compile(
+    r"[\"“”:;()\[\]#+*=<>|_–—…]|--|\.\.|(?<!\w)['‘’`]|''|"
+    r"\s-\s|\w-\s|(?<=\s)[A-Z]\.\s+[A-Z]|[A-Z]\.[A-Z]\.$|"
+    # "10 tables, 4 chairs per table"
+    r",\s+\d+\s\w+\sper\b|,\s+every\b|"
+    # "58km"
+    r"\d(?!st\b|nd\b|rd\b|th\b)[A-Za-z]"
+)
+# "A, B and C", "Toyota, General Motors and Tata"
+_LISTED = re.compile(r"\b[A-Z][\w. ]*,\s+[A-Z][\w. ]*,?\s+(?:and|&)\s+[A-Z]\w*\b")
+# At the beginning: other clauses, commands, somebody indefinite, "Having two kids".
+_BEGINS = re.compile(
+    r"^\W*(?:(?:as(?! a result)|take|consider|given|let|use|add|note|calculate|compute|check|see|"
+    r"count|choose|imagine|so (?:is|are|was|were|do|does|did)|one|some|"
+    r"there (?!(?:is|are|was|were|has|have|had|will)\b))\b|"
+    r"(?!during|nothing|something|everything|king|spring|string)[a-z]+ing\b|"
+    r"(?:\w+ly\s)?(?!united|red|sacred|hundred)\w{3,}ed\b)",
+    re.IGNORECASE,
+)
+_LOWER = re.compile(r"^\W*[a-z]")
+# ", each representing a sect", "A and B each have"
+_EACH = re.compile(
+    r",\s*each\b|\beach (?:of (?:them|which|whom)|has|have|with|is|are|was|were|get|gets)\b",
+    re.IGNORECASE,
+)
+_BIG_SHARE = re.compile(r"^\W*\d+(?:\.\d+)?\s+(?:million|billion|trillion)\b")
+# "Vegetables contains": see :func:`_agrees`.
+_SUBJECT = re.compile(r"^(?:The\s+)?([A-Za-z]+)\s+(?:is|was|has|contains|costs|gives|takes)\b")
+_LEAVING = (_LEFT, _MARKED, _LISTED, _BEGINS, _LOWER, _EACH, _BIG_SHARE)
+
+# Before a number: an article or possessive and another word ("the final 68 steps").
+_DETERMINED = re.compile(
+    r"\b(?:the|an?|this|that|these|those|my|your|his|her|its|our|their|[\w]+['’]s)\s+"
+    r"(?:(?:very|most|\w+ly)\s+)?[\w-]+\s+[$€£]?$",
+    re.IGNORECASE,
+)
+# "They are two museums", "are two friends", of some who are named; "negative $60 million"
+_NAMED_AND = re.compile(
+    r"\band\b.*\b(?:are|were)\s+$|\b(?:they|these|those|we|you)(?:\s+(?:are|were)|'re)\s+$|"
+    r"\b(?:negative|minus|plus)\s+$",
+    re.IGNORECASE,
+)
+# "meaning 150 feet", "selling it at $44"
+_DOING = re.compile(
+    r"(?<!the )(?<!an )(?<!a )(?<!is )(?<!are )(?<!was )(?<!were )(?<!been )"
+    r"\b(?!during|spring|string|king|thing|ring|wing|morning|evening|building|ceiling|wedding|"
+    r"meeting|clothing|something|nothing|everything)[a-z]+ing\s[^,]*$",
+    re.IGNORECASE,
+)
+_GAP = re.compile(r"\s{2,}$")
+# "two friends A and B", "four historic towns Elche and Murcia"
+_APPOSED = re.compile(r"^((?:\s+[a-z-]+){1,3}),?\s+[A-Z]")
+# "three regions north, west, and south"; "Two places to look are A and B"
+_LISTED_AFTER = re.compile(r"\b\w+,\s+\w+,\s+(?:\w+\s+)?(?:and|or)\s")
+_ARE_NAMED = re.compile(r"^[\w\s,'-]*?\s(?:are|were)\s+(?:the\s+)?[A-Z]")
+# "12 days is bad", "18% interest is common": the quantity as one thing.
+_AS_ONE = re.compile(
+    r"^\s?(?:%|percent|per cent)(?!\s+of\b)|"
+    r"^\s+(?:days|weeks|months|years|hours|minutes|pounds|dollars) (?:of|for)\b|"
+    r"^[\w\s%,'-]*?\s(?:is|was|has|does|contains|costs|makes|takes|gives|weighs|seems|sounds|\w+'s)\b"
+)
+_MEASURE_IS = re.compile(r"^\s+\w+\s+(?:is|was|has|isn't|wasn't)\b")
+_SINGULAR_UNIT = re.compile(
+    r"^\s+(?:inch|foot|hour|minute|second|day|week|month|year|mile|dollar|pound|meter|metre|liter|litre|"
+    r"kilometer|kilometre|gallon|ounce|ton)\b(?!-)",
+    re.IGNORECASE,
+)
+
+_FINITE = frozenset(
+    "is are was were am has have had do does did will would isn't aren't wasn't weren't it's he's "  # noqa: SIM905
+    "begin travel go she's they're we're i've we've they've i'm you're there's".split()
+)
+_NO_VERB_BEFORE = frozenset(
+    "an the this these those my your his her its our their of in on at by for from with to per "  # noqa: SIM905
+    "into about many several".split()
+)
+
+
+def is_plain(sentence: str, quantities: Sequence[Quantity]) -> bool:
+    """Say whether a sentence states its quantities, whole and without conditions.
+
+    It has no other clause, says nothing of what is required, wanted or exchanged, lists nobody, and
+    has a finite verb; nothing is counted twice.
+    """
+    if any(found.search(sentence) for found in _LEAVING):
+        return False
+    return (
+        not _says_twice(sentence, quantities)
+        and _agrees(sentence)
+        and has_finite_verb(sentence, quantities)
+    )
+
+
+def _says_twice(sentence: str, quantities: Sequence[Quantity]) -> bool:
+    """Say whether two quantities are the same of the same: "33 cents for 33 cents"."""
+    behind = [re.match(r"\s+(\w+)", sentence[each.end :]) for each in quantities]
+    said = [(each.value, found[1]) for each, found in zip(quantities, behind, strict=True) if found]
+    return len(set(said)) < len(said)
+
+
+def _agrees(sentence: str) -> bool:
+    """Say whether a sentence that begins with a plural has no verb of a singular behind it."""
+    found = _SUBJECT.search(sentence)
+    return found is None or not is_plural(found[1].lower())
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def is_plural(word: str) -> bool:
+    """Say whether a word in lower case ends in -s and is another form of a noun."""
+    from ietest_fast.lexicon import WordNet
+
+    bases = WordNet.packaged().base_forms(word, "n")
+    return word.endswith("s") and any(base != word for base in bases)
+
+
+def stands_free(sentence: str, quantity: Quantity) -> bool:
+    """Say whether a quantity counts something that nothing else in the sentence decides."""
+    before, after = sentence[: quantity.outer_start], sentence[quantity.end :]
+    if any(found.search(before) for found in (_DETERMINED, _NAMED_AND, _DOING, _GAP)):
+        return False
+    is_first = not before.strip(" \"'")
+    as_one = _AS_ONE if is_first else _MEASURE_IS
+    if _LISTED_AFTER.search(after) or (is_first and _ARE_NAMED.search(after)):
+        return False
+    named = _APPOSED.search(after)
+    if named is not None and FUNCTION_WORDS.isdisjoint(named[1].split()):
+        return False
+    return as_one.search(after) is None and _SINGULAR_UNIT.search(after) is None
+
+
+def has_finite_verb(sentence: str, quantities: Sequence[Quantity]) -> bool:
+    """Say whether a sentence is more than a phrase: it has a word that can only be its verb.
+
+    A form such as *pieces* counts only where a subject stands before it, and no number or article.
+    """
+    ends = [each.end for each in quantities]
+    before, is_article = "", False
+    for found in re.finditer(r"[A-Za-z]+(?:['’][a-z]+)?", sentence):
+        word = found[0].lower()
+        if word in _FINITE:
+            return True
+        is_after = (
+            is_article
+            or before in _NO_VERB_BEFORE
+            or any(
+                not sentence[end : found.start()].strip("% ")
+                for end in ends
+                if end <= found.start()
+            )
+        )
+        if before and not is_after and word not in FUNCTION_WORDS and _is_verb(word):
+            is_participle = word in _PARTICIPLES or sentence[: found.start()].endswith(", ")
+            if not is_participle and not re.match(r"\s+by\b", sentence[found.end() :]):
+                return True
+        if word not in FUNCTION_WORDS and _is_base_behind_many(before, word):
+            return True
+        # "A cycled": the name of somebody in a problem.
+        is_article = word == "a" and (found[0] == "a" or found.start() > 0 or _is_noun(sentence))
+        before = word
+    return False
+
+
+def _is_noun(sentence: str) -> bool:
+    """Say whether the second word of a sentence, behind "A", may be a noun or adjective."""
+    found = re.match(r"A\s+([a-z]+)", sentence)
+    return found is None or not found[1].endswith("ed")
+
+
+# What they say of a noun before them is more often no sentence: "a house made of bricks".
+_PARTICIPLES = frozenset(
+    "based built called dated designed given known located made named".split()  # noqa: SIM905
+)
+_MANY = frozenset("i you we they people men women children".split())  # noqa: SIM905
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_base_behind_many(subject: str, form: str) -> bool:
+    from ietest_fast.lexicon import WordNet
+
+    is_many = subject in _MANY or is_plural(subject)
+    return is_many and form in WordNet.packaged().base_forms(form, "v")
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _is_verb(form: str) -> bool:
+    from ietest_fast.lexicon.verbs import Verbs
+
+    verbs = Verbs.packaged()
+    if form.endswith("s"):
+        return verbs.lemma(form, "VBZ") is not None
+    return verbs.lemma(form, "VBD") is not None
+
+
+# What stands before a number that cannot take "less than", or that has something like it already.
+_BOUND_WORDS = frozenset(
+    "a an the this that these those every each all both first last next other another only exactly "  # noqa: SIM905
+    "just than least most over under above below about around approximately roughly nearly almost "
+    "up between from to another some same top half after before in within "
+    "ranked of past additional extra further few fit bad good "
+    "my your his her its our their actual".split()
+)
+# ... or that is a name and no quantity.
+_NAMING_WORDS = frozenset(
+    "age aged appendix article box chapter chapters exhibit figure figures item number no page "  # noqa: SIM905
+    "pages paragraph phase room schedule sections stage table grade level route highway "
+    "interstate type version flight "
+    "channel section title part volume act apollo world war form line step "
+    "january february march april may june july august september october november december".split()
+)
+_YEAR_WORDS = frozenset(
+    "in of since by until from before after during circa year summer winter spring fall".split()  # noqa: SIM905
+)
+# What is counted without a plural.
+_UNITS = frozenset(
+    "kg km cm mm m g mg lb lbs oz ft mph kmph km/h hr hrs min sec percent million billion thousand "  # noqa: SIM905
+    "hundred dozen square cubic sq people men women children feet teeth mice units".split()
+)
+_HOURS = frozenset("am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
+
+# One thing is the third; somebody who lives on the third floor lives on no other one.
+_PLACE = re.compile(
+    r"\s+(?:floor|place|grade|birthday|anniversary|street|avenue|president|king|pope|edition|inning|"
+    r"quarter|round|lap|hole|row|seat)\b(?!\s+to\b|\s+[A-Z])"
+)
+_IS_AT = re.compile(
+    r"\b(?:lives?|lived|works?|worked|stays?|stayed|sits?|sat|finish(?:es|ed)|lost|came|placed|ended|"
+    r"ranked|is|was|are|were|celebrat(?:es|ed))\s+(?:(?:in|on|at)\s+)?(?:(?:the|his|her|its|their|my|our)\s+)?$"
+)
+# "sections 2701 and 2702"
+_IN_A_ROW = re.compile(r"\d\s*(?:,|and|or|to|through|-)\s*$")
+# Who says three hundred years ago does not count the years.
+_AGO = re.compile(r"(?:\s+\w+){1,2}\s+ago\b", re.IGNORECASE)
+# So many characters before a quantity are looked at.
+_NEAR = 60
+
+
+def can_be_compared(text: str, quantity: Quantity) -> bool:
+    """Say whether a sentence stays one with "less than" before a quantity.
+
+    The quantity counts or measures something: a percent or currency sign, or a content word stands
+    beside it; and nothing before it compares or names it.
+    """
+    near = text[max(0, quantity.outer_start - _NEAR) : quantity.outer_start]
+    before = re.search(r"([\w'.]+)\W*$", near)
+    word = before[1].lower().strip(".") if before else ""
+    is_no_count = quantity.is_ordinal or quantity.value in {0, 1}
+    is_in_a_row = _IN_A_ROW.search(near)
+    if is_no_count or is_in_a_row or _AGO.match(text[quantity.end :]):
+        return False
+    # "Windows 95", "Cave 31", "the girl's two dogs"
+    word = "his" if word.endswith(("'s", "s'")) else word
+    is_named = before is not None and before[1][0].isupper() and word not in FUNCTION_WORDS
+    if is_named or word in _BOUND_WORDS or word in _NAMING_WORDS:
+        return False
+    after = text[quantity.end :]
+    if quantity.currency or after.startswith(("%", " %")):
+        return True
+    is_year = (
+        quantity.kind == "number"
+        and 1500 <= quantity.value <= 2100
+        and "," not in text[quantity.start : quantity.end]
+    )
+    behind = re.match(r"\s+([A-Za-z][\w'.]*)", after)
+    if behind is None or (is_year and (word in _YEAR_WORDS or not word)):
+        return False
+    unit = behind[1].lower().rstrip(".")
+    # "86 Queensway", "20 year old", "2010 income rules"
+    is_counted = _counts_something(after) and not (is_year and not _counts_something(behind[0]))
+    is_name = behind[1][0].isupper() or not is_counted
+    return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
+
+
+def _counts_something(after: str) -> bool:
+    """Say whether a plural or a unit stands behind a number, at most two words apart.
+
+    With a singular, what the number says is part of a name: "a 20 year old", "23 quai".
+    """
+    for word in re.findall(r"[A-Za-z/']+|[^\sA-Za-z]", after)[:3]:
+        if word.lower() in _UNITS or is_plural(word.lower()):
+            return True
+        if not word[0].isalpha() or word.lower() in FUNCTION_WORDS:
+            return False
+    return False
+
+
+def is_round(quantity: Quantity) -> bool:
+    """Say whether a quantity is so round that there may be a few more or less."""
+    return quantity.value >= 100 and quantity.value % 10 == 0
+
+
+def names_a_place(text: str, quantity: Quantity) -> bool:
+    """Say whether an ordinal says which one something is, so that it is no other one."""
+    is_place = quantity.is_ordinal and _PLACE.match(text[quantity.end :]) is not None
+    near = text[max(0, quantity.outer_start - _NEAR) : quantity.outer_start]
+    return is_place and _IS_AT.search(near) is not None
+
 
 LABELS = ("entailment", "contradiction", "neutral")
 """The labels that are set."""
@@ -208,7 +545,7 @@ class Numerical(BaseTransformation):
     """``"careful"`` reads number words, decimals, separators, fractions, money, percent and
     ordinals, changes a quantity drawn at random, and leaves alone questions, conditions, negated
     sentences, quantities that are names or compared already, and sentences of which it is not sure
-    what follows (:func:`ietest_fast.transform.sure_quantities.is_plain`). ``"paper"`` changes the
+    what follows (:func:`ietest_fast.transform.numerical.is_plain`). ``"paper"`` changes the
     first digit of the first whole number, as the published code does."""
 
     @property

@@ -26,6 +26,7 @@ from ietest_fast.transform.words import transform_each
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+
 Keyboard = Literal["qwerty", "qwertz", "azerty"]
 Way = Literal["swap", "key"]
 
@@ -61,7 +62,7 @@ def find_neighbours(keyboard: str) -> dict[str, str]:
 def known_words() -> frozenset[str]:
     """Return words that a misspelling must not make: WordNet's and function words, lower case."""
     from ietest_fast.lexicon import WordNet
-    from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+    from ietest_fast.lexicon.words import FUNCTION_WORDS
 
     wordnet = WordNet.packaged()
     known = set(FUNCTION_WORDS)
@@ -87,7 +88,7 @@ class Spelling(BaseTransformation):
     """``"swap"``, ``"key"`` or both."""
     words: Literal["any", "function", "content"] = "any"
     """``"any"`` word, or only ``"function"`` or ``"content"`` words
-    (:data:`ietest_fast.lexicon.function_words.FUNCTION_WORDS`)."""
+    (:data:`ietest_fast.lexicon.words.FUNCTION_WORDS`)."""
     keyboard: Keyboard = "qwerty"
     """A key of :data:`KEYBOARDS`."""
     columns: tuple[str, ...] = ()
@@ -142,7 +143,7 @@ class Spelling(BaseTransformation):
 
     @functools.cached_property
     def _misspelling(self) -> Any:
-        from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+        from ietest_fast.lexicon.words import FUNCTION_WORDS
 
         beside = find_neighbours(self.keyboard)
         is_paper = self.rules == "paper"

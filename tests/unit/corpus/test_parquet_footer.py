@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.corpus.parquet_footer import count_values
+from ietest_fast.corpus.formats import count_values
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import pytest
 
 from ietest_fast.corpus import read_corpus
 from ietest_fast.corpus.reasoning import (
+    find_task,
     join_contexts,
     read_alpha_nli,
     read_delta_nli,
     tell_stories,
 )
-from ietest_fast.corpus.reasoning_files import find_task
 from ietest_fast.errors import InputError
 
 ALPHA = [

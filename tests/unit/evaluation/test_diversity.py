@@ -17,8 +17,8 @@ from ietest_fast.evaluation.consistency_file import ConsistencyAnswers, Consiste
 from ietest_fast.evaluation.diversity import LEXICAL, SYNTACTIC, group_by_quantiles
 from ietest_fast.evaluation.noting_diversity import MEASURES, MOST_GROUPS, note_diversity
 from ietest_fast.frames import to_arrow
-from ietest_fast.lexicon.parsing import Parser
-from ietest_fast.lexicon.token_parses import PENN, RELATIONS
+from ietest_fast.lexicon.annotator import Parser
+from ietest_fast.lexicon.token_table import PENN, RELATIONS
 from reference import overlap_oracle as slow
 
 ROWS = [

@@ -16,11 +16,11 @@ from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.evaluation.draws import Drawing
 from ietest_fast.evaluation.making_buckets import make_buckets
 from ietest_fast.philox import philox_key
-from ietest_fast.transform import Composition, Identity, WordSubstitution, drawing
-from ietest_fast.transform.drawing import address_items, choose_edits, draw_sets, find_choices
-from ietest_fast.transform.label_choice import LabelChoice
+from ietest_fast.transform import Composition, Identity, WordSubstitution
+from ietest_fast.transform import edits as drawing
+from ietest_fast.transform.edits import address_items, choose_edits, draw_sets, find_choices
 from ietest_fast.transform.spelling import Spelling
-from ietest_fast.transform.structure import Swap
+from ietest_fast.transform.structure import LabelChoice, Swap
 
 WORDS = WordSubstitution(mapping={"a": "A1", "b": "B1", "c": "C1"})
 TEXTS = ["a b c", "a x a", "x y", "c", "b c"]

@@ -97,8 +97,8 @@ def test_batches_score_as_one_input_at_a_time(run: tuple[MaskedRun, Path, pa.Tab
 
 @pytest.mark.parametrize("among", [None, ANSWERS])
 def test_onnx_ranks_as_torch_does(run: tuple[MaskedRun, Path, pa.Table], among: Any) -> None:
-    from ietest_fast.models.export import export_sense_model
     from ietest_fast.models.masked_lm import OnnxMaskedModel, TorchMaskedModel
+    from ietest_fast.models.onnx_models.export import export_sense_model
 
     _, folder, test = run
     answers = ["and", "or", "twenty one", "twenty", "oneth"]

@@ -16,7 +16,7 @@ from ietest_fast.evaluation.row_notes import (
     note_rows,
     split_words,
 )
-from ietest_fast.lexicon.function_words import FUNCTION_WORDS
+from ietest_fast.lexicon.words import FUNCTION_WORDS
 from ietest_fast.transform import plan
 
 COLUMNS = ("premise", "hypothesis")

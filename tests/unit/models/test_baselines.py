@@ -171,7 +171,7 @@ def _align_one_by_one(premise, hypothesis):
 
 
 def test_alignments_are_those_of_the_definition():
-    from ietest_fast.lexicon.token_tags import UPOS, TokenTags
+    from ietest_fast.lexicon.token_table import UPOS, TokenTags
     from ietest_fast.models.alignment import _align, _Words
 
     texts = ["cat Cats dog", "", "dog horse cat", "horses"]

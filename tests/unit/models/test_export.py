@@ -16,8 +16,8 @@ pytest.importorskip("onnxscript", reason="needs the train extra")
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.running import score_versions
 from ietest_fast.models.checkpoint import load_classifier
-from ietest_fast.models.export import check_export, export_onnx
-from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.onnx_models.classifier import OnnxClassifier
+from ietest_fast.models.onnx_models.export import check_export, export_onnx
 from ietest_fast.models.protocol import SplitTexts
 from ietest_fast.models.transformer import Transformer
 from tiny_models import LABELS, make_tokenizer, random_texts
@@ -238,7 +238,7 @@ def test_nncf_does_not_report_what_it_is_used_for():
     pytest.importorskip("nncf", reason="needs the int8 extra")
     pytest.importorskip("openvino_telemetry", reason="has nothing to report with")
     code = (
-        "from ietest_fast.models.quantisation import import_nncf; import_nncf()\n"
+        "from ietest_fast.models.onnx_models.export import import_nncf; import_nncf()\n"
         "from unittest.mock import MagicMock\n"
         "from nncf.telemetry import telemetry; assert isinstance(telemetry, MagicMock), telemetry\n"
         "import openvino_telemetry"
@@ -280,7 +280,7 @@ def test_weights_beyond_half_precision_are_refused_and_nothing_is_left(checkpoin
 
 
 def test_an_export_that_computes_something_else_is_refused(checkpoints, tmp_path, monkeypatch):
-    from ietest_fast.models import export
+    from ietest_fast.models.onnx_models import export
 
     def wrong(model, checkpoint, path):
         import torch
@@ -298,7 +298,7 @@ def test_an_export_that_computes_something_else_is_refused(checkpoints, tmp_path
 
 def test_many_weights_get_a_file_of_their_own(checkpoints, tmp_path, monkeypatch):
     """As models beyond two gigabytes in the new precision are written."""
-    from ietest_fast.models import quantisation
+    from ietest_fast.models.onnx_models import export as quantisation
 
     texts = [random_texts(50, seed=3)]
     bert = checkpoints["bert"]
@@ -317,7 +317,7 @@ def test_weights_in_a_file_of_their_own_are_not_left_behind(
     """As models beyond two gigabytes are written."""
     import onnx
 
-    from ietest_fast.models import export
+    from ietest_fast.models.onnx_models import export
 
     write = export._write_graph
 
@@ -387,7 +387,7 @@ def test_the_command_line_measures_ranges_all_over_a_file(checkpoints, tmp_path,
     from click.testing import CliRunner
 
     from ietest_fast.cli.main import cli
-    from ietest_fast.models import export
+    from ietest_fast.models.onnx_models import export
 
     seen = []
     measure = export.quantise_statically
@@ -439,7 +439,7 @@ def test_the_command_line_compares_rows_from_all_over_a_file(checkpoints, tmp_pa
     from click.testing import CliRunner
 
     from ietest_fast.cli.main import cli
-    from ietest_fast.models import export
+    from ietest_fast.models.onnx_models import export
 
     seen = []
     check = export.check_export

@@ -22,8 +22,8 @@ from ietest_fast.models.checkpoint import (
     read_padding,
     run_model,
 )
-from ietest_fast.models.export import check_export, export_onnx
-from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.onnx_models.classifier import OnnxClassifier
+from ietest_fast.models.onnx_models.export import check_export, export_onnx
 from ietest_fast.models.protocol import SplitTexts
 from ietest_fast.models.transformer import Transformer
 from tiny_models import LABELS, make_tokenizer, random_texts

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.onnx import OnnxClassifier, find_external_data
+from ietest_fast.models.onnx_models.classifier import OnnxClassifier, find_external_data
 from tiny_models import LABELS, make_onnx_folder, make_tokenizer, random_texts
 
 RUNTIMES = ("onnxruntime", "openvino")

@@ -18,7 +18,7 @@ from command_line import run_here
 from ietest_fast.errors import InputError
 from ietest_fast.models import as_classifier
 from ietest_fast.models.classifiers import Head
-from ietest_fast.models.onnx import OnnxClassifier
+from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 from ietest_fast.models.settings import read_head
 from tiny_models import make_bert, make_onnx_folder, make_tokenizer, random_texts
 
@@ -214,7 +214,7 @@ def test_torch_onnx_and_a_pipeline_agree_on_one_logit(tmp_path: Path) -> None:
     import transformers
 
     from ietest_fast.models.checkpoint import CheckpointClassifier
-    from ietest_fast.models.export import export_onnx
+    from ietest_fast.models.onnx_models.export import export_onnx
 
     make_bert(tmp_path / "torch", labels=("LABEL_0",))
     settings: dict[str, Any] = {"pad_token": "[PAD]", "model_max_length": 48}

@@ -14,8 +14,12 @@ from command_line import run_here
 from ietest_fast.corpus import demo_splits
 from ietest_fast.errors import InputError
 from ietest_fast.models import as_classifier, load_model
-from ietest_fast.models.ngram_classifier import read_ngram_classifier
-from ietest_fast.models.ngrams import NgramOptions, encode_inputs, normalise_words
+from ietest_fast.models.ngrams import (
+    NgramOptions,
+    encode_inputs,
+    normalise_words,
+    read_ngram_classifier,
+)
 from ietest_fast.models.protocol import EncodedRows, SplitTexts
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import load_core

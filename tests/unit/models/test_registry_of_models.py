@@ -10,7 +10,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
 from ietest_fast.models import load_model, model_names
-from ietest_fast.models.registry import describe_models
+from ietest_fast.models.protocol import describe_models
 
 # All that its author writes: longer hypotheses are contradictions, from a length that is learnt.
 CODE = '''

@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from ietest_fast.errors import InputError
-from ietest_fast.models import runners
-from ietest_fast.models.onnx import OnnxClassifier
-from ietest_fast.models.runners import (
+from ietest_fast.models.onnx_models import runners
+from ietest_fast.models.onnx_models.classifier import OnnxClassifier
+from ietest_fast.models.onnx_models.runners import (
     OnnxRuntime,
     open_runner,
     openvino_has_bf16,

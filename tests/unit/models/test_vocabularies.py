@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("tokenizers")
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.onnx import OnnxClassifier, OnnxFiles
+from ietest_fast.models.onnx_models.classifier import OnnxClassifier, OnnxFiles
 from ietest_fast.models.vocabularies import load_tokenizer_file
 from tiny_models import make_onnx_folder, make_tokenizer, random_texts
 
@@ -226,7 +226,7 @@ def test_sentencepiece_files_give_the_numbers_of_sentencepiece(
 @pytest.mark.slow
 def test_a_checkpoint_and_its_export_need_no_tokenizer_json(tmp_path: Path) -> None:
     from ietest_fast.models import as_classifier
-    from ietest_fast.models.export import export_onnx
+    from ietest_fast.models.onnx_models.export import export_onnx
     from tiny_models import LABELS, make_bert
 
     folder = tmp_path / "checkpoint"

@@ -18,7 +18,7 @@ import pytest
 from finished_runs import SWAPS, make_run
 from ietest_fast.api.running import InvarianceResult
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.identity import identify
+from ietest_fast.experiment.search import identify
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.report.provenance import to_toml

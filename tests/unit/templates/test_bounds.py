@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ietest_fast.templates.bounds import bound
-from ietest_fast.templates.components import quantified_sorts, split
 from ietest_fast.templates.formulas import Sort, constants_of
-from ietest_fast.templates.grounding import Grounding
-from ietest_fast.templates.normal_form import normalise
+from ietest_fast.templates.grounding import Grounding, bound
+from ietest_fast.templates.normal_form import normalise, quantified_sorts, split
 from ietest_fast.templates.parsing import parse_formula
 from ietest_fast.templates.solver import UnprovedError, find_world, solve_clauses
 from reference.random_formulas import random_formula

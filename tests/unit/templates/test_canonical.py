@@ -6,8 +6,8 @@ from random import Random
 
 from tests.reference.random_formulas import random_formula
 
-from ietest_fast.templates.canonical import canonical
 from ietest_fast.templates.formulas import And, Constant, Formula, Not, Sort, constants_of, rename
+from ietest_fast.templates.normal_form import canonical
 from ietest_fast.templates.parsing import parse_formula
 
 NAMES = {

@@ -9,7 +9,14 @@ import pytest
 from ietest_fast.errors import IetestError, InputError
 from ietest_fast.templates import drawing, files, naming, solver
 from ietest_fast.templates.drawing import check_enough_names, prove_templates
-from ietest_fast.templates.files import parse_templates, read_templates
+from ietest_fast.templates.files import (
+    RULE_SETS,
+    Task,
+    load_tasks,
+    parse_templates,
+    read_templates,
+    task_names,
+)
 from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import load_language, read_language
 from ietest_fast.templates.lexing import TemplateError
@@ -17,7 +24,6 @@ from ietest_fast.templates.naming import Names
 from ietest_fast.templates.parsing import MOST_NESTED, parse_formula
 from ietest_fast.templates.schemas import MOST_PARTS
 from ietest_fast.templates.solver import Label, label_of
-from ietest_fast.templates.tasks import RULE_SETS, Task, load_tasks, task_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

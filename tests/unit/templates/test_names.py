@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.templates.files import RULE_SETS, load_tasks
 from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.language import load_language, load_wordings
 from ietest_fast.templates.naming import (
@@ -20,7 +21,6 @@ from ietest_fast.templates.naming import (
     load_names,
     read_names,
 )
-from ietest_fast.templates.tasks import RULE_SETS, load_tasks
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ietest_fast.templates import formulas as f
 from ietest_fast.templates.lexing import TemplateError
-from ietest_fast.templates.parsing import parse_formula
-from ietest_fast.templates.printing import print_formula
+from ietest_fast.templates.parsing import parse_formula, print_formula
 from reference.random_formulas import CONSTANTS, random_formula
 
 if TYPE_CHECKING:

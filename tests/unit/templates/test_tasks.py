@@ -10,10 +10,7 @@ import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT
-from ietest_fast.templates.formulas import And, Constant, constants_of, rename
-from ietest_fast.templates.language import language_codes, load_language
-from ietest_fast.templates.solver import Label
-from ietest_fast.templates.tasks import (
+from ietest_fast.templates.files import (
     MASKED,
     MIXED,
     RULE_SETS,
@@ -26,6 +23,9 @@ from ietest_fast.templates.tasks import (
     read_task,
     task_names,
 )
+from ietest_fast.templates.formulas import And, Constant, constants_of, rename
+from ietest_fast.templates.language import language_codes, load_language
+from ietest_fast.templates.solver import Label
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 
 

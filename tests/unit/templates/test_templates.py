@@ -11,7 +11,7 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.templates.files import parse_templates, read_templates
 from ietest_fast.templates.lexing import TemplateError
-from ietest_fast.templates.printing import print_formula
+from ietest_fast.templates.parsing import print_formula
 
 if TYPE_CHECKING:
     from ietest_fast.templates.template import Template

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 from ietest_fast.errors import ConfigError, InputError
-from ietest_fast.templates.files import read_templates
+from ietest_fast.templates.files import RULE_SETS, read_templates
 from ietest_fast.templates.formulas import Constant, Sort
 from ietest_fast.templates.language import (
     LANGUAGES,
@@ -19,7 +19,6 @@ from ietest_fast.templates.language import (
 )
 from ietest_fast.templates.parsing import parse_formula
 from ietest_fast.templates.solver import Label, label_of
-from ietest_fast.templates.tasks import RULE_SETS
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 from reference.filled import fill
 from reference.text_reader import TextReader

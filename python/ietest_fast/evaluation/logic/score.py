@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.evaluation.logic.weights import ACCURACY
-from ietest_fast.stats.weighted_rates import RatePart, sum_rates
+from ietest_fast.stats.informedness import RatePart, sum_rates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

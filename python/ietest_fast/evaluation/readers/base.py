@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ietest_fast import files
 from ietest_fast.corpus.formats import (
     Format,
+    JsonArray,
     check_readable,
     diagnose,
     format_of,
     json_records,
     open_bytes,
 )
-from ietest_fast.corpus.json_arrays import JsonArray
 from ietest_fast.errors import InputError
 from ietest_fast.files import open_file
 from ietest_fast.values import as_finite, as_outcome, as_text, may_name_rows

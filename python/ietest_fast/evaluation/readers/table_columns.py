@@ -21,7 +21,7 @@ from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.evaluation.readers.base import lookup, plain_array
 from ietest_fast.evaluation.schema import MOST_KINDS
-from ietest_fast.models.columns import read_columns
+from ietest_fast.models.measurements import read_columns
 from ietest_fast.values import show_value, unwrap
 
 INDEX = "__index_level_0__"

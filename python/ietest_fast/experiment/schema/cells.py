@@ -19,7 +19,7 @@ from ietest_fast.stats import (
     flip_test,
     paired_test,
 )
-from ietest_fast.stats.few_discordant import is_liberal
+from ietest_fast.stats.planning.few_discordant import is_liberal
 
 if TYPE_CHECKING:
     from ietest_fast.experiment.schema.strata import StrataRecord

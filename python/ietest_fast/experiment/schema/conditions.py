@@ -25,7 +25,7 @@ from ietest_fast.experiment.schema.parts import (
     adjust,
 )
 from ietest_fast.stats import FlipVerdict, RobustnessResult, Verdict, judge, power, robustness
-from ietest_fast.stats.power import difference_beside_test
+from ietest_fast.stats.planning.power import difference_beside_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -45,7 +45,7 @@ class _Made:
     def __call__(
         self, before: pa.Table, made: Transformed, _text_columns: Sequence[str]
     ) -> dict[str, pa.Array]:
-        from ietest_fast.transform.net_edits import merge_steps
+        from ietest_fast.transform.edits import merge_steps
 
         self.before, self.changed = before, made.changed
         # Edits of new rows lead from texts that nobody is shown.

@@ -1,0 +1,1 @@
+"""Finished models as ONNX files: read, run, written."""

@@ -1,0 +1,1 @@
+"""Paraphrastic consistency (Srikanth et al. 2024): estimates, intervals, comparisons."""

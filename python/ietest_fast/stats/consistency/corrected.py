@@ -1,0 +1,383 @@
+"""Accuracy and consistency on the full test set, from buckets drawn by confidence (section 4.3)."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.plurals import say_count
+from ietest_fast.stats.inputs import as_scores, in_one_order
+from ietest_fast.stats.intervals import Interval, check_level
+from ietest_fast.stats.mean_difference import estimate_stratified
+from ietest_fast.stats.resampling import FEW_UNITS
+from ietest_fast.stats.result import Result
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ietest_fast.stats.consistency.buckets import BucketCounts
+
+
+#: The paper's deciles.
+DEFAULT_CONFIDENCE_STRATA = 10
+#: If the strata with buckets have less weight than this, estimates are warned of.
+LOW_WEIGHT = 0.9
+MOST_CONFIDENCE_STRATA = 10_000
+#: A standard error with fewer degrees of freedom is remarked on.
+FEW_FREEDOMS = 10
+#: Strata of few items that are all alike are remarked on if they hold as much of the test set.
+MUCH_WEIGHT = 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedEstimate:
+    """An estimate for the full test set."""
+
+    paper: float
+    """The sum over strata of weight times mean. A stratum without buckets loses its weight, as in
+    the published numbers, so this is too small where ``weight_used`` is below 1."""
+    renormalised: float
+    """The same over ``weight_used``: the mean of the part of the test set that the buckets stand
+    for."""
+    interval: Interval
+    """Of ``renormalised``; from 0 to 1 if nothing tells the spread."""
+    standard_error: float | None
+    df: float | None
+    """Of ``renormalised``, and its degrees of freedom; None if there is one bucket only, or one
+    cluster."""
+    weight_used: float
+    """Weight of the strata that have buckets."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConfidenceStratum:
+    """Items whose originals have about the same confidence in the gold label."""
+
+    low: float
+    high: float
+    """Confidence from ``low`` up to ``high``, which only the last stratum includes."""
+    weight: float
+    """Its share of the full test set."""
+    n_buckets: int
+    """Buckets in it."""
+    accuracy: float | None
+    p_c: float | None
+    """Means over its buckets; None if it has none."""
+    is_alike: bool
+    """Whether all its buckets have the same accuracy, so that they tell no spread; True for one
+    bucket, and for none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectedResult(Result):
+    """What the buckets say of the full test set that they were drawn from.
+
+    Intervals are about the population that the test set is a sample of, where ``n_test`` is known;
+    about the shares given, where only weights are.
+    """
+
+    title = "Corrected for the confidence of the originals"
+
+    n_buckets: int
+    """Buckets with an original."""
+    n_without_original: int
+    """Buckets without one; they are in no stratum."""
+    n_test: int | None
+    """Items of the full test set; None if only weights were given."""
+    confidence_level: float
+    """Of every interval."""
+    accuracy: CorrectedEstimate
+    """Corrected accuracy (A with a tilde): means of theta within strata."""
+    p_c: CorrectedEstimate
+    """Corrected P_C: means of theta**2 + (1 - theta)**2."""
+    p_c_unbiased: CorrectedEstimate | None
+    """The same from pairs of different paraphrases; None if no bucket has a pair."""
+    strata: tuple[ConfidenceStratum, ...]
+    """From the least confident to the most."""
+
+    @property
+    def weight_used(self) -> float:
+        """Share of the test set in strata that have buckets."""
+        return self.accuracy.weight_used
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Strata without buckets, counted from 0."""
+        return tuple(place for place, own in enumerate(self.strata) if own.n_buckets == 0)
+
+    @property
+    def n_lone(self) -> int:
+        """Strata with weight but a single bucket, whose spread those beside them tell."""
+        return sum(own.n_buckets == 1 and own.weight > 0 for own in self.strata)
+
+    @property
+    def weight_alike(self) -> float:
+        """Share of the test set in strata of few buckets, two or more, that are all alike."""
+        return sum(
+            own.weight for own in self.strata if own.is_alike and 2 <= own.n_buckets < FEW_UNITS
+        )
+
+    @property
+    def warning(self) -> str | None:
+        """What to know of the estimates; None if nothing."""
+        if self.weight_used < LOW_WEIGHT:
+            return _say_low_weight(self.weight_used, "items", "the corrected estimates say")
+        pairs = self.p_c_unbiased
+        if pairs is not None and pairs.weight_used < LOW_WEIGHT:
+            return _say_low_weight(
+                pairs.weight_used, "items with two paraphrases or more", "the unbiased P_C says"
+            )
+        return None
+
+    @property
+    def _estimates(self) -> dict[str, CorrectedEstimate]:
+        found = {"accuracy": self.accuracy, "p_c": self.p_c}
+        return found if self.p_c_unbiased is None else found | {"p_c_unbiased": self.p_c_unbiased}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number of the result by name."""
+        fields: dict[str, Any] = {
+            "n_buckets": self.n_buckets,
+            "n_without_original": self.n_without_original,
+            "n_test": self.n_test,
+            "confidence_level": self.confidence_level,
+            "weight_used": self.weight_used,
+            "missing": list(self.missing),
+        }
+        for name, own in self._estimates.items():
+            fields |= {
+                name: own.paper,
+                f"{name}_renormalised": own.renormalised,
+                f"{name}_interval": [own.interval.low, own.interval.high],
+                f"{name}_standard_error": own.standard_error,
+                f"{name}_df": own.df,
+                f"{name}_weight_used": own.weight_used,
+            }
+        return fields | {"strata": [vars(own) for own in self.strata], "warning": self.warning}
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        rows = [
+            ("buckets", f"{self.n_buckets:,}"),
+            ("strata", f"{len(self.strata)}, {len(self.missing)} without buckets"),
+            ("weight used", f"{self.weight_used:.4f}"),
+        ]
+        labels = {"accuracy": "accuracy", "p_c": "P_C", "p_c_unbiased": "P_C, unbiased"}
+        for name, own in self._estimates.items():
+            rows.append((labels[name], f"{own.renormalised:.4f}  {own.interval}"))
+            rows.append(("  not renormalised", f"{own.paper:.4f}"))
+        return [*rows, ("intervals", f"{100 * self.confidence_level:g}%")]
+
+    def remarks(self) -> list[str]:
+        """Return warnings."""
+        said = [] if self.warning is None else [f"Warning: {self.warning}."]
+        if self.n_lone:
+            said.append(
+                f"{say_count(self.n_lone, 'stratum with weight has', 'strata with weight have')} "
+                "a single item. The strata beside it tell its spread: if these are all alike, the "
+                "intervals are too short."
+            )
+        freedoms = [own.df for own in self._estimates.values() if own.df is not None]
+        if not freedoms:
+            said.append("A single item or cluster does not tell any spread: intervals are void.")
+        elif min(freedoms) < FEW_FREEDOMS:
+            said.append(
+                "Few items decide the estimates: a standard error has "
+                f"{min(freedoms):.1f} degrees of freedom. Paraphrase more items of the strata that "
+                "have much weight."
+            )
+        if self.weight_alike >= MUCH_WEIGHT:
+            said.append(
+                f"Strata that hold {self.weight_alike:.1%} of the test set have fewer than "
+                f"{FEW_UNITS} items each, which are all answered alike. They tell no spread, so "
+                "intervals may be much too short: paraphrase more items of these strata."
+            )
+        if any(own.standard_error == 0 for own in self._estimates.values()):
+            said.append(
+                "All items are alike, so an interval has no width and says nothing of others."
+            )
+        return said
+
+
+def _say_low_weight(weight: float, what: str, subject: str) -> str:
+    return (
+        f"the strata that have {what} hold {weight:.1%} of the test set: {subject} nothing about "
+        "the rest. Quote renormalised numbers, use fewer strata, or paraphrase items of the strata "
+        "that are missing"
+    )
+
+
+@in_one_order
+def correct_consistency(
+    buckets: BucketCounts,
+    test_confidence: Any = None,
+    *,
+    weights: Any = None,
+    n_strata: int | None = None,
+    confidence_level: float = 0.95,
+) -> CorrectedResult:
+    r"""Estimate accuracy and P_C on the full test set that buckets were selected from.
+
+    Where the items to paraphrase were chosen by the confidence that a model has in the gold label,
+    plain means over buckets are not those of the test set. Items are sorted into strata of equal
+    width by the confidence on their original wording, and
+
+    .. math:: \tilde A = \sum_j w_j \bar\theta_j, \qquad
+        \tilde P_C = \sum_j w_j \overline{\theta^2 + (1 - \theta)^2}_j,
+
+    w_j being stratum j's share of the full test set (section 4.3 of Srikanth et al. 2024, with ten
+    strata).
+
+    Intervals are the limit for large S of a bootstrap that draws buckets within strata, and the
+    test set's items to the first order; a stratum of few buckets borrows spread from those beside
+    it, and Student's quantiles widen the interval
+    (:func:`~ietest_fast.stats.mean_difference.estimate_stratified`). With clusters they are
+    Student's, over clusters.
+
+    Parameters
+    ----------
+    buckets
+        With originals and their confidence.
+    test_confidence
+        Shape (T,), in [0, 1]: confidence in the gold label on the full test set.
+    weights
+        Shape (J,), instead of it: each stratum's share of the test set; they are taken as known.
+    n_strata
+        J, at most 10,000; None: ten, or as many as there are weights.
+    confidence_level
+        In (0, 1).
+
+    Returns
+    -------
+    CorrectedResult
+
+    Raises
+    ------
+    InputError
+        If there are both or neither of ``test_confidence`` and ``weights``, these are not shares
+        that add up to 1, confidences are missing or outside [0, 1], or no stratum with weight has
+        a bucket.
+
+    Warns
+    -----
+    IetestWarning
+        If strata with buckets hold less than 90% of the test set.
+    """
+    check_level(confidence_level)
+    if buckets.original_confidence is None or not (buckets.originals >= 0).any():
+        raise InputError(
+            "buckets are corrected by the confidence in the gold label on their originals: give "
+            "is_original and confidence"
+        )
+    n_strata, shares, n_test = _weigh(test_confidence, weights, n_strata)
+    known = np.flatnonzero(buckets.originals >= 0)
+    strata = stratum_of(buckets.original_confidence[known], n_strata)
+    theta = buckets.theta[known]
+    consistency = theta**2 + (1 - theta) ** 2
+    clusters = None if buckets.clusters is None else buckets.clusters[known]
+    options: dict[str, Any] = {
+        "clusters": clusters,
+        "n_test": n_test,
+        "alpha": 1 - confidence_level,
+    }
+    accuracy = _estimate(theta, strata, shares, **options)
+    p_c = _estimate(consistency, strata, shares, **options)
+    paired = np.flatnonzero(buckets.has_pairs[known])
+    unbiased = None
+    if paired.size and shares[np.unique(strata[paired])].sum() > 0:
+        options["clusters"] = None if clusters is None else clusters[paired]
+        pairs = buckets.pair_consistency[known][paired]
+        unbiased = _estimate(pairs, strata[paired], shares, **options)
+    counts = np.bincount(strata, minlength=n_strata)
+    result = CorrectedResult(
+        n_buckets=int(known.size),
+        n_without_original=len(buckets) - int(known.size),
+        n_test=n_test,
+        confidence_level=confidence_level,
+        accuracy=accuracy,
+        p_c=p_c,
+        p_c_unbiased=unbiased,
+        strata=tuple(
+            ConfidenceStratum(
+                low=place / n_strata,
+                high=(place + 1) / n_strata,
+                weight=float(shares[place]),
+                n_buckets=int(counts[place]),
+                accuracy=float(theta[strata == place].mean()) if counts[place] else None,
+                p_c=float(consistency[strata == place].mean()) if counts[place] else None,
+                is_alike=bool(counts[place] < 2 or np.ptp(theta[strata == place]) == 0),
+            )
+            for place in range(n_strata)
+        ),
+    )
+    if result.warning is not None:
+        warnings.warn(result.warning, IetestWarning, stacklevel=2)
+    return result
+
+
+def stratum_of(confidence: NDArray[np.float64], n_strata: int) -> NDArray[np.int64]:
+    """Return the stratum of each confidence, of strata of equal width; 1 is in the last one."""
+    # By the edges: 0.29 times 100 is rounded to less than 29.
+    inner = np.arange(1, n_strata) / n_strata
+    return np.searchsorted(inner, confidence, side="right").astype(np.int64)
+
+
+def _weigh(
+    test_confidence: Any, weights: Any, n_strata: int | None
+) -> tuple[int, NDArray[np.float64], int | None]:
+    if (test_confidence is None) == (weights is None):
+        raise InputError(
+            "give either test_confidence, the confidences on the full test set, or weights"
+        )
+    if n_strata is not None and (
+        isinstance(n_strata, bool)
+        or not isinstance(n_strata, (int, np.integer))
+        or not 1 <= n_strata <= MOST_CONFIDENCE_STRATA
+    ):
+        raise InputError(
+            f"n_strata must be an integer from 1 to {MOST_CONFIDENCE_STRATA:,}, not {n_strata!r}"
+        )
+    if weights is not None:
+        given = as_scores(weights, "weights")
+        if n_strata is not None and given.size != n_strata:
+            raise InputError(f"{given.size} weights are given for {n_strata} strata")
+        if (given < 0).any() or not math.isclose(float(given.sum()), 1, abs_tol=1e-6):
+            raise InputError(
+                f"weights must be shares, 0 or more, that add up to 1, not to {given.sum():.6g}"
+            )
+        return given.size, given, None
+    scores = as_scores(test_confidence, "test_confidence")
+    if scores.size == 0:
+        raise InputError("test_confidence is empty")
+    outside = np.flatnonzero((scores < 0) | (scores > 1))
+    if outside.size:
+        raise InputError(
+            f"test_confidence must lie in [0, 1], but {outside.size} of {scores.size} values do "
+            f"not; the first is {scores[outside[0]]}",
+            row=f"row {int(outside[0])}",
+        )
+    n = DEFAULT_CONFIDENCE_STRATA if n_strata is None else int(n_strata)
+    counts = np.bincount(stratum_of(scores, n), minlength=n)
+    return n, counts / scores.size, int(scores.size)
+
+
+def _estimate(
+    values: NDArray[np.float64],
+    strata: NDArray[np.int64],
+    shares: NDArray[np.float64],
+    **options: Any,
+) -> CorrectedEstimate:
+    found = estimate_stratified(values, strata, shares, **options)
+    return CorrectedEstimate(
+        paper=found.total,
+        renormalised=found.mean,
+        interval=found.interval,
+        standard_error=found.standard_error,
+        df=found.df,
+        weight_used=found.weight,
+    )

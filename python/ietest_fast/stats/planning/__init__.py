@@ -1,0 +1,1 @@
+"""What tests will show before the data are there: power, sizes, simulations."""

@@ -1,0 +1,1 @@
+"""Transformations of syntax: sentences with their trees, read and written again."""
