@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.minilm import fine_tune, read_pairs, take
-from ietest_fast.evaluation.running import score_versions
+from ietest_fast.answers.asking import score_versions
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 from ietest_fast.models.onnx_models.export import export_onnx
 from ietest_fast.models.onnx_models.runners import openvino_has_bf16

@@ -320,9 +320,9 @@ class SuiteWork:
 
 def run_suite(model: Any, test: Corpus) -> Any:
     """All that ``ietest-fast stress`` does between reading and writing."""
-    from ietest_fast.evaluation.running import evaluate
-    from ietest_fast.evaluation.stress import measure_stress
-    from ietest_fast.evaluation.suite import make_suite, paper_suite
+    from ietest_fast.analyses.stress.run import measure_stress
+    from ietest_fast.analyses.stress.suite import make_suite, paper_suite
+    from ietest_fast.answers.asking import evaluate
 
     suite = make_suite(test, paper_suite())
     found = evaluate(model, test, list(suite.versions))
@@ -331,7 +331,7 @@ def run_suite(model: Any, test: Corpus) -> Any:
 
 def distinct_inputs(test: Corpus) -> tuple[pa.Table, int]:
     """What a model has to see of a suite, each input once, and the rows of all versions."""
-    from ietest_fast.evaluation.suite import make_suite, paper_suite
+    from ietest_fast.analyses.stress.suite import make_suite, paper_suite
 
     columns = list(test.text_columns)
     suite = make_suite(test, paper_suite())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ietest_fast.evaluation.reading import ReadLogs
+from ietest_fast.answers.logs import ReadLogs
 
 
 def sample(name: object, value: object, *, asked: object = None, **more: Any) -> dict[str, Any]:

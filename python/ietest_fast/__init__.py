@@ -21,6 +21,7 @@ from ietest_fast.lazy import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from ietest_fast.answers import read_predictions as read_predictions
     from ietest_fast.api import consistency as consistency
     from ietest_fast.api import consistency_curve as consistency_curve
     from ietest_fast.api import evaluate as evaluate
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from ietest_fast.api import stress as stress
     from ietest_fast.corpus import reading_csv as reading_csv
     from ietest_fast.errors import IetestError as IetestError
-    from ietest_fast.evaluation import read_predictions as read_predictions
     from ietest_fast.runtime import build_config as build_config
     from ietest_fast.stats import PairedCounts as PairedCounts
     from ietest_fast.stats import paired_test as paired_test
@@ -62,15 +62,16 @@ __getattr__, __dir__ = lazy_names(
         "consistency_curve": "api",
         "evaluate": "api",
         "paired_test": "stats",
-        "read_predictions": "evaluation",
+        "read_predictions": "answers",
         "reading_csv": "corpus",
         "run": "api",
         "stress": "api",
     },
     subpackages=(
+        "analyses",
+        "answers",
         "corpus",
         "errors",
-        "evaluation",
         "experiment",
         "lexicon",
         "models",

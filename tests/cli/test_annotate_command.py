@@ -13,9 +13,9 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from finished_runs import make_run, toy_splits
+from ietest_fast.annotation.marks import Marks
+from ietest_fast.annotation.sample import read_sample
 from ietest_fast.cli.main import main
-from ietest_fast.report.annotation.marks import Marks
-from ietest_fast.report.annotation.sample import read_sample
 
 MAIN = "from ietest_fast.cli.main import main; main()"
 

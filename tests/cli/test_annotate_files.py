@@ -9,9 +9,9 @@ import re
 import pytest
 
 from finished_runs import make_run
+from ietest_fast.annotation.marks import Marks
+from ietest_fast.annotation.sample import ASKED, read_sample
 from ietest_fast.cli.main import main
-from ietest_fast.report.annotation.marks import Marks
-from ietest_fast.report.annotation.sample import ASKED, read_sample
 
 ROWS = (
     ("The dog chased the cat.", "An animal ran.", "entailment"),

@@ -15,9 +15,9 @@ pytest.importorskip("onnx", reason="makes the models that are tested")
 
 import ietest_fast as ie
 from command_line import run_here
+from ietest_fast.answers import Predictions
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions
 from tiny_models import make_onnx_folder
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import pytest
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
 import ietest_fast as ie
+from ietest_fast.answers import Predictions
 from ietest_fast.cli.main import main
 from ietest_fast.errors import IetestWarning
-from ietest_fast.evaluation import Predictions
 from tiny_models import LABELS, make_onnx_folder
 
 if TYPE_CHECKING:

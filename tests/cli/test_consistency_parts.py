@@ -12,9 +12,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses.consistency.noting import MEASURES, MOST_GROUPS
 from ietest_fast.cli import consistency_parts
 from ietest_fast.cli.main import main
-from ietest_fast.evaluation.noting_diversity import MEASURES, MOST_GROUPS
 from reference import overlap_oracle as slow
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses.difficulty.aflite import draw_training_part
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.aflite import draw_training_part
 from ietest_fast.philox import philox_key
 from reference.aflite_oracle import filter_slowly
 

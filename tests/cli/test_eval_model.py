@@ -504,7 +504,7 @@ def test_label_maps_and_single_rows_are_told_before_anything_is_transformed(
     def transform(*_: object, **__: object) -> None:
         raise AssertionError("texts are transformed")
 
-    monkeypatch.setattr("ietest_fast.evaluation.versions.transform_corpus", transform)
+    monkeypatch.setattr("ietest_fast.answers.versions.transform_corpus", transform)
     labels = "0=entailment,1=neutral,2=neutral"
     status, _, err = run(capsys, "eval", "--onnx", model, "--test", texts, "--label-map", labels)
     assert status == 1

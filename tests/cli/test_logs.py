@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
 
+from ietest_fast.analyses import compare_versions
+from ietest_fast.answers import Predictions
 from ietest_fast.cli.main import main
-from ietest_fast.evaluation import Predictions, compare_versions
 from ietest_fast.report.evaluations import read_evaluation
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
 

@@ -12,8 +12,8 @@ import pytest
 
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
+from ietest_fast.analyses.logic.rules import RULES, WEIGHED
 from ietest_fast.cli.main import main
-from ietest_fast.evaluation.logic.rules import RULES, WEIGHED
 from tiny_models import LABELS, make_onnx_folder
 
 if TYPE_CHECKING:

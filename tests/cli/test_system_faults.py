@@ -218,7 +218,7 @@ def test_what_nobody_has_foreseen_is_one_line(
     def fail(path: Path) -> None:
         raise error
 
-    monkeypatch.setattr("ietest_fast.evaluation.readers.base.check_readable", fail)
+    monkeypatch.setattr("ietest_fast.answers.readers.base.check_readable", fail)
     with pytest.raises(type(error)):  # tests see it as it was raised
         run_here("eval", "answers.csv", folder=room)
     monkeypatch.delenv(command_line.TRACEBACK)

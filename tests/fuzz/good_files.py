@@ -344,8 +344,8 @@ def make_run() -> Files:
         run_here("annotate", "draw", "run", "sample.json", "-n", "6")
         items = [each["item"] for each in json.loads(Path("sample.json").read_bytes())["pairs"]]
         run_here("annotate", "export", "sample.json", "list.csv")
-        from ietest_fast.report.annotation.marks import Marks
-        from ietest_fast.report.annotation.sample import read_sample
+        from ietest_fast.annotation.marks import Marks
+        from ietest_fast.annotation.sample import read_sample
 
         for person in ("anna", "ben"):
             marks = Marks(read_sample(Path("sample.json")), person)

@@ -447,7 +447,7 @@ def _plan(path: str) -> None:
 
 
 def _masked_items(path: str) -> None:
-    from ietest_fast.evaluation import read_masked_items
+    from ietest_fast.analyses import read_masked_items
 
     items = read_masked_items(path)
     items.refuse_if_none(items.problems)

@@ -125,5 +125,5 @@ def test_names_are_looked_up_by_the_registry_alone() -> None:
     assert readers == {
         "registry.py",
         "experiment/config.py",
-        "evaluation/suite.py",
+        "analyses/stress/suite.py",
     }

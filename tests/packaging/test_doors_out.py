@@ -129,12 +129,12 @@ WRITERS = {
     "markupsafe.Markup": set(),
     "jinja2.Template": set(),
     "jinja2.Environment": set(),
-    "Environment": {"report/page_builder.py", "report/annotation/server.py"},
+    "Environment": {"report/page_builder.py", "annotation/server.py"},
     # Data files, which are read again: every text as it is.
     "BatchWriter": {
-        "evaluation/difficulty_file.py",
-        "evaluation/masked_answers.py",
-        "report/annotation/lists.py",
+        "analyses/difficulty/file.py",
+        "analyses/masked/answers.py",
+        "annotation/lists.py",
         "templates/writing.py",
         "transform/files.py",
     },

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation.bag_distance import measure_bag_distance
-from ietest_fast.evaluation.text_overlap import (
+from ietest_fast.analyses.consistency.diversity import (
     Sequences,
+    measure_bag_distance,
     measure_bleu,
     measure_edit_distance,
     measure_gram_overlap,
@@ -21,6 +20,7 @@ from ietest_fast.evaluation.text_overlap import (
     number_characters,
     number_words,
 )
+from ietest_fast.errors import InputError
 from reference import overlap_oracle as slow
 
 # Few words, so that equal ones meet; marks, capitals and letters outside ASCII among them.

@@ -11,8 +11,8 @@ import pytest
 
 import ietest_fast as ie
 from further_runs import CONFIG, OTHER, WORDS, read_files, run_further
+from ietest_fast.answers import Predictions
 from ietest_fast.errors import StoreError
-from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment import DataGeneratingProcess, check_config
 from ietest_fast.experiment.data import plan_phis
 from ietest_fast.experiment.plan import make_plan, work_settings

@@ -516,8 +516,8 @@ def tagged(monkeypatch):
 @pytest.mark.parametrize("entrance", ["ie.transform", "transform", "eval"])
 def test_every_text_is_tagged_once_and_by_the_threads_asked_for(tagged, tmp_path, capsys, entrance):
     import ietest_fast as ie
+    from ietest_fast.answers.versions import transform_corpus
     from ietest_fast.corpus import corpus_from_table
-    from ietest_fast.evaluation.versions import transform_corpus
 
     if entrance == "ie.transform":
         ie.transform(TABLE, n_threads=2)

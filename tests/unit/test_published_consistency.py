@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from ietest_fast.analyses import find_confidence, find_wordings, read_paranlu
 from ietest_fast.errors import IetestWarning
-from ietest_fast.evaluation import find_confidence, find_wordings, read_paranlu
 from ietest_fast.stats import (
     BucketCounts,
     ConsistencyResult,

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run

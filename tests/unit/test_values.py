@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses.consistency.reading import need_wordings
+from ietest_fast.analyses.difficulty.file import mark_difficulty
+from ietest_fast.answers import Predictions, read_predictions
 from ietest_fast.corpus import read_corpus
 from ietest_fast.corpus.labels import index_labels, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions, read_predictions
-from ietest_fast.evaluation.consistency_reading import need_wordings
-from ietest_fast.evaluation.difficulty_file import mark_difficulty
 from ietest_fast.values import (
     as_finite,
     as_items,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation.versions import Version
+    from ietest_fast.answers.versions import Version
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -122,8 +122,8 @@ def version_from_table(
     data: LabelledTable, transformed: Any, *, id_column: str | None, name: str = "transformed"
 ) -> Version:
     """Take a table for the same rows of a corpus in other words."""
-    from ietest_fast.evaluation.schema import CHANGED
-    from ietest_fast.evaluation.versions import check_labels, check_length, given_version
+    from ietest_fast.answers.schema import CHANGED
+    from ietest_fast.answers.versions import check_labels, check_length, given_version
 
     corpus, table = data.corpus, data.table
     if table is None:
@@ -175,7 +175,7 @@ def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -
 
     That is one that usually tells rows apart, or does so here, with the same values elsewhere.
     """
-    from ietest_fast.evaluation.versions import check_row_order
+    from ietest_fast.answers.versions import check_row_order
 
     table: Any = data.table
     own = {data.label_column, LABEL}

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.analyses import compare_versions
+from ietest_fast.answers import evaluate as answer_versions
+from ietest_fast.answers.readers.table_columns import list_columns
+from ietest_fast.answers.versions import find_shared_ids, read_version
 from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table, with_labels
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import compare_versions
-from ietest_fast.evaluation import evaluate as answer_versions
-from ietest_fast.evaluation.readers.table_columns import list_columns
-from ietest_fast.evaluation.versions import find_shared_ids, read_version
 from ietest_fast.models import as_classifier
 from ietest_fast.models.finished import is_function
 from ietest_fast.plurals import list_dropped
@@ -25,8 +25,9 @@ from ietest_fast.transform.phi import DEFAULT_PHI
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation import Comparison, Evaluation, Predictions
-    from ietest_fast.evaluation.versions import Version
+    from ietest_fast.analyses import Comparison
+    from ietest_fast.answers import Evaluation, Predictions
+    from ietest_fast.answers.versions import Version
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed

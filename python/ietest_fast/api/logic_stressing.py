@@ -5,22 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.analyses.logic.candidates import LogicOptions
+from ietest_fast.analyses.logic.file import write_logic
+from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.run import run_logic
+from ietest_fast.analyses.logic.score import read_weights
 from ietest_fast.api.data import as_labelled, with_labels
 from ietest_fast.api.evaluating import make_classifier, show_bar
 from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.logic.measuring import measure_logic
-from ietest_fast.evaluation.logic.options import LogicOptions
-from ietest_fast.evaluation.logic.run_file import write_logic
-from ietest_fast.evaluation.logic.running import run_logic
-from ietest_fast.evaluation.logic.weights import read_weights
 from ietest_fast.stats.inputs import seed_of
 from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.evaluation.logic.profile import LogicProfile
+    from ietest_fast.analyses.logic.measure import LogicProfile
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs
     from ietest_fast.stats.inputs import Rng

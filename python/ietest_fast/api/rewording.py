@@ -6,6 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.analyses.consistency.file import (
+    ConsistencyAnswers,
+    ConsistencyRun,
+    write_wordings,
+)
+from ietest_fast.analyses.consistency.joining import SOURCE, answer_buckets, join_answers_of_sources
+from ietest_fast.analyses.consistency.measure import measure_wordings, weigh_by_test_sets
+from ietest_fast.analyses.consistency.noting import note_parts
+from ietest_fast.analyses.consistency.reading import without_mixed
+from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
 from ietest_fast.api.data import with_labels
 from ietest_fast.api.evaluating import make_classifier, show_bar
 from ietest_fast.api.rewording_answers import check_out, name_partial, take_answers
@@ -18,24 +28,13 @@ from ietest_fast.api.rewording_data import (
     take_buckets,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.answering_buckets import answer_buckets
-from ietest_fast.evaluation.consistency import measure_wordings, weigh_by_test_sets
-from ietest_fast.evaluation.consistency_file import (
-    ConsistencyAnswers,
-    ConsistencyRun,
-    write_wordings,
-)
-from ietest_fast.evaluation.consistency_reading import without_mixed
-from ietest_fast.evaluation.difficulty_file import DIFFICULTY, check_marked
-from ietest_fast.evaluation.joining_sources import SOURCE, join_answers_of_sources
-from ietest_fast.evaluation.noting_parts import note_parts
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.evaluation.buckets import Buckets
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.buckets import Buckets
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
@@ -96,7 +95,7 @@ def consistency(
         `sources` are answers.
     data
         Paraphrases: a table of any kind or a file, with a row for each wording and a column of
-        items; or a file of ParaNLU's paraphrases; or :class:`ietest_fast.evaluation.Buckets`. With
+        items; or a file of ParaNLU's paraphrases; or :class:`ietest_fast.analyses.Buckets`. With
         `phi`, labelled texts as for ``ie.evaluate``.
     sources
         Instead of `data`: paraphrases of the same items from several sources, by their names, such
@@ -107,7 +106,7 @@ def consistency(
         Makes the paraphrases: one transformation, or a list of them, each as for ``ie.transform``.
         They must keep labels.
     draws, share, seed
-        As for :func:`ietest_fast.evaluation.make_buckets`: how many random draws of `phi`, the
+        As for :func:`ietest_fast.analyses.make_buckets`: how many random draws of `phi`, the
         probability of each possible edit (0.5 if None), and the seed.
     reword
         Columns that `phi` rewords; None: all that the classifier sees, of α-NLI ``hyp1`` and

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.analyses.consistency.reading import as_answers, need_wordings
+from ietest_fast.answers.metadata import plain_name
+from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.consistency_reading import as_answers, need_wordings
-from ietest_fast.evaluation.predictions import Predictions
-from ietest_fast.evaluation.run_metadata import plain_name
 from ietest_fast.frames import to_arrow
 from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
 
 
 def take_answers(given: Any, name: str) -> ConsistencyAnswers:

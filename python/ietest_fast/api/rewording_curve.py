@@ -9,15 +9,18 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, format_amount, parse_amounts
+from ietest_fast.analyses.consistency.curves import (
+    ConsistencyCurves,
+    check_curve,
+    curves_of_profiles,
+    read_amount,
+)
+from ietest_fast.analyses.consistency.profile import ConsistencyProfile
+from ietest_fast.analyses.consistency.shared import check_same_texts
+from ietest_fast.answers.versions import number_names
 from ietest_fast.api.running import InvarianceResult
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.amounts import AMOUNT, Amounts, format_amount, parse_amounts
-from ietest_fast.evaluation.answered_texts import check_same_texts
-from ietest_fast.evaluation.consistency_amounts import check_curve, read_amount
-from ietest_fast.evaluation.consistency_curve_result import ConsistencyCurves
-from ietest_fast.evaluation.consistency_curves import curves_of_profiles
-from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
-from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run_consistency import measure_run
 from ietest_fast.report.runs import name_models

@@ -6,22 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.analyses.consistency.buckets import Buckets, buckets_from_table, read_buckets
+from ietest_fast.analyses.consistency.joining import SOURCE, join_buckets
+from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
+from ietest_fast.analyses.consistency.noting import check_groups, check_measures, measures_of
+from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
+from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.api.data import LabelledTable, as_labelled
 from ietest_fast.api.evaluating import learn_source
 from ietest_fast.corpus.columns import find_label_column, find_text_columns
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.corpus.reasoning import task_of_file
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.buckets import Buckets
-from ietest_fast.evaluation.joining_sources import SOURCE, join_buckets
-from ietest_fast.evaluation.making_buckets import make_buckets
-from ietest_fast.evaluation.noting_diversity import check_groups, check_measures
-from ietest_fast.evaluation.noting_parts import measures_of
-from ietest_fast.evaluation.paranlu_buckets import read_paranlu_buckets
-from ietest_fast.evaluation.paranlu_files import paranlu_kind
-from ietest_fast.evaluation.predictions import ORIGINAL, Predictions
-from ietest_fast.evaluation.reading_buckets import buckets_from_table, read_buckets
-from ietest_fast.evaluation.reworded_columns import choose_reworded_columns
 from ietest_fast.frames import to_arrow
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, settle
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation import Predictions
+    from ietest_fast.answers import Predictions
     from ietest_fast.experiment.schema import ConditionResult, RhoResult, RunResult
     from ietest_fast.experiment.work import Progress
     from ietest_fast.models.classifiers import Inputs
@@ -59,7 +59,7 @@ class InvarianceResult(Result):
         StoreError
             If a file of the run is gone or damaged.
         """
-        from ietest_fast.evaluation import Predictions
+        from ietest_fast.answers import Predictions
 
         parts = [part for each in self.results.conditions for part in self._answers(each)]
         return Predictions.concat(parts, source=str(self.folder))
@@ -70,7 +70,7 @@ class InvarianceResult(Result):
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from ietest_fast.evaluation import ORIGINAL
+        from ietest_fast.answers import ORIGINAL
         from ietest_fast.experiment.artefacts import reading
         from ietest_fast.experiment.cells import CELLS, read_predictions
 

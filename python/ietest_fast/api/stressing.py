@@ -6,29 +6,28 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ietest_fast.api.data import as_labelled, with_labels
-from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
-from ietest_fast.api.logic_stressing import LOGIC, stress_logic
-from ietest_fast.corpus.batch_writer import check_target
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation import evaluate as answer_versions
-from ietest_fast.evaluation.antonym_pairs import check_training, note_training_of_any
-from ietest_fast.evaluation.stress import measure_answers
-from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, write_answers
-from ietest_fast.evaluation.suite import (
+from ietest_fast.analyses.stress.profile import check_training, note_training_of_any
+from ietest_fast.analyses.stress.run import StressAnswers, StressRun, measure_answers, write_answers
+from ietest_fast.analyses.stress.suite import (
     StressTest,
     find_wrong_name,
     make_suite,
     paper_suite,
     read_suite,
 )
+from ietest_fast.answers import evaluate as answer_versions
+from ietest_fast.api.data import as_labelled, with_labels
+from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
+from ietest_fast.api.logic_stressing import LOGIC, stress_logic
+from ietest_fast.corpus.batch_writer import check_target
+from ietest_fast.errors import InputError
 from ietest_fast.transform.files import check_distinct
 from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, name_function
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation.logic.profile import LogicProfile
-    from ietest_fast.evaluation.stress_profile import StressProfile
+    from ietest_fast.analyses.logic.measure import LogicProfile
+    from ietest_fast.analyses.stress.profile import StressProfile
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
     from ietest_fast.stats.inputs import Rng
@@ -162,7 +161,7 @@ def stress(
         of columns, a file, or a corpus.
     suite
         The tests: None for the paper's six; a TOML file
-        (:func:`ietest_fast.evaluation.suite.read_suite`); or a mapping from names to
+        (:func:`ietest_fast.analyses.stress.suite.read_suite`); or a mapping from names to
         transformations, each as for ``ie.transform``. ``"logic"``: properties of entailment and
         rules of inference (:func:`ietest_fast.api.logic_stressing.stress_logic`).
     allow_code

@@ -13,7 +13,7 @@ from ietest_fast.report.terminal import print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
 
 #: What the folder of a run is measured with; all other options are for logs.
 _OF_RUNS = ("intervals", "n-resamples", "seed", "threads", "confidence-level", "json")
@@ -54,9 +54,9 @@ def note_curve(
         return tuple(answers)
     if amounts is not None and column is not None:
         raise click.UsageError("--amounts or --amount-column, not both")
+    from ietest_fast.analyses.consistency.amounts import parse_amounts
+    from ietest_fast.analyses.consistency.curves import note_amounts, read_amounts
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.amounts import parse_amounts
-    from ietest_fast.evaluation.consistency_amounts import note_amounts, read_amounts
 
     if column is not None:
         return read_amounts(answers, column, of=of)

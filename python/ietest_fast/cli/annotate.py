@@ -15,8 +15,8 @@ from ietest_fast.report.terminal import echo, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.report.annotation.agreement import Soundness
-    from ietest_fast.report.annotation.sample import Sample
+    from ietest_fast.annotation.agreement import Soundness
+    from ietest_fast.annotation.sample import Sample
 
 # Substitutions that are named.
 _WORST = 10
@@ -115,7 +115,7 @@ def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None
 
 
 def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
-    from ietest_fast.report.annotation.drawing import draw_sample
+    from ietest_fast.annotation.drawing import draw_sample
     from ietest_fast.report.runs import read_run
 
     with show_stage("Drawing"):
@@ -131,10 +131,9 @@ def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
 
 
 def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, Any]) -> None:
+    from ietest_fast.annotation.drawing import check_new, draw_transformed
+    from ietest_fast.answers.versions import read_foreign_texts
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.foreign_texts import read_foreign_texts
-    from ietest_fast.report.annotation.drawing import check_new
-    from ietest_fast.report.annotation.file_drawing import draw_transformed
     from ietest_fast.transform.phi import parse_phi
 
     # Before files are read, which takes longer.
@@ -188,10 +187,10 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
     Marks are kept beside the sample, each at once. Ctrl-C ends it; the same command goes on where
     it was.
     """
+    from ietest_fast.annotation.marks import Marks
+    from ietest_fast.annotation.sample import read_sample
+    from ietest_fast.annotation.server import AnnotationServer
     from ietest_fast.errors import InputError
-    from ietest_fast.report.annotation.marks import Marks
-    from ietest_fast.report.annotation.sample import read_sample
-    from ietest_fast.report.annotation.server import AnnotationServer
 
     drawn = read_sample(sample)
     marks = Marks(drawn, person)
@@ -219,8 +218,8 @@ def export(*, sample: Path, target: Path) -> None:
     LIST is CSV, TSV, JSON lines or Parquet, by its name. It does not tell which version is the
     original. Readers fill in the column sound (yes or no); `import` reads it.
     """
-    from ietest_fast.report.annotation.lists import write_list
-    from ietest_fast.report.annotation.sample import ASKED, read_sample
+    from ietest_fast.annotation.lists import write_list
+    from ietest_fast.annotation.sample import ASKED, read_sample
 
     drawn = read_sample(sample)
     write_list(drawn, target)
@@ -238,8 +237,8 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
     In the column sound stands yes or no (or 1 and 0, true and false, sound and unsound), or nothing
     if an item is not marked.
     """
-    from ietest_fast.report.annotation.lists import import_marks
-    from ietest_fast.report.annotation.sample import read_sample
+    from ietest_fast.annotation.lists import import_marks
+    from ietest_fast.annotation.sample import read_sample
 
     drawn = read_sample(sample)
     found = import_marks(drawn, marks, person)
@@ -251,8 +250,7 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 @_JSON
 def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
-    from ietest_fast.errors import InputError
-    from ietest_fast.report.annotation.agreement import (
+    from ietest_fast.annotation.agreement import (
         count_ties,
         count_unsound,
         measure_agreement,
@@ -261,8 +259,9 @@ def summary(*, sample: Path, as_json: bool) -> None:
         measure_texts,
         summary_table,
     )
-    from ietest_fast.report.annotation.marks import read_all_marks
-    from ietest_fast.report.annotation.sample import read_sample
+    from ietest_fast.annotation.marks import read_all_marks
+    from ietest_fast.annotation.sample import read_sample
+    from ietest_fast.errors import InputError
     from ietest_fast.report.terminal import print_json
 
     drawn = read_sample(sample)
@@ -335,11 +334,11 @@ def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
 @_JSON
 def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
+    from ietest_fast.annotation.agreement import find_sound
+    from ietest_fast.annotation.drawing import check_run
+    from ietest_fast.annotation.marks import Marks, find_marks, read_all_marks
+    from ietest_fast.annotation.sample import read_sample
     from ietest_fast.errors import InputError
-    from ietest_fast.report.annotation.agreement import find_sound
-    from ietest_fast.report.annotation.drawing import check_run
-    from ietest_fast.report.annotation.marks import Marks, find_marks, read_all_marks
-    from ietest_fast.report.annotation.sample import read_sample
     from ietest_fast.report.result_tables import brief_tables
     from ietest_fast.report.runs import read_run
     from ietest_fast.report.subset import repeat_on

@@ -15,9 +15,9 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ietest_fast.analyses.compare import Comparison, VersionTest
+    from ietest_fast.answers.logs import ReadLogs
     from ietest_fast.cli.verdicts import Extra
-    from ietest_fast.evaluation.comparison import Comparison, VersionTest
-    from ietest_fast.evaluation.reading import ReadLogs
 
 _COLLAPSED = "Warning: {} has collapsed: it predicts one class, or is not shown to be above chance."
 
@@ -35,7 +35,7 @@ def compare_logs(
     below: Sequence[str] = (),
 ) -> int:
     """Test what logs hold, print it, and return the exit status."""
-    from ietest_fast.evaluation.comparison import compare_versions
+    from ietest_fast.analyses.compare import compare_versions
 
     clusters = options["clusters"] or read.predictions.repeats
     if clusters is None:

@@ -44,9 +44,9 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.evaluation.consistency_curves import ConsistencyCurve
-    from ietest_fast.evaluation.consistency_pairs import ComparedPair
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.curves import ConsistencyCurve
+    from ietest_fast.analyses.consistency.partition import ComparedPair
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 
 _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled texts"
 
@@ -110,14 +110,14 @@ def command(
         check_together(given, test_sets, options)
         own, found = run_model(load_model(onnx, model, options), given[0], options)
         answers, told, below = (own,), describe_run(found), [say_run(found)]
-    from ietest_fast.evaluation.consistency import (
+    from ietest_fast.analyses.consistency.curves import curves_of_answers
+    from ietest_fast.analyses.consistency.file import write_wordings
+    from ietest_fast.analyses.consistency.measure import (
         compare_models,
         measure_wordings,
         weigh_by_test_sets,
     )
-    from ietest_fast.evaluation.consistency_curves import curves_of_answers
-    from ietest_fast.evaluation.consistency_file import write_wordings
-    from ietest_fast.evaluation.consistency_reading import join_answers
+    from ietest_fast.analyses.consistency.reading import join_answers
 
     answers = note_parts_of(answers, options, runs_model=runs_model)
     answers = note_curve(answers, options)

@@ -11,7 +11,7 @@ from ietest_fast.cli.options import check_not_given
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
 
 # What a table with a row for each item and version has in the place of -C's columns.
 _OUTCOMES = ("correct",)
@@ -19,13 +19,13 @@ _OUTCOMES = ("correct",)
 
 def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read logs: each of a model if they are tables of wordings, otherwise as ``eval`` does."""
-    from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers, ConsistencyRun
-    from ietest_fast.evaluation.consistency_reading import (
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+    from ietest_fast.analyses.consistency.reading import (
         name_answers,
         read_wordings,
         without_mixed,
     )
+    from ietest_fast.errors import InputError
 
     paths = [Path(log) for log in logs]
     _check_answers(paths, reader=options["reader"])
@@ -60,8 +60,8 @@ def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
     """Refuse files of paraphrases that no model has answered yet."""
     if reader is not None:
         return
+    from ietest_fast.analyses.consistency.reading import holds_paraphrases
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.consistency_reading import holds_paraphrases
 
     for path in paths:
         if holds_paraphrases(path):
@@ -73,8 +73,8 @@ def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
 
 def read_test_sets(paths: Sequence[Path]) -> list[Any]:
     """Read answers to the full test set."""
+    from ietest_fast.analyses.consistency.reading import read_wordings
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.consistency_reading import read_wordings
 
     found = []
     for path in paths:

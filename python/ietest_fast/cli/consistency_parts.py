@@ -13,9 +13,9 @@ from ietest_fast.cli.options import add_options, check_not_given, split_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
 
-# Stand in ietest_fast.evaluation.noting_diversity, too, which is too much to import for --help.
+# Stand in ietest_fast.analyses.consistency.noting, too, which is too much to import for --help.
 MEASURES = (
     "lexical-distance",
     "jaccard",
@@ -109,8 +109,8 @@ def check_sources(options: Mapping[str, Any], *, logs: Sequence[str], test: Path
 
 def read_sources(options: Mapping[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read the answers of a model to paraphrases from several sources, as one table."""
-    from ietest_fast.evaluation.consistency_reading import need_wordings, without_mixed
-    from ietest_fast.evaluation.joining_sources import join_answers_of_sources
+    from ietest_fast.analyses.consistency.joining import join_answers_of_sources
+    from ietest_fast.analyses.consistency.reading import need_wordings, without_mixed
 
     check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
     parts = {name: need_wordings(path) for name, path in options["sources"]}
@@ -122,9 +122,9 @@ def note_parts_of(
     answers: Sequence[ConsistencyAnswers], options: Mapping[str, Any], *, runs_model: bool
 ) -> tuple[ConsistencyAnswers, ...]:
     """Note in the answers by what the options part items."""
-    from ietest_fast.evaluation.consistency_reading import need_wordings
-    from ietest_fast.evaluation.noting_parts import note_parts
-    from ietest_fast.evaluation.run_metadata import plain_name
+    from ietest_fast.analyses.consistency.noting import note_parts
+    from ietest_fast.analyses.consistency.reading import need_wordings
+    from ietest_fast.answers.metadata import plain_name
 
     path = options["partial_input"]
     # Of a model that is run, the columns that it was shown.

@@ -12,10 +12,10 @@ from ietest_fast.report.progress import show_progress
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ietest_fast.analyses.consistency.buckets import Buckets
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
+    from ietest_fast.answers.asking import Evaluation
     from ietest_fast.corpus.reasoning import ReasoningTask
-    from ietest_fast.evaluation.buckets import Buckets
-    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers
-    from ietest_fast.evaluation.running import Evaluation
     from ietest_fast.models import TextClassifier
 
 
@@ -23,14 +23,14 @@ def run_model(
     model: TextClassifier, test: Path, options: Mapping[str, Any]
 ) -> tuple[ConsistencyAnswers, Evaluation]:
     """Read or make the paraphrases, and let the model answer them."""
-    from ietest_fast.evaluation.answering_buckets import answer_buckets
-    from ietest_fast.evaluation.consistency_file import ConsistencyAnswers, ConsistencyRun
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+    from ietest_fast.analyses.consistency.joining import answer_buckets
     from ietest_fast.models.label_map import match_labels
 
     wanted = [*options["keep_columns"], options["clusters"], options["subset"]]
     kept = list(dict.fromkeys(name for name in wanted if name not in {None, "item", "version"}))
     if options["sources"]:
-        from ietest_fast.evaluation.joining_sources import SOURCE, join_buckets
+        from ietest_fast.analyses.consistency.joining import SOURCE, join_buckets
 
         own = [name for name in kept if name != SOURCE]
         kept = list(dict.fromkeys([*kept, SOURCE]))
@@ -61,11 +61,10 @@ def _find_buckets(
     test: Path, kept: Sequence[str], model: TextClassifier, options: Mapping[str, Any]
 ) -> Buckets:
     """Read the paraphrases of a file, or make those of a labelled one."""
+    from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
+    from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
     from ietest_fast.corpus.formats import check_readable
     from ietest_fast.corpus.reasoning import task_of_file
-    from ietest_fast.evaluation.difficulty_file import DIFFICULTY, check_marked
-    from ietest_fast.evaluation.paranlu_buckets import read_paranlu_buckets
-    from ietest_fast.evaluation.paranlu_files import paranlu_kind
 
     check_readable(test)
     if options["subset"] == DIFFICULTY:
@@ -97,9 +96,8 @@ def _make_buckets(
     options: Mapping[str, Any],
 ) -> Buckets:
     """Make the paraphrases of a labelled file."""
+    from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.making_buckets import make_buckets
-    from ietest_fast.evaluation.reworded_columns import choose_reworded_columns
     from ietest_fast.models.label_map import match_labels
     from ietest_fast.transform.phi import parse_phi
 
@@ -139,9 +137,9 @@ def _read_buckets(
     options: Mapping[str, Any],
 ) -> Buckets:
     """Read a file of paraphrases."""
+    from ietest_fast.analyses.consistency.buckets import read_buckets
     from ietest_fast.corpus.formats import column_names, find_format
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.reading_buckets import read_buckets
 
     item = options["item_column"] or "item"
     if task is not None and item not in column_names(test, find_format(test)):

@@ -20,7 +20,7 @@ from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation.difficulty_file import MarkedFile
+    from ietest_fast.analyses.difficulty.file import MarkedFile
 
 _FILE = click.Path(path_type=Path)
 
@@ -145,7 +145,7 @@ def command(
         check_not_given("embedding-column", because="needs --embeddings")
     if embeddings is not None or encoder is not None:
         check_not_given("min-texts", because="is for words; --embeddings and --encoder have none")
-    from ietest_fast.evaluation.difficulty_file import FeatureSource, mark_difficulty
+    from ietest_fast.analyses.difficulty.file import FeatureSource, mark_difficulty
     from ietest_fast.report.difficulty import difficulty_table, round_table
 
     check_out(out, [source, embeddings, encoder], only_parquet=False)

@@ -32,7 +32,7 @@ from ietest_fast.cli.options import (
 from ietest_fast.report.progress import show_progress
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation.running import Evaluation
+    from ietest_fast.answers.asking import Evaluation
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
@@ -172,8 +172,8 @@ def command(
         check_not_given(*_OF_TEXTS, because="is for texts transformed here")
     check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
     given = _run(load_model(onnx, model, options), test, options)
+    from ietest_fast.answers.logs import ReadLogs
     from ietest_fast.cli.comparing import compare_logs
-    from ietest_fast.evaluation.reading import ReadLogs
 
     return compare_logs(
         ReadLogs(predictions=given.predictions, notes=()),
@@ -190,11 +190,11 @@ def command(
 
 def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluation:
     """Run the model on all versions of the test set, and write what was asked for."""
+    from ietest_fast.answers.asking import evaluate
+    from ietest_fast.answers.readers.table_columns import list_columns
+    from ietest_fast.answers.versions import find_shared_ids, read_version
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.readers.table_columns import list_columns
-    from ietest_fast.evaluation.running import evaluate
-    from ietest_fast.evaluation.versions import find_shared_ids, read_version
     from ietest_fast.models.label_map import match_labels
     from ietest_fast.stats.strata import list_file_columns
 

@@ -11,7 +11,7 @@ from ietest_fast.cli.options import NAMES, FiniteRange, add_options, split_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.evaluation.reading import ReadLogs
+    from ietest_fast.answers.logs import ReadLogs
 
 OF_LOGS = (
     "reader",
@@ -110,7 +110,7 @@ def read(
     logs: tuple[str, ...], options: Mapping[str, Any], *, keep: Sequence[str | None] = ()
 ) -> ReadLogs:
     """Read logs as the options say, with further columns to keep, if any are named."""
-    from ietest_fast.evaluation.reading import read_logs
+    from ietest_fast.answers.logs import read_logs
 
     columns = options["prediction_columns"]
     sides = (options.get("original_column"), options.get("transformed_column"))

@@ -24,10 +24,10 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ietest_fast.evaluation.masked_answers import MaskedAnswers
-    from ietest_fast.evaluation.masked_items import MaskedItems
-    from ietest_fast.evaluation.masked_run import MaskedRun
-    from ietest_fast.evaluation.masked_summary import MaskedSummary
+    from ietest_fast.analyses.masked.answers import MaskedAnswers
+    from ietest_fast.analyses.masked.items import MaskedItems
+    from ietest_fast.analyses.masked.run import MaskedRun
+    from ietest_fast.analyses.masked.summary import MaskedSummary
     from ietest_fast.models.masked_lm import MaskedModel
     from ietest_fast.report.progress import Progress
 
@@ -122,8 +122,8 @@ def command(
     FILE is one of ranks: what --out has written, or published results.
     """
     _check_options(model, onnx, options)
-    from ietest_fast.evaluation.masked_answers import write_masked_log
-    from ietest_fast.evaluation.masked_summary import say_other_items, summarise_masked
+    from ietest_fast.analyses.masked.answers import write_masked_log
+    from ietest_fast.analyses.masked.summary import say_other_items, summarise_masked
 
     check_out(out, [source, options["train"]], only_parquet=False)
     run: MaskedRun | None = None
@@ -167,8 +167,8 @@ def _check_options(model: str | None, onnx: Path | None, options: dict[str, Any]
 
 def _read(source: Path, options: dict[str, Any]) -> tuple[list[MaskedAnswers], list[str]]:
     """Read ranks, and say which rows have none."""
-    from ietest_fast.evaluation.masked_answers import read_masked_log
-    from ietest_fast.evaluation.masked_items import say_problems
+    from ietest_fast.analyses.masked.answers import read_masked_log
+    from ietest_fast.analyses.masked.items import say_problems
 
     answers = [*read_masked_log(source, groups=options["groups"], ranks=options["ranks"])]
     left_out = {each.model: say_problems(each.problems) for each in answers}
@@ -178,8 +178,8 @@ def _read(source: Path, options: dict[str, Any]) -> tuple[list[MaskedAnswers], l
 def _score(
     source: Path, model: str | None, onnx: Path | None, options: dict[str, Any]
 ) -> tuple[list[MaskedAnswers], MaskedRun | None, list[str]]:
-    from ietest_fast.evaluation.masked_items import read_masked_items
-    from ietest_fast.evaluation.masked_scoring import ANSWERS, score_masked
+    from ietest_fast.analyses.masked.items import read_masked_items
+    from ietest_fast.analyses.masked.run import ANSWERS, score_masked
 
     items = read_masked_items(source, groups=options["groups"])
     among = options["among"]
@@ -221,8 +221,8 @@ def _load(model: str | None, onnx: Path | None, options: dict[str, Any]) -> tupl
 def _train(
     model: str, items: MaskedItems, among: Any, options: dict[str, Any], progress: Progress
 ) -> tuple[MaskedRun, list[str]]:
-    from ietest_fast.evaluation.masked_items import read_masked_items
-    from ietest_fast.evaluation.masked_run import train_and_score
+    from ietest_fast.analyses.masked.items import read_masked_items
+    from ietest_fast.analyses.masked.run import train_and_score
     from ietest_fast.models.checkpoint import check_new_folder
     from ietest_fast.models.masked_lm import TorchMaskedModel
     from ietest_fast.models.masked_training import MaskedSettings

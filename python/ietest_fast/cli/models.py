@@ -13,7 +13,7 @@ from ietest_fast.plurals import say_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.evaluation.running import Evaluation
+    from ietest_fast.answers.asking import Evaluation
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)

@@ -222,8 +222,8 @@ def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
 
 def _refuse_logs(paths: Sequence[Path]) -> None:
     """Say how logs of a harness, of which it takes two to compare, become one table."""
+    from ietest_fast.answers.readers import find_reader
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.readers import find_reader
 
     for path in paths:
         if not path.is_file():
@@ -242,7 +242,7 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
 
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
-    from ietest_fast.evaluation.run_metadata import refuse_same_files, say_copies
+    from ietest_fast.answers.metadata import refuse_same_files, say_copies
     from ietest_fast.report.consistency_runs import find_consistency
     from ietest_fast.report.evaluations import find_predictions
     from ietest_fast.report.logic_runs import find_logic

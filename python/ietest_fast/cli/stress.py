@@ -36,11 +36,11 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ietest_fast.analyses.stress.profile import StressProfile
+    from ietest_fast.analyses.stress.run import StressAnswers
+    from ietest_fast.analyses.stress.suite import StressTest
+    from ietest_fast.answers.asking import Evaluation
     from ietest_fast.corpus import Corpus
-    from ietest_fast.evaluation.running import Evaluation
-    from ietest_fast.evaluation.stress_file import StressAnswers
-    from ietest_fast.evaluation.stress_profile import StressProfile
-    from ietest_fast.evaluation.suite import StressTest
     from ietest_fast.models import TextClassifier
 
 _FILE = click.Path(path_type=Path)
@@ -183,7 +183,7 @@ def command(
         tests = _check(test, options)
         own, found = _run(load_model(onnx, model, options), test, tests, options)
         answers, told, below = (own,), describe_run(found), [say_run(found)]
-    from ietest_fast.evaluation.stress import measure_answers
+    from ietest_fast.analyses.stress.run import measure_answers
 
     profiles = measure_answers(
         answers,
@@ -229,7 +229,12 @@ def _check(test: Path, options: Mapping[str, Any]) -> dict[str, StressTest]:
 
 def _choose_tests(options: Mapping[str, Any]) -> dict[str, StressTest]:
     """Return the tests by name."""
-    from ietest_fast.evaluation.suite import StressTest, find_wrong_name, paper_suite, read_suite
+    from ietest_fast.analyses.stress.suite import (
+        StressTest,
+        find_wrong_name,
+        paper_suite,
+        read_suite,
+    )
     from ietest_fast.transform.phi import parse_phi
 
     if options["suite"] is None:
@@ -270,12 +275,11 @@ def _run(
     model: TextClassifier, test: Path, tests: Mapping[str, StressTest], options: dict[str, Any]
 ) -> tuple[StressAnswers, Evaluation]:
     """Make the texts of the tests, run the model, and write what was asked for."""
+    from ietest_fast.analyses.stress.profile import note_training_of_any
+    from ietest_fast.analyses.stress.run import StressAnswers, StressRun, write_answers
+    from ietest_fast.analyses.stress.suite import make_suite, write_texts
+    from ietest_fast.answers.asking import evaluate
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.antonym_pairs import note_training_of_any
-    from ietest_fast.evaluation.running import evaluate
-    from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, write_answers
-    from ietest_fast.evaluation.suite import make_suite
-    from ietest_fast.evaluation.suite_files import write_texts
     from ietest_fast.models.label_map import match_labels
 
     texts = split_names(options["text_columns"])
@@ -326,8 +330,8 @@ def _run(
 
 def _read_training(path: Path | None, text_columns: Sequence[str] | None) -> Corpus | None:
     """Read what the model was trained on, before it is run; None if that was not given."""
+    from ietest_fast.analyses.stress.profile import check_training
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.antonym_pairs import check_training
 
     if path is None:
         return None
@@ -338,8 +342,8 @@ def _read_training(path: Path | None, text_columns: Sequence[str] | None) -> Cor
 
 def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, ...]:
     """Read answers, those of ``--out`` with what they say of themselves."""
-    from ietest_fast.evaluation.antonym_pairs import note_training_of_any
-    from ietest_fast.evaluation.stress_file import StressAnswers, StressRun, read_answers, read_run
+    from ietest_fast.analyses.stress.profile import note_training_of_any
+    from ietest_fast.analyses.stress.run import StressAnswers, StressRun, read_answers, read_run
 
     paths = [Path(log) for log in logs]
     if all(path.is_file() and read_run(path) is not None for path in paths):

@@ -23,9 +23,9 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.evaluation.logic.profile import LogicProfile
-    from ietest_fast.evaluation.logic.run_file import LogicAnswers
-    from ietest_fast.evaluation.running import Evaluation
+    from ietest_fast.analyses.logic.file import LogicAnswers
+    from ietest_fast.analyses.logic.measure import LogicProfile
+    from ietest_fast.answers.asking import Evaluation
 
 LOGIC = Path("logic")
 """The value of --suite that is no file."""
@@ -115,10 +115,10 @@ def is_logic(suite: Path | None, logs: Sequence[str]) -> bool:
     """Whether the suite logic is asked for, or a log has answers to it."""
     if suite is not None:
         return suite == LOGIC
-    from ietest_fast.evaluation.logic.run_file import read_logic_run
+    from ietest_fast.answers.metadata import holds_logic
 
     paths = [Path(log) for log in logs]
-    return any(path.is_file() and read_logic_run(path) is not None for path in paths)
+    return any(path.is_file() and holds_logic(path) for path in paths)
 
 
 def run_command(
@@ -140,7 +140,7 @@ def run_command(
     else:
         own, found = _run(need_one(logs, onnx, model, test), onnx, model, options)
         answers, told, below = (own,), describe_run(found), [say_run(found)]
-    from ietest_fast.evaluation.logic.measuring import measure_logic
+    from ietest_fast.analyses.logic.measure import measure_logic
 
     profiles = measure_logic(
         answers,
@@ -159,13 +159,13 @@ def run_command(
 
 def _read_weights(text: str | None) -> dict[str, float] | None:
     """Read weights before the model is run."""
-    from ietest_fast.evaluation.logic.weights import read_weights
+    from ietest_fast.analyses.logic.score import read_weights
 
     return None if text is None else read_weights(text)
 
 
 def _read(logs: Sequence[str]) -> tuple[LogicAnswers, ...]:
-    from ietest_fast.evaluation.logic.run_file import read_logic
+    from ietest_fast.analyses.logic.file import read_logic
 
     if not logs:
         raise click.UsageError(
@@ -185,11 +185,10 @@ def _run(
     test: Path, onnx: Path | None, model: str | None, options: dict[str, Any]
 ) -> tuple[LogicAnswers, Evaluation]:
     """Run the model, and write what was asked for."""
+    from ietest_fast.analyses.logic.candidates import LogicOptions
+    from ietest_fast.analyses.logic.file import write_logic
+    from ietest_fast.analyses.logic.run import run_logic, write_questions
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.evaluation.logic.options import LogicOptions
-    from ietest_fast.evaluation.logic.question_files import write_questions
-    from ietest_fast.evaluation.logic.run_file import write_logic
-    from ietest_fast.evaluation.logic.running import run_logic
 
     folder, out = options["folder"], options["out"]
     if folder is not None and folder.exists():

@@ -260,7 +260,7 @@ def _read(
 
 def _check_labels(file: str, given: Measurements) -> None:
     """Refuse outcomes that contradict labels and answers beside them, unless they are named."""
-    from ietest_fast.evaluation.readers.facts_beside import check_outcomes
+    from ietest_fast.answers.readers.facts_beside import check_outcomes
 
     named = any(is_given(name) for name in ("original", "transformed", "versions"))
     if not (given.are_scores or named):
@@ -274,9 +274,9 @@ def _warn_of_repeats(file: str, options: Mapping[str, Any]) -> None:
         return
     import warnings
 
+    from ietest_fast.answers.readers.facts_beside import LIKE_IDS, say_ids_again
+    from ietest_fast.answers.readers.table_columns import list_columns, read_some
     from ietest_fast.errors import IetestWarning
-    from ietest_fast.evaluation.readers.facts_beside import LIKE_IDS, say_ids_again
-    from ietest_fast.evaluation.readers.table_columns import list_columns, read_some
     from ietest_fast.values import is_id_name
 
     names = list_columns(file)
@@ -292,8 +292,8 @@ def _warn_of_repeats(file: str, options: Mapping[str, Any]) -> None:
 
 def _check_twice(file: str, given: Measurements) -> None:
     """Refuse outcomes that stand there under both usual names, and are not the same."""
+    from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.errors import InputError
-    from ietest_fast.evaluation.readers.table_columns import list_columns
     from ietest_fast.models.measurements import read_measurements
     from ietest_fast.plurals import say_count
 
@@ -324,7 +324,7 @@ def _roles(options: Mapping[str, Any]) -> list[str]:
 
 def _list_labels(file: str, taken: set[str]) -> list[str]:
     """Return the column that may hold gold labels, unless one of these names has a role."""
-    from ietest_fast.evaluation.readers.table_columns import list_columns
+    from ietest_fast.answers.readers.table_columns import list_columns
 
     if taken & set(_LABELS):
         return []
@@ -365,7 +365,7 @@ def _look_closer(
     import numpy as np
 
     from ietest_fast import stats
-    from ietest_fast.evaluation.strata import judge_groups
+    from ietest_fast.analyses.compare import judge_groups
 
     a, b = given.columns.values()
     margin, flip_margin = options["margin"], options["flip_margin"]
@@ -411,8 +411,8 @@ def _are_logs(files: tuple[str, ...]) -> bool:
         return False
     if any(is_given(name.replace("-", "_")) for name in (*OF_LOGS, "threshold")):
         return True
-    from ietest_fast.evaluation.readers import find_reader
-    from ietest_fast.evaluation.readers.tables import holds_versions
+    from ietest_fast.answers.readers import find_reader
+    from ietest_fast.answers.readers.tables import holds_versions
 
     name, _ = find_reader(files[0])
     return name != "table" or holds_versions(files[0])
@@ -420,7 +420,7 @@ def _are_logs(files: tuple[str, ...]) -> bool:
 
 def _find_columns(file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of outcomes of both versions, by the names that they usually have."""
-    from ietest_fast.evaluation.readers.table_columns import list_columns
+    from ietest_fast.answers.readers.table_columns import list_columns
 
     names = list_columns(file)
     if "A" not in names and set(_OUTCOMES) <= set(names):

@@ -16,9 +16,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers import Predictions
 from ietest_fast.atomic import UNFINISHED
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.artefacts import MADE_ANEW, PUT_BACK
 from ietest_fast.experiment.search import canonical_json
 from ietest_fast.files import check_file, read_bytes

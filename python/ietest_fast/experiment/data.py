@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.versions import number_names
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.search import identify
 from ietest_fast.files import check_file, read_json

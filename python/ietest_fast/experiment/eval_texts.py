@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.versions import encode_labels
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.versions import encode_labels
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.data import count_edits, count_row_edits
 from ietest_fast.experiment.search import identify

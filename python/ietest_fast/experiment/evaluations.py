@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.evaluation import Predictions
 from ietest_fast.experiment.artefacts import MADE_ANEW
 from ietest_fast.experiment.search import canonical_json
 from ietest_fast.files import read_bytes
@@ -77,7 +77,7 @@ def write_evaluation(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from ietest_fast.evaluation.running import number_copies
+    from ietest_fast.answers.asking import number_copies
 
     copies = number_copies(texts.source_row)
     table = Predictions.from_codes(

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.evaluation import Predictions
+    from ietest_fast.answers import Predictions
     from ietest_fast.experiment.cells import CellRecord
     from ietest_fast.experiment.data import PlannedPhi, TransformedSplits
     from ietest_fast.experiment.eval_texts import FurtherTest

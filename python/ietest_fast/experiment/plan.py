@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 import ietest_fast
+from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.description import find_overlap
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.config import NO_REPLICATES, check_train_sizes
 from ietest_fast.experiment.data import (
     PlannedPhi,

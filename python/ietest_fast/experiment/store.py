@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from ietest_fast.evaluation import Predictions
+    from ietest_fast.answers import Predictions
     from ietest_fast.experiment.evaluations import Answered
 
 _FORMAT = 2

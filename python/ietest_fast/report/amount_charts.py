@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.evaluation.amount_axis import scale_amounts
+from ietest_fast.analyses.consistency.curves import scale_amounts
 from ietest_fast.report.consistency_charts import draw_lines_of_pvap, say_estimate
 from ietest_fast.report.drawing import (
     Hints,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ietest_fast.evaluation.consistency_curves import ConsistencyCurve, CurvePoint
+    from ietest_fast.analyses.consistency.curves import ConsistencyCurve, CurvePoint
     from ietest_fast.report.drawing import Drawn
     from ietest_fast.report.svg import Palette
     from ietest_fast.stats.consistency.intervals import BucketEstimate

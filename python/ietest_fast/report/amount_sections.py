@@ -14,7 +14,7 @@ from ietest_fast.report.runs import name_models
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_curves import ConsistencyCurve
+    from ietest_fast.analyses.consistency.curves import ConsistencyCurve
     from ietest_fast.report.runs import FinishedRun
 
 _MOST_RHO = 2

@@ -11,7 +11,7 @@ from ietest_fast.report.tables import Column, Range, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_curves import ConsistencyCurve, CurvePoint
+    from ietest_fast.analyses.consistency.curves import ConsistencyCurve, CurvePoint
     from ietest_fast.report.tables import Cell
 
 _MEASURES = {

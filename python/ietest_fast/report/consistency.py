@@ -11,8 +11,8 @@ from ietest_fast.stats.consistency.comparison import COMPARED_LABELS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_pairs import ComparedPair
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.partition import ComparedPair
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.tables import Cell
     from ietest_fast.stats.consistency.measure import ConsistencyResult
     from ietest_fast.stats.intervals import Interval

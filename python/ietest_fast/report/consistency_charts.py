@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from ietest_fast.evaluation.consistency_partition import ConsistencySubsets
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.partition import ConsistencySubsets
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.drawing import Drawn
     from ietest_fast.report.svg import Palette
     from ietest_fast.stats.consistency.intervals import BucketEstimate

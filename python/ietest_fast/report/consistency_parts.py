@@ -10,8 +10,8 @@ from ietest_fast.report.tables import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.evaluation.consistency_partition import ConsistencySubsets
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.partition import ConsistencySubsets
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.tables import Cell, Range
     from ietest_fast.stats.consistency.intervals import BucketEstimate
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.evaluation.consistency import compare_models, measure_wordings
-from ietest_fast.evaluation.consistency_curves import curves_of_answers
-from ietest_fast.evaluation.consistency_file import read_consistency_run
-from ietest_fast.evaluation.consistency_reading import name_answers, need_wordings
-from ietest_fast.evaluation.noting_diversity import check_diversity
-from ietest_fast.evaluation.paranlu_files import paranlu_kind
-from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.run_metadata import plain_name
+from ietest_fast.analyses.consistency.curves import curves_of_answers
+from ietest_fast.analyses.consistency.file import read_consistency_run
+from ietest_fast.analyses.consistency.measure import compare_models, measure_wordings
+from ietest_fast.analyses.consistency.noting import check_diversity
+from ietest_fast.analyses.consistency.paranlu import paranlu_kind
+from ietest_fast.analyses.consistency.reading import name_answers, need_wordings
+from ietest_fast.answers.metadata import plain_name
+from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.plurals import say_count
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ietest_fast.evaluation.consistency_curves import ConsistencyCurve
-    from ietest_fast.evaluation.consistency_pairs import ComparedPair
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.curves import ConsistencyCurve
+    from ietest_fast.analyses.consistency.partition import ComparedPair
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 
 N_SPLIT = 25
 """Lines of the table of items that split."""

@@ -11,7 +11,7 @@ from ietest_fast.report.tables import Column, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.tables import Cell
 
 MOST_SIZES = 16

@@ -23,8 +23,8 @@ from ietest_fast.report.consistency_sizes import size_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_pairs import ComparedPair
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.partition import ComparedPair
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.tables import Table
 
 

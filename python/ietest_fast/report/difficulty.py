@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.report.tables import Column, Table
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation.difficulty_file import MarkedFile
+    from ietest_fast.analyses.difficulty.file import MarkedFile
 
 _ENDED = {
     "slice": "fewer items than a slice reached the threshold",

@@ -12,17 +12,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.consistency.shared import (
+    SharedWordings,
+    check_same_texts,
+    find_answered_texts,
+)
+from ietest_fast.answers.labels import with_known_answers
+from ietest_fast.answers.logs import read_logs
+from ietest_fast.answers.metadata import plain_name
+from ietest_fast.answers.schema import is_predictions
+from ietest_fast.answers.table import Predictions
+from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.answered_texts import check_same_texts, find_answered_texts
-from ietest_fast.evaluation.comparison import compare_versions
-from ietest_fast.evaluation.predictions import Predictions
-from ietest_fast.evaluation.reading import read_logs
-from ietest_fast.evaluation.run_metadata import plain_name
-from ietest_fast.evaluation.schema import is_predictions
-from ietest_fast.evaluation.shared_wordings import SharedWordings
-from ietest_fast.evaluation.table_labels import with_known_answers
-from ietest_fast.evaluation.versions import number_names
 from ietest_fast.experiment.results import RESULTS
 from ietest_fast.report.strata import strata_table
 from ietest_fast.report.tables import Column, PValue, Range, Table
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ietest_fast.evaluation.comparison import Comparison, VersionTest
+    from ietest_fast.analyses.compare import Comparison, VersionTest
     from ietest_fast.stats import EquivalenceResult, PairedCounts
 
 N_EXAMPLES = 200

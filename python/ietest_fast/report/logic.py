@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ietest_fast.evaluation.logic.rules import RULES
-from ietest_fast.evaluation.logic.weights import ACCURACY
+from ietest_fast.analyses.logic.rules import RULES
+from ietest_fast.analyses.logic.score import ACCURACY
 from ietest_fast.report.tables import Column, Range, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.logic.profile import LogicProfile, RuleResult
+    from ietest_fast.analyses.logic.measure import LogicProfile, RuleResult
     from ietest_fast.report.tables import Cell
     from ietest_fast.stats import Interval
 

@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.evaluation.logic.columns import CONSEQUENT, CONTROL
-from ietest_fast.evaluation.logic.measuring import measure_logic
-from ietest_fast.evaluation.logic.run_file import read_logic, read_logic_run
+from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL, read_logic, read_logic_run
+from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
 from ietest_fast.values import as_texts
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ietest_fast.evaluation.logic.profile import LogicProfile, RuleResult
-    from ietest_fast.evaluation.logic.score import StructuralScore
+    from ietest_fast.analyses.logic.measure import LogicProfile, RuleResult
+    from ietest_fast.analyses.logic.score import StructuralScore
 
 N_EXAMPLES = 25
 """Instances in a table of examples."""

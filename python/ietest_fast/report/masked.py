@@ -10,7 +10,7 @@ from ietest_fast.report.tables import Column, Range, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.masked_summary import MaskedGroup, MaskedSummary
+    from ietest_fast.analyses.masked.summary import MaskedGroup, MaskedSummary
     from ietest_fast.report.tables import Cell
     from ietest_fast.stats import Interval
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.agreement import (
+from ietest_fast.annotation.agreement import (
     find_sound,
     mark_texts,
     measure_soundness,
     summary_table,
     take_majority,
 )
-from ietest_fast.report.annotation.drawing import check_run
-from ietest_fast.report.annotation.marks import MAJORITY, read_all_marks
-from ietest_fast.report.annotation.sample import read_sample
+from ietest_fast.annotation.drawing import check_run
+from ietest_fast.annotation.marks import MAJORITY, read_all_marks
+from ietest_fast.annotation.sample import read_sample
+from ietest_fast.errors import InputError
 from ietest_fast.report.result_tables import brief_tables
 from ietest_fast.report.subset import repeat_on
 from ietest_fast.report.tables import Column, Table
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from ietest_fast.annotation.agreement import Soundness
+    from ietest_fast.annotation.sample import Sample
     from ietest_fast.experiment.schema import RhoResult
-    from ietest_fast.report.annotation.agreement import Soundness
-    from ietest_fast.report.annotation.sample import Sample
     from ietest_fast.report.runs import FinishedRun
 
 

@@ -9,10 +9,9 @@ from ietest_fast.report.tables import Column, PValue, Range, Table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.antonym_pairs import AntonymPairs
-    from ietest_fast.evaluation.shares import Share
-    from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
+    from ietest_fast.analyses.stress.profile import AntonymPairs, StressProfile, StressResult
     from ietest_fast.report.tables import Cell
+    from ietest_fast.stats.informedness import Share
 
 
 def accuracy_table(profile: StressProfile) -> Table:

@@ -20,10 +20,10 @@ from ietest_fast.signs import escape_label, plain_label
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.evaluation.shares import Share
-    from ietest_fast.evaluation.stress_profile import StressProfile
+    from ietest_fast.analyses.stress.profile import StressProfile
     from ietest_fast.report.drawing import Drawn
     from ietest_fast.report.svg import Palette
+    from ietest_fast.stats.informedness import Share
 
 MOST_DRAWN = 21
 """Of more classifiers or groups the first so many are drawn; the tables have all."""

@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.stress import measure_answers
-from ietest_fast.evaluation.stress_file import read_answers, read_run
+from ietest_fast.analyses.stress.run import measure_answers, read_answers, read_run
+from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
 
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ietest_fast.evaluation.stress_file import StressRun
-    from ietest_fast.evaluation.stress_profile import StressProfile, StressResult
+    from ietest_fast.analyses.stress.profile import StressProfile, StressResult
+    from ietest_fast.analyses.stress.run import StressRun
 
 N_EXAMPLES = 25
 """Rows of a table of examples."""
@@ -160,7 +159,7 @@ def _examples(profile: StressProfile, test: StressResult, names: Sequence[str]) 
 
 
 def _holds_texts(table: pa.Table, name: str) -> bool:
-    from ietest_fast.evaluation.row_notes import NOTES
+    from ietest_fast.analyses.stress.origins import NOTES
 
     kind = table.schema.field(name).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind

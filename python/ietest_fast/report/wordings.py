@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.evaluation.predictions import ORIGINAL
-from ietest_fast.evaluation.wordings import find_wordings
+from ietest_fast.analyses.consistency.wordings import find_wordings
+from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.report.examples import compress
 from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 
 MOST_ITEMS = 20_000
 """Of more items a page carries so many, those that split first."""

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses import buckets_from_table
+from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions, buckets_from_table
 from ietest_fast.stats import measure_consistency
 
 if TYPE_CHECKING:

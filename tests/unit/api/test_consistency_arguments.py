@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses import buckets_from_table
+from ietest_fast.answers import Predictions
 from ietest_fast.corpus import read_corpus
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions, buckets_from_table
 from ietest_fast.frames import to_arrow
 
 if TYPE_CHECKING:

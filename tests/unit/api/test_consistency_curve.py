@@ -11,9 +11,9 @@ import pytest
 
 import ietest_fast as ie
 from command_line import run_here
+from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 from ietest_fast.api import InvarianceResult
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.consistency_profile import ConsistencyProfile
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run

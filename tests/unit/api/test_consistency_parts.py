@@ -10,8 +10,8 @@ import pytest
 
 import ietest_fast as ie
 from command_line import run_here
+from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions
 from ietest_fast.frames import to_arrow
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.errors import ConfigError, InputError, ResourceError
-from ietest_fast.evaluation.logic.rules import RULES
 from logic_toys import LABELS, at_random, make_corpus, pairs_of
 
 PAGE = Path(__file__).parents[3] / "docs" / "logic.md"

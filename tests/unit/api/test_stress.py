@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses.stress.run import read_run
+from ietest_fast.analyses.stress.suite import StressTest
+from ietest_fast.answers import Predictions
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError, ResourceError
-from ietest_fast.evaluation import Predictions
-from ietest_fast.evaluation.stress_file import read_run
-from ietest_fast.evaluation.suite import StressTest
 from ietest_fast.transform import WordSubstitution
 
 LABELS = ["entailment", "neutral", "contradiction"]

@@ -10,11 +10,14 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from ietest_fast.analyses.difficulty import aflite
+from ietest_fast.analyses.difficulty.aflite import (
+    count_word_features,
+    draw_training_part,
+    filter_adversarially,
+    fit_logistic,
+)
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import aflite
-from ietest_fast.evaluation.aflite import draw_training_part, filter_adversarially
-from ietest_fast.evaluation.logistic import fit_logistic
-from ietest_fast.evaluation.word_features import count_word_features
 from ietest_fast.philox import philox_key
 from reference.aflite_oracle import filter_slowly, fit_slowly, predict_slowly
 

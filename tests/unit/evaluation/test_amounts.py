@@ -7,24 +7,23 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions
-from ietest_fast.evaluation.amounts import (
+from ietest_fast.analyses.consistency.amounts import (
     AMOUNT,
     Amounts,
     format_amount,
     parse_amounts,
 )
-from ietest_fast.evaluation.consistency import measure_wordings
-from ietest_fast.evaluation.consistency_amounts import note_amounts, read_amounts
-from ietest_fast.evaluation.consistency_curves import curves_of_profiles
-from ietest_fast.evaluation.consistency_file import (
+from ietest_fast.analyses.consistency.curves import curves_of_profiles, note_amounts, read_amounts
+from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
     ConsistencyRun,
     read_consistency_run,
     write_wordings,
 )
-from ietest_fast.evaluation.consistency_reading import join_answers, name_answers, read_wordings
+from ietest_fast.analyses.consistency.measure import measure_wordings
+from ietest_fast.analyses.consistency.reading import join_answers, name_answers, read_wordings
+from ietest_fast.answers import Predictions
+from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path

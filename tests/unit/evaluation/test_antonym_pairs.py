@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.corpus import corpus_from_table
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions
-from ietest_fast.evaluation.antonym_pairs import (
+from ietest_fast.analyses.stress.origins import read_notes
+from ietest_fast.analyses.stress.profile import (
     TIMES_IN_TRAINING,
     compare_pairs,
     count_in_contradictions,
     note_training,
 )
-from ietest_fast.evaluation.row_notes import read_notes
-from ietest_fast.evaluation.stress import measure_stress
+from ietest_fast.analyses.stress.run import measure_stress
+from ietest_fast.answers import Predictions
+from ietest_fast.corpus import corpus_from_table
+from ietest_fast.errors import InputError
 from ietest_fast.stats import proportion_interval
 
 LABELS = ("entailment", "neutral", "contradiction")

@@ -8,10 +8,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses.consistency.buckets import (
+    Buckets,
+    buckets_from_table,
+    rank_within,
+    read_buckets,
+)
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.bucket_rows import rank_within
-from ietest_fast.evaluation.buckets import Buckets
-from ietest_fast.evaluation.reading_buckets import buckets_from_table, read_buckets
 
 ROWS = [
     ("q1", "A dog runs.", "pos"),

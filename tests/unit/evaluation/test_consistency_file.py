@@ -11,9 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions
-from ietest_fast.evaluation.consistency_file import (
+from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
     ConsistencyRun,
     confidences_of,
@@ -21,7 +19,9 @@ from ietest_fast.evaluation.consistency_file import (
     read_consistency_run,
     write_wordings,
 )
-from ietest_fast.evaluation.run_metadata import plain_name
+from ietest_fast.answers import Predictions
+from ietest_fast.answers.metadata import plain_name
+from ietest_fast.errors import InputError
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses import find_wordings
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+from ietest_fast.analyses.consistency.measure import measure_wordings
+from ietest_fast.analyses.consistency.noting import COLUMN, CORRECT, note_partial_input
+from ietest_fast.analyses.consistency.partition import part_by_partial_input
+from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions, find_wordings
-from ietest_fast.evaluation.consistency import measure_wordings
-from ietest_fast.evaluation.consistency_file import ConsistencyAnswers, ConsistencyRun
-from ietest_fast.evaluation.consistency_partial import part_by_partial_input
-from ietest_fast.evaluation.noting_partial import COLUMN, CORRECT, note_partial_input
 
 RIGHT = {"a": True, "b": False, "c": True, "e": False}
 

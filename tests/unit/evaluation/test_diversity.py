@@ -10,12 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ietest_fast.analyses import find_wordings
+from ietest_fast.analyses.consistency.diversity import LEXICAL, SYNTACTIC, group_by_quantiles
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+from ietest_fast.analyses.consistency.noting import MEASURES, MOST_GROUPS, note_diversity
+from ietest_fast.analyses.consistency.partition import part_by_diversity
+from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions, find_wordings
-from ietest_fast.evaluation.consistency_diversity import part_by_diversity
-from ietest_fast.evaluation.consistency_file import ConsistencyAnswers, ConsistencyRun
-from ietest_fast.evaluation.diversity import LEXICAL, SYNTACTIC, group_by_quantiles
-from ietest_fast.evaluation.noting_diversity import MEASURES, MOST_GROUPS, note_diversity
 from ietest_fast.frames import to_arrow
 from ietest_fast.lexicon.annotator import Parser
 from ietest_fast.lexicon.token_table import PENN, RELATIONS

@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses.consistency.making import Drawing, make_buckets
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.corpus.reasoning import tell_stories
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.draws import Drawing
-from ietest_fast.evaluation.making_buckets import make_buckets
 from ietest_fast.philox import philox_key
 from ietest_fast.transform import Composition, Identity, WordSubstitution
 from ietest_fast.transform import edits as drawing

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses import compare_versions
+from ietest_fast.answers import evaluate, read_predictions
+from ietest_fast.answers.versions import transform_corpus
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation import compare_versions, evaluate, read_predictions
-from ietest_fast.evaluation.versions import transform_corpus
 from ietest_fast.models.classifiers import Scores
 from ietest_fast.transform import Transformed, WordSubstitution
 

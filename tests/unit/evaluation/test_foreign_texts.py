@@ -11,12 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses.stress.run import measure_stress
+from ietest_fast.analyses.stress.suite import StressTest, make_suite, paper_suite, read_suite
+from ietest_fast.answers import evaluate
+from ietest_fast.answers.versions import read_foreign_texts
 from ietest_fast.corpus import Corpus, corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
-from ietest_fast.evaluation import evaluate
-from ietest_fast.evaluation.foreign_texts import read_foreign_texts
-from ietest_fast.evaluation.stress import measure_stress
-from ietest_fast.evaluation.suite import StressTest, make_suite, paper_suite, read_suite
 from ietest_fast.models import as_classifier
 from ietest_fast.transform.numerical import Numerical
 

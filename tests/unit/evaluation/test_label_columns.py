@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ietest_fast.evaluation.readers.label_columns import key_counted, say_near_copies
-from ietest_fast.evaluation.reading import read_logs
+from ietest_fast.answers.logs import read_logs
+from ietest_fast.answers.readers.label_columns import key_counted, say_near_copies
 from toy_logs import inspect_log, reword, sample
 
 N = 20

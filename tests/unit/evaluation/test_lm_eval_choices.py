@@ -14,12 +14,12 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.consistency.reading import read_wordings
+from ietest_fast.analyses.consistency.wordings import find_wordings
+from ietest_fast.answers import Predictions
+from ietest_fast.answers.logs import ReadLogs, read_logs
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions
-from ietest_fast.evaluation.comparison import compare_versions
-from ietest_fast.evaluation.consistency_reading import read_wordings
-from ietest_fast.evaluation.reading import ReadLogs, read_logs
-from ietest_fast.evaluation.wordings import find_wordings
 
 Rows = list[dict[str, Any]]
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from ietest_fast.answers.logs import read_logs
+from ietest_fast.answers.readers.base import FileStart
+from ietest_fast.answers.readers.inspect_ai import InspectReader
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers.base import FileStart
-from ietest_fast.evaluation.readers.inspect_ai import InspectReader
-from ietest_fast.evaluation.reading import read_logs
 from toy_logs import counts, inspect_log, pair, sample
 
 NAN = float("nan")

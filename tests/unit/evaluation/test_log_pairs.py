@@ -12,14 +12,13 @@ from typing import Any
 
 import pytest
 
+from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+from ietest_fast.analyses.consistency.measure import measure_wordings
+from ietest_fast.analyses.stress.run import measure_stress
+from ietest_fast.answers.logs import find_logs, read_logs
+from ietest_fast.answers.table import Predictions
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.comparison import compare_versions
-from ietest_fast.evaluation.consistency import measure_wordings
-from ietest_fast.evaluation.consistency_file import ConsistencyAnswers, ConsistencyRun
-from ietest_fast.evaluation.log_folders import find_logs
-from ietest_fast.evaluation.predictions import Predictions
-from ietest_fast.evaluation.reading import read_logs
-from ietest_fast.evaluation.stress import measure_stress
 from ietest_fast.stats import ClusteredTestResult
 from toy_logs import counts, inspect_log, pair, reword, sample
 
@@ -722,8 +721,8 @@ def test_files_of_a_folder_are_counted_before_one_is_opened(
     def read(path: Path) -> object:
         raise AssertionError(f"{path} is not to be opened")
 
-    monkeypatch.setattr("ietest_fast.evaluation.log_folders._MOST_FILES", 3)
-    monkeypatch.setattr("ietest_fast.evaluation.log_folders.find_reader", read)
+    monkeypatch.setattr("ietest_fast.answers.logs._MOST_FILES", 3)
+    monkeypatch.setattr("ietest_fast.answers.logs.find_reader", read)
     for number in range(4):
         (tmp_path / f"{number}").mkdir()
         (tmp_path / f"{number}" / "samples.json").write_text("{}")

@@ -13,32 +13,33 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ietest_fast.corpus import corpus_from_table
-from ietest_fast.errors import ConfigError, InputError
-from ietest_fast.evaluation.logic.candidates import Candidates
-from ietest_fast.evaluation.logic.controls import borrow, exchange
-from ietest_fast.evaluation.logic.items import Items
-from ietest_fast.evaluation.logic.labels import find_classes
-from ietest_fast.evaluation.logic.measuring import measure_logic
-from ietest_fast.evaluation.logic.nearest import WordIndex
-from ietest_fast.evaluation.logic.options import LogicOptions
-from ietest_fast.evaluation.logic.rules import RULES, WEIGHED
-from ietest_fast.evaluation.logic.run_file import (
+from ietest_fast.analyses.logic.candidates import (
+    Candidates,
+    LogicOptions,
+    WordIndex,
+    borrow,
+    exchange,
+)
+from ietest_fast.analyses.logic.file import (
     read_logic,
     read_logic_run,
-    refuse_logic,
     write_logic,
 )
-from ietest_fast.evaluation.logic.running import run_logic
-from ietest_fast.evaluation.logic.score import renormalise
-from ietest_fast.evaluation.logic.weights import default_weights, read_weights
+from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.rules import RULES, WEIGHED, find_classes
+from ietest_fast.analyses.logic.run import run_logic
+from ietest_fast.analyses.logic.score import default_weights, read_weights, renormalise
+from ietest_fast.analyses.logic.texts import Items
+from ietest_fast.answers.metadata import refuse_logic
+from ietest_fast.corpus import corpus_from_table
+from ietest_fast.errors import ConfigError, InputError
 from logic_toys import LABELS, Asked, at_random, make_corpus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ietest_fast.evaluation.logic.run_file import LogicAnswers
+    from ietest_fast.analyses.logic.file import LogicAnswers
 
 
 @pytest.fixture(scope="module")

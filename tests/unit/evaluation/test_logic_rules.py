@@ -8,16 +8,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from ietest_fast.analyses.logic.candidates import LogicOptions
+from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.rules import RULES
+from ietest_fast.analyses.logic.run import run_logic
 from ietest_fast.corpus import corpus_from_table
-from ietest_fast.evaluation.logic.measuring import measure_logic
-from ietest_fast.evaluation.logic.options import LogicOptions
-from ietest_fast.evaluation.logic.rules import RULES
-from ietest_fast.evaluation.logic.running import run_logic
 from logic_toys import Asked, at_random, make_corpus, pairs_of
 from reference import logic_oracle
 
 if TYPE_CHECKING:
-    from ietest_fast.evaluation.logic.profile import LogicProfile
+    from ietest_fast.analyses.logic.measure import LogicProfile
     from ietest_fast.lexicon import Tagger
 
 DRAWN = {

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses.logic.candidates import LogicOptions
+from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.rules import RULES, WEIGHED
+from ietest_fast.analyses.logic.run import run_logic
 from ietest_fast.corpus import corpus_from_table
-from ietest_fast.evaluation.logic.measuring import measure_logic
-from ietest_fast.evaluation.logic.options import LogicOptions
-from ietest_fast.evaluation.logic.rules import RULES, WEIGHED
-from ietest_fast.evaluation.logic.running import run_logic
 from ietest_fast.templates.formulas import And, Constant, Not, Sort
 from ietest_fast.templates.language import load_language
 from ietest_fast.templates.solver import find_world
@@ -24,8 +24,8 @@ from reference.text_reader import TextReader
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ietest_fast.analyses.logic.measure import LogicProfile
     from ietest_fast.corpus import Corpus
-    from ietest_fast.evaluation.logic.profile import LogicProfile
     from ietest_fast.lexicon import Tagger
 
 CONTROLLED = [name for name, rule in RULES.items() if rule.control is not None]

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.corpus.batch_writer import BatchWriter
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation.masked_items import (
+from ietest_fast.analyses.masked.items import (
     RELEASED,
     masked_items_from_table,
     read_masked_items,
 )
+from ietest_fast.corpus.batch_writer import BatchWriter
+from ietest_fast.errors import InputError
 
 ROWS = {
     "premise": ["Ida has visited Peru.", "Neil did not visit Cuba."],

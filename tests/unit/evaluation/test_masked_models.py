@@ -10,10 +10,16 @@ import pyarrow as pa
 import pytest
 from tokenizers import Tokenizer
 
-from ietest_fast.evaluation.masked_items import masked_items_from_table
-from ietest_fast.evaluation.masked_run import FINE_TUNED, PRETRAINED, MaskedRun, train_and_score
-from ietest_fast.evaluation.masked_scoring import ANSWERS, score_masked
-from ietest_fast.evaluation.masked_summary import summarise_masked
+from ietest_fast.analyses.masked.items import masked_items_from_table
+from ietest_fast.analyses.masked.run import (
+    ANSWERS,
+    FINE_TUNED,
+    PRETRAINED,
+    MaskedRun,
+    score_masked,
+    train_and_score,
+)
+from ietest_fast.analyses.masked.summary import summarise_masked
 from ietest_fast.models.masked_training import MaskedSettings
 from reference.masked_oracle import likelihood_slowly, rank_slowly
 from tiny_masked import make_coordinations, make_masked_bert

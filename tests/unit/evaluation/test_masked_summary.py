@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation.masked_answers import (
+from ietest_fast.analyses.masked.answers import (
     SCHEMA,
     MaskedAnswers,
     read_masked_log,
     write_masked_log,
 )
-from ietest_fast.evaluation.masked_summary import say_other_items, summarise_masked
+from ietest_fast.analyses.masked.summary import say_other_items, summarise_masked
+from ietest_fast.errors import InputError
 from ietest_fast.report.masked import answer_table, group_table, model_table, wrong_table
 from ietest_fast.stats import wilson_interval
 

@@ -10,14 +10,9 @@ import numpy as np
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses import find_confidence, find_wordings, read_paranlu, read_paranlu_texts
+from ietest_fast.analyses.consistency.paranlu import paranlu_kind
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import (
-    find_confidence,
-    find_wordings,
-    read_paranlu,
-    read_paranlu_texts,
-)
-from ietest_fast.evaluation.paranlu_files import paranlu_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses import compare_versions
+from ietest_fast.answers import Predictions
+from ietest_fast.answers.metadata import name_models
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions, compare_versions
-from ietest_fast.evaluation.run_metadata import name_models
 
 LABELS = ("no", "yes")
 GOLD = np.array([0, 1, 1, 0], dtype=np.int8)

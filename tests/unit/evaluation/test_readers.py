@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from ietest_fast.answers.logs import read_logs
+from ietest_fast.answers.readers import READERS, find_reader
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.readers import READERS, find_reader
-from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.models.measurements import read_measurements
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
@@ -293,7 +293,7 @@ def test_a_reader_of_another_package_needs_no_change_here(
 ) -> None:
     (tmp_path / "their_reader.py").write_text(
         "import pyarrow as pa\n"
-        "from ietest_fast.evaluation.readers import Answers\n"
+        "from ietest_fast.answers.readers import Answers\n"
         "class Pluses:\n"
         "    summary = 'a line of + and - for each version'\n"
         "    def recognises(self, start):\n"

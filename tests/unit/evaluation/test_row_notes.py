@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from ietest_fast.evaluation.row_notes import (
+from ietest_fast.analyses.stress.origins import (
     RULE,
     WORD_CLASS,
     WORD_PAIR,

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses.stress.run import _number_units, measure_stress
+from ietest_fast.analyses.stress.suite import make_suite, read_suite
+from ietest_fast.answers import Predictions, evaluate, read_predictions
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
-from ietest_fast.evaluation import Predictions, evaluate, read_predictions
-from ietest_fast.evaluation.stress import _number_units, measure_stress
-from ietest_fast.evaluation.suite import make_suite, read_suite
 from ietest_fast.models.classifiers import Scores
 from ietest_fast.stats import paired_test, proportion_interval, wilson_interval
 

@@ -11,20 +11,21 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.errors import InputError
-from ietest_fast.evaluation import Predictions, read_predictions
-from ietest_fast.evaluation.reading import read_logs
-from ietest_fast.evaluation.stress import measure_answers, measure_stress
-from ietest_fast.evaluation.stress_file import (
+from ietest_fast.analyses.stress.origins import StressOrigin, say_made_of
+from ietest_fast.analyses.stress.run import (
     StressAnswers,
     StressRun,
+    measure_answers,
+    measure_stress,
     read_answers,
     read_run,
     write_answers,
 )
-from ietest_fast.evaluation.stress_origins import StressOrigin, say_made_of
-from ietest_fast.evaluation.suite import StressTest
-from ietest_fast.evaluation.versions import Version
+from ietest_fast.analyses.stress.suite import StressTest
+from ietest_fast.answers import Predictions, read_predictions
+from ietest_fast.answers.logs import read_logs
+from ietest_fast.answers.versions import Version
+from ietest_fast.errors import InputError
 from ietest_fast.report.stress import accuracy_table, side_by_side
 from ietest_fast.stats import Verdict, paired_test
 

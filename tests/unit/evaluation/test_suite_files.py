@@ -8,10 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses.stress.suite import make_suite, write_texts
 from ietest_fast.atomic import name_files
 from ietest_fast.corpus import corpus_from_table
-from ietest_fast.evaluation.suite import make_suite
-from ietest_fast.evaluation.suite_files import write_texts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.consistency.reading import need_wordings
+from ietest_fast.analyses.consistency.wordings import read_confidence
+from ietest_fast.answers.logs import ReadLogs, read_logs
+from ietest_fast.answers.metadata import name_models
+from ietest_fast.answers.readers.facts_beside import check_outcomes, say_ids_again
+from ietest_fast.answers.table import Predictions
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.comparison import compare_versions
-from ietest_fast.evaluation.confidences import read_confidence
-from ietest_fast.evaluation.consistency_reading import need_wordings
-from ietest_fast.evaluation.predictions import Predictions
-from ietest_fast.evaluation.readers.facts_beside import check_outcomes, say_ids_again
-from ietest_fast.evaluation.reading import ReadLogs, read_logs
-from ietest_fast.evaluation.run_metadata import name_models
 from ietest_fast.models.measurements import read_measurements
 from ietest_fast.report.evaluations import read_evaluation
 

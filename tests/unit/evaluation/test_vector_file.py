@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses.difficulty.file import read_vectors
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.vector_file import read_vectors
 
 if TYPE_CHECKING:
     from pathlib import Path

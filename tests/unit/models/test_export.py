@@ -13,8 +13,8 @@ pytest.importorskip("torch", reason="needs the train extra")
 pytest.importorskip("transformers", reason="needs the train extra")
 pytest.importorskip("onnxscript", reason="needs the train extra")
 
+from ietest_fast.answers.asking import score_versions
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.running import score_versions
 from ietest_fast.models.checkpoint import load_classifier
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 from ietest_fast.models.onnx_models.export import check_export, export_onnx

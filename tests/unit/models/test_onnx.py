@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
+from ietest_fast.answers.asking import evaluate, score_versions
+from ietest_fast.answers.versions import Version
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.running import evaluate, score_versions
-from ietest_fast.evaluation.versions import Version
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier, OnnxFiles, OnnxNetwork
 from ietest_fast.models.settings import find_max_length
 from ietest_fast.models.training import Padding, pad, plan_batches

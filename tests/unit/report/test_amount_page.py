@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.evaluation import Predictions
-from ietest_fast.evaluation.consistency_amounts import note_amounts
-from ietest_fast.evaluation.consistency_file import (
+from ietest_fast.analyses.consistency.curves import note_amounts
+from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
     ConsistencyRun,
     write_wordings,
 )
-from ietest_fast.evaluation.predictions import ORIGINAL
+from ietest_fast.answers import Predictions
+from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
 from ietest_fast.report import wordings

@@ -14,8 +14,7 @@ import pytest
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from ietest_fast.errors import InputError, StoreError
-from ietest_fast.report.annotation.agreement import (
+from ietest_fast.annotation.agreement import (
     count_unsound,
     find_sound,
     measure_agreement,
@@ -26,9 +25,10 @@ from ietest_fast.report.annotation.agreement import (
     summary_table,
     take_majority,
 )
-from ietest_fast.report.annotation.drawing import draw_sample, split_edits
-from ietest_fast.report.annotation.marks import Marks, find_marks, marks_path, read_all_marks
-from ietest_fast.report.annotation.sample import read_sample
+from ietest_fast.annotation.drawing import draw_sample, split_edits
+from ietest_fast.annotation.marks import Marks, find_marks, marks_path, read_all_marks
+from ietest_fast.annotation.sample import read_sample
+from ietest_fast.errors import InputError, StoreError
 from ietest_fast.report.runs import read_run
 from ietest_fast.transform.edits import COMPANION_RULES
 
@@ -431,8 +431,8 @@ def test_ties_are_counted(sample):
 MARKER = """
 import sys
 from pathlib import Path
-from ietest_fast.report.annotation.marks import Marks
-from ietest_fast.report.annotation.sample import read_sample
+from ietest_fast.annotation.marks import Marks
+from ietest_fast.annotation.sample import read_sample
 sample = read_sample(Path(sys.argv[1]))
 marks = Marks(sample, sys.argv[2])
 for turn in range(1000):

@@ -9,13 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.annotation.drawing import draw_sample, draw_transformed
+from ietest_fast.annotation.lists import import_marks, read_list, write_list
+from ietest_fast.annotation.marks import Marks, read_all_marks
+from ietest_fast.annotation.sample import read_sample
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import InputError, ResourceError
-from ietest_fast.report.annotation.drawing import draw_sample
-from ietest_fast.report.annotation.file_drawing import draw_transformed
-from ietest_fast.report.annotation.lists import import_marks, read_list, write_list
-from ietest_fast.report.annotation.marks import Marks, read_all_marks
-from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.runs import read_run
 from toys import LABELS
 

@@ -12,11 +12,10 @@ import time
 import pyarrow as pa
 import pytest
 
+from ietest_fast.annotation.drawing import draw_sample, draw_transformed
+from ietest_fast.annotation.marks import Marks
+from ietest_fast.annotation.server import AnnotationServer
 from ietest_fast.corpus import Corpus
-from ietest_fast.report.annotation.drawing import draw_sample
-from ietest_fast.report.annotation.file_drawing import draw_transformed
-from ietest_fast.report.annotation.marks import Marks
-from ietest_fast.report.annotation.server import AnnotationServer
 from ietest_fast.report.runs import read_run
 from toys import LABELS
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from finished_runs import SWAPS
+from ietest_fast.annotation.drawing import draw_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.results import RESULTS, read_results
@@ -18,7 +19,6 @@ from ietest_fast.experiment.schema import (
     ConditionResult,
 )
 from ietest_fast.report import print_summary, write_figures
-from ietest_fast.report.annotation.drawing import draw_sample
 from ietest_fast.report.charts import p_chart
 from ietest_fast.report.contents import gather
 from ietest_fast.report.effects import find_substitutions

@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pytest
 
+from ietest_fast.answers.logs import read_logs
+from ietest_fast.answers.table import Predictions
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
-from ietest_fast.evaluation.predictions import Predictions
-from ietest_fast.evaluation.reading import read_logs
 from ietest_fast.report.contents import gather
 from ietest_fast.report.evaluations import (
     changed_table,

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.annotation.drawing import draw_transformed
+from ietest_fast.annotation.marks import Marks, marks_path
+from ietest_fast.annotation.sample import read_sample
+from ietest_fast.answers.versions import take_foreign_texts
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.evaluation.foreign_texts import take_foreign_texts
-from ietest_fast.report.annotation.file_drawing import draw_transformed
-from ietest_fast.report.annotation.marks import Marks, marks_path
-from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.transform import Material, Transformed, WordSubstitution, plan
 from ietest_fast.transform.base import BaseTransformation
 from ietest_fast.transform.edits import EDIT_SCHEMA

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.cli.main import main
-from ietest_fast.evaluation.logic.rules import RULES
 from ietest_fast.report.contents import gather
 from ietest_fast.report.logic import all_tables, rule_table, score_table, side_by_side
 from ietest_fast.report.logic_runs import (

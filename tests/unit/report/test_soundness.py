@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from ietest_fast.annotation.drawing import check_run, draw_sample
+from ietest_fast.annotation.marks import Marks
+from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError
-from ietest_fast.report.annotation.drawing import check_run, draw_sample
-from ietest_fast.report.annotation.marks import Marks
-from ietest_fast.report.annotation.sample import read_sample
 from ietest_fast.report.contents import gather
 from ietest_fast.report.counts import read_counts
 from ietest_fast.report.page_builder import build_page

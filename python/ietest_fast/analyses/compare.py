@@ -1,0 +1,690 @@
+"""Versions by label, genre or number of edits: columns of predictions that tell texts apart."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.analyses.consistency.wordings import check_clusters
+from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
+from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.plurals import say_count
+from ietest_fast.stats import (
+    DEFAULT_FLIP_MARGIN,
+    DEFAULT_MARGIN,
+    MatchedSample,
+    Verdict,
+    chance_limit,
+    cochran_q_test,
+    holm,
+    is_collapsed,
+    judge_pairs,
+    paired_test,
+)
+from ietest_fast.stats.dose import judge_dose
+from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.stats.strata import EDITS, LABEL, judge_strata, read_strata
+from ietest_fast.values import as_numbers, show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.answers.table import Pairs, Predictions
+    from ietest_fast.stats import (
+        ClusteredTestResult,
+        CochranResult,
+        DoseResponseResult,
+        InvarianceTestResult,
+        PairedTestResult,
+        StratifiedResult,
+    )
+    from ietest_fast.stats.outcomes import Method
+    from ietest_fast.stats.strata import StrataCorrection
+
+
+def look_closer(
+    pairs: Pairs,
+    clusters: Any,
+    strata: Sequence[str],
+    dose: str | None,
+    *,
+    reworded: str | Literal[True] | None,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Test the strata of columns, and the growth with another, on the reworded texts.
+
+    What is right is taken from the predictions: a version may have labels of its own.
+    """
+    if not strata and dose is None:
+        return {}
+    mask = None if reworded is True else pairs.reworded(reworded)
+    rows = np.arange(len(pairs)) if mask is None else np.flatnonzero(mask)
+    both = pairs.answers
+
+    def read(name: str) -> pa.ChunkedArray:
+        column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
+        return pa.chunked_array([column])
+
+    try:
+        return judge_groups(
+            pairs.sample,
+            read,
+            strata=strata,
+            dose=dose,
+            rows=rows,
+            answers=both,
+            clusters=clusters,
+            options=options,
+        )
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(str(error), path=pairs.predictions.source) from error
+
+
+def judge_groups(
+    sample: MatchedSample,
+    read: Callable[[str], pa.ChunkedArray],
+    *,
+    strata: Sequence[str],
+    dose: str | None,
+    rows: NDArray[np.int64],
+    answers: tuple[NDArray[Any], NDArray[Any]] | None,
+    clusters: Any,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Test the strata of columns, and the growth with another, on some of n texts."""
+    units = None if clusters is None else np.asarray(clusters)[rows]
+    if rows.size < 2 or (units is not None and np.unique(units).size < 2):
+        return {}
+    own = MatchedSample(
+        original_correct=sample.original_correct[rows],
+        transformed_correct=sample.transformed_correct[rows],
+    )
+    there = None if answers is None else (answers[0][rows], answers[1][rows])
+
+    def take(name: str) -> pa.ChunkedArray:
+        return read(name).take(pa.array(rows))
+
+    def judge(name: str) -> StratifiedResult:
+        names, codes = read_strata(take(name), rows.size, name=name)
+        return judge_strata(own, names, codes, answers=there, clusters=units, name=name, **options)
+
+    return {
+        "strata": tuple(judge(name) for name in strata),
+        "dose": None
+        if dose is None
+        else judge_dose(
+            own,
+            _read_doses(take(dose), dose),
+            flipped=None if there is None else there[0] != there[1],
+            clusters=units,
+            name=dose,
+            **{name: options[name] for name in ("alpha", "n_resamples", "rng")},
+        ),
+    }
+
+
+def _read_doses(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
+    numbers = as_numbers(column)
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if wrong.size:
+        first = column[int(wrong[0])].as_py()
+        found = "nothing" if first is None else repr(first)
+        raise InputError(
+            f"{name} must hold a whole number for every text, but {wrong.size} of {numbers.size} "
+            f"have none; the first holds {found}"
+        )
+    return numbers
+
+
+# With more different right answers than this they are no classes that a model could collapse to.
+_MOST_CLASSES = 127
+
+# Equivalence is tested below this level.
+_MOST_ALPHA = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VersionTest:
+    """One version, or one classifier, against the reference."""
+
+    group: dict[str, Any]
+    """Which classifier: its ``model``, ``m`` and ``rho``, where there are several."""
+    pairs: Pairs
+    """The matched answers."""
+    clusters: Any
+    """Shape (n,), labels, or None."""
+    result: PairedTestResult | ClusteredTestResult
+    """Of the paired test."""
+    p_adjusted: float
+    """Holm's p-value among the versions of the same classifier."""
+    reject: bool
+    """Whether ``p_adjusted`` lies below alpha."""
+    collapsed: bool | None
+    """Whether the classifier gives one class only, or is at chance, on the reference; None where
+    right answers are no classes. Of free texts the log's marks say which are right."""
+    invariance: InvarianceTestResult | None = None
+    """Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted`` and
+    by p-values of labels that are adjusted likewise. None where classifiers are compared, and at an
+    alpha of 0.5 or more."""
+    strata: tuple[StratifiedResult, ...] = ()
+    """By column that was asked for, the tests of its strata, on the reworded texts."""
+    dose: DoseResponseResult | None = None
+    """Whether losses and flips grow with a column; None if that was not asked for."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is shown; nothing, if the classifier cannot be told from guessing."""
+        if self.collapsed:
+            return Verdict.COLLAPSED
+        if self.invariance is not None:
+            return self.invariance.verdict
+        return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
+
+    @property
+    def caveats(self) -> list[str]:
+        """Whole sentences on texts that were not reworded, where p speaks of them."""
+        said = None if self.invariance is None else self.invariance.caveat
+        return [] if said is None else [f"{self.name}: {said}"]
+
+    @property
+    def name(self) -> str:
+        """The version, and whose."""
+        who = ", ".join(str(value) for value in self.group.values())
+        return f"{who}: {self.pairs.version}" if who else self.pairs.version
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        counts = self.result.counts
+        return {
+            **self.group,
+            "reference": self.pairs.reference,
+            "version": self.pairs.version,
+            "accuracy_original": counts.accuracy_original,
+            "accuracy_transformed": counts.accuracy_transformed,
+            "predictions_changed": self.pairs.n_changed,
+            "items_unmatched": self.pairs.n_unmatched,
+            "collapsed": self.collapsed,
+            **self.result.to_dict(),
+            "p_adjusted": self.p_adjusted,
+            "reject": self.reject,
+            "invariance": None if self.invariance is None else self.invariance.to_dict(),
+            "strata": [each.to_dict() for each in self.strata],
+            "dose": None if self.dose is None else self.dose.to_dict(),
+        }
+
+    def cells(self) -> dict[str, Any]:
+        """Return the row of a data frame; of reworded texts it has what tables show."""
+        nested = {"invariance", "strata", "dose"}
+        own = self.invariance
+        return {
+            **fit_cells({key: each for key, each in self.to_dict().items() if key not in nested}),
+            "reworded": None if own is None else own.n_reworded,
+            "delta_reworded": None if own is None or own.n_reworded is None else own.delta,
+            "flip_rate": None if own is None or own.flips is None else own.flips.rate,
+            "verdict": str(self.verdict),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupCochran:
+    """Cochran's Q over all versions of one classifier."""
+
+    group: dict[str, Any]
+    """Which classifier."""
+    result: CochranResult
+    """Of the test."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison(Result):
+    """Paired tests of several versions, or several classifiers."""
+
+    tests: tuple[VersionTest, ...]
+    """One for each version and classifier."""
+    cochran: tuple[GroupCochran, ...]
+    """For each classifier with more than two versions, on the items that have all of them. None
+    with clusters, with several rows of an item, or where fewer than two items have all versions."""
+    compared: Literal["versions", "models"]
+    """``versions`` of the same items, or ``models`` on the same version."""
+    alpha: float
+    """Level of the family of tests of one classifier."""
+    notes: tuple[str, ...] = ()
+    """What was decided that nobody has said: which version is the original, if none is called
+    so."""
+
+    @property
+    def reject(self) -> bool:
+        """Whether any version differs."""
+        return any(test.reject for test in self.tests)
+
+    @property
+    def alike(self) -> bool:
+        """Whether every version is shown to be answered like the reference."""
+        return all(test.verdict is Verdict.ALIKE for test in self.tests)
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """Heads the table."""
+        what = "Versions" if self.compared == "versions" else "Classifiers"
+        return f"{what} against {self.tests[0].pairs.reference}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            "compared": self.compared,
+            "comparisons": [test.to_dict() for test in self.tests],
+            "cochran": [{**each.group, **each.result.to_dict()} for each in self.cochran],
+            "correction": "holm",
+            "alpha": self.alpha,
+            "reject": self.reject,
+            "alike": self.alike,
+            "notes": list(self.notes),
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values in reading order."""
+        return [(test.name, _say(test)) for test in self.tests]
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each test."""
+        return [test.cells() for test in self.tests]
+
+
+def compare_versions(
+    predictions: Predictions,
+    *,
+    reference: str | None = None,
+    clusters: str | None = None,
+    method: str | None = None,
+    n_resamples: int | None = None,
+    rng: Any = 0,
+    alternative: Any = "two-sided",
+    alpha: float = 0.05,
+    margin: float | None = None,
+    flip_margin: float | None = None,
+    reworded: str | Literal[True] | None = None,
+    strata: Sequence[str] = (),
+    strata_correction: StrataCorrection = "holm",
+    dose: str | None = None,
+    n_threads: int | None = None,
+) -> Comparison:
+    """Test each version of the items against the reference, for each classifier.
+
+    The p-values of a classifier's versions are adjusted by Holm's rule. If there are three
+    versions or more, Cochran's Q also tests whether any of them differs from any other, on the
+    items that have all versions. If there is only one version, and several classifiers, each
+    classifier is tested against the first.
+
+    Parameters
+    ----------
+    predictions
+        The long table.
+    reference
+        The version that others are compared with; None: ``original``, or the first, which the
+        result's ``notes`` then name.
+    clusters
+        A column whose equal values belong together; whole clusters are drawn. None: the answers to
+        one item, if there are several, and otherwise rows.
+    method, n_resamples, rng, alternative, n_threads
+        As for :func:`ietest_fast.stats.paired_test`.
+    alpha
+        Significance level of each classifier's family of tests.
+    margin, flip_margin
+        Differences of accuracy, and flip rates, that do not matter if they are smaller; None for
+        the defaults of :func:`ietest_fast.stats.invariance_test`.
+    reworded
+        The column that says which texts of a version are reworded, if it has another name than
+        ``changed``; True: all are.
+    strata
+        Columns by whose values the reworded texts are also tested one by one, see
+        :func:`ietest_fast.stats.stratified_test`; ``label`` is the gold label. They do not change
+        the verdict, which looks at the gold labels in any case.
+    strata_correction
+        ``holm`` or ``minp``, over the strata of a column.
+    dose
+        A column of numbers with which losses and flips may grow; see
+        :func:`ietest_fast.stats.dose_response_test`.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        If there is nothing to compare, a classifier lacks the reference, or fewer than two items
+        are left.
+    """
+    compared: Literal["versions", "models"] = "versions"
+    clusters = predictions.repeats if clusters is None else clusters
+    if len(predictions.versions) == 1:
+        predictions = _models_as_versions(predictions)
+        compared = "models"
+    notes: tuple[str, ...] = ()
+    if reference is None:
+        reference = predictions.versions[0]
+        if compared == "versions" and reference != ORIGINAL:
+            notes = (_say_first(predictions),)
+    options = {
+        "n_resamples": n_resamples,
+        "rng": rng,
+        "alternative": alternative,
+        "n_threads": n_threads,
+    }
+    drawing = {name: options[name] for name in ("n_resamples", "rng", "n_threads")}
+    tests: list[VersionTest] = []
+    cochran: list[GroupCochran] = []
+    for group in predictions.groups:
+        mine = predictions.select(**group) if group else predictions
+        if reference not in mine.versions:
+            who = ", ".join(str(value) for value in group.values()) or "the classifier"
+            raise InputError(
+                f"{who} has no version {reference!r}; it has {', '.join(mine.versions)}",
+                path=predictions.source,
+            )
+        shown = group if len(predictions.groups) > 1 else {}
+        family = [
+            _test(
+                mine.pairs(name, reference=reference),
+                shown,
+                clusters,
+                method,
+                options,
+                draws_groups=bool(strata) or dose is not None,
+            )
+            for name in mine.versions
+            if name != reference
+        ]
+        if not family:
+            continue
+        adjusted = holm([test.result.p_value for test in family])
+        family = [
+            replace(test, p_adjusted=p, reject=p < alpha)
+            for test, p in zip(family, adjusted, strict=True)
+        ]
+        if compared == "versions" and alpha < _MOST_ALPHA:
+            family = [
+                replace(
+                    test,
+                    invariance=_judge(
+                        test,
+                        reworded=reworded,
+                        alpha=alpha,
+                        margin=DEFAULT_MARGIN if margin is None else margin,
+                        flip_margin=DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+                        **drawing,
+                    ),
+                )
+                for test in family
+            ]
+            family = _adjust_labels(family)
+        if compared == "versions":
+            for test in family:
+                if reworded is not None:
+                    _warn_of_other_marks(test.pairs, reworded)
+                _warn_of_other_edits(test.pairs, reworded)
+        family = [
+            replace(
+                test,
+                **look_closer(
+                    test.pairs,
+                    test.clusters,
+                    strata,
+                    dose,
+                    reworded=reworded,
+                    options={
+                        "correction": strata_correction,
+                        "margin": DEFAULT_MARGIN if margin is None else margin,
+                        "flip_margin": DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+                        "alpha": alpha,
+                        **drawing,
+                    },
+                ),
+            )
+            for test in family
+        ]
+        tests += family
+        outcomes = _outcomes(family)
+        if outcomes is not None:
+            result = cochran_q_test(outcomes, n_resamples=n_resamples, rng=rng, n_threads=n_threads)
+            cochran.append(GroupCochran(group=shown, result=result))
+    if not tests:
+        raise InputError("has one version of each item; two are needed", path=predictions.source)
+    return Comparison(
+        tests=tuple(tests), cochran=tuple(cochran), compared=compared, alpha=alpha, notes=notes
+    )
+
+
+def _say_first(predictions: Predictions) -> str:
+    """Name the version that is taken for the original, as the order of rows may be any."""
+    first, *others = predictions.versions
+    return (
+        f"Warning: {predictions.source}: no version is called {ORIGINAL}, so {first}, the first of "
+        f"the rows, is taken for it, and {', '.join(others)} "
+        f"{'is' if len(others) == 1 else 'are'} compared with it; call the right one {ORIGINAL} "
+        "(in Python, reference names it)."
+    )
+
+
+def _models_as_versions(predictions: Predictions) -> Predictions:
+    """Return the table with classifiers in the place of versions."""
+    if len(predictions.groups) < 2:
+        raise InputError(
+            f"has one version, {predictions.versions[0]!r}, of one classifier; two of either are "
+            "needed",
+            path=predictions.source,
+        )
+    names = list(predictions.groups[0])
+    values = [predictions.table[name].cast(pa.string()).combine_chunks() for name in names]
+    joined = pc.binary_join_element_wise(*values, ", ")
+    table = predictions.table.drop_columns(names)
+    place = table.column_names.index("version")
+    return replace(predictions, table=table.set_column(place, "version", joined))
+
+
+def _test(
+    pairs: Pairs,
+    group: dict[str, Any],
+    clusters: str | None,
+    method: str | None,
+    options: dict[str, Any],
+    *,
+    draws_groups: bool,
+) -> VersionTest:
+    if len(pairs) < 2:
+        raise InputError(
+            f"a paired test needs at least two rows, not {len(pairs)}",
+            path=pairs.predictions.source,
+        )
+    labels = None if clusters is None else _read_clusters(pairs, clusters)
+    if labels is None and len(pc.unique(pairs.items)) < len(pairs):
+        labels = np.asarray(pairs.items.to_pylist())  # several rows of an item
+    if draws_groups and labels is None and method in {None, "exact"}:
+        options = options | {"n_resamples": None}  # which is for the strata or the dose, then
+    result: Any = paired_test(
+        pairs.sample.original_correct,
+        pairs.sample.transformed_correct,
+        clusters=labels,
+        method=cast("Method | None", method),
+        **options,
+    )
+    return VersionTest(
+        group=group,
+        pairs=pairs,
+        clusters=labels,
+        result=result,
+        p_adjusted=result.p_value,
+        reject=False,
+        collapsed=_find_collapsed(pairs),
+    )
+
+
+def _read_clusters(pairs: Pairs, name: str) -> NDArray[Any]:
+    values = pairs.column(name)
+    if pa.types.is_nested(values.type):
+        raise InputError(
+            f"values are of type {values.type}; texts or numbers name clusters",
+            path=pairs.predictions.source,
+            column=name,
+        )
+    check_clusters(
+        pa.chunked_array([values]), pairs.items, path=pairs.predictions.source, name=name
+    )
+    labels = np.asarray(values.to_pylist())
+    if len({str(each).strip() for each in labels}) == 1:
+        raise InputError(
+            f"all {say_count(len(pairs), 'row')} of {pairs.version} belong to one cluster, "
+            f"{show_value(labels[0])}, and at least two clusters are needed; name a column that "
+            "tells texts apart, or leave the clusters out",
+            path=pairs.predictions.source,
+            column=name,
+        )
+    return labels
+
+
+def _find_collapsed(pairs: Pairs) -> bool | None:
+    """Say whether a classifier has collapsed on the reference; None where nobody can tell.
+
+    Of free texts the marks say how many are right; they are no classes if right answers hardly ever
+    recur.
+    """
+    gold = pairs.gold
+    kinds = np.unique(gold).size
+    if (gold < 0).any() or kinds > _MOST_CLASSES:
+        return None
+    if pairs.answers is not None:
+        return is_collapsed(pairs.original, gold)
+    if kinds == 1 or kinds > MOST_KINDS or gold.size < ROWS_OF_A_KIND * kinds:
+        return None
+    return float(pairs.sample.original_correct.mean()) <= chance_limit(gold)
+
+
+def _warn_of_other_marks(pairs: Pairs, name: str | Literal[True]) -> None:
+    """Tell where the texts, or ``changed``, say otherwise than the user which ones are reworded."""
+    known = pairs.reworded()
+    named = np.ones(len(pairs), np.bool_) if name is True else pairs.reworded(name)
+    n = 0 if known is None or named is None else int((known != named).sum())
+    if n:
+        what = "--all-reworded" if name is True else f"the column {name}"
+        warnings.warn(
+            f"{pairs.predictions.source}: in {say_count(n, 'row')} of {pairs.version} {what} "
+            f"disagrees with the texts, or the column {CHANGED}, about what was reworded; "
+            f"{'all rows count' if name is True else f'{name} counts'}",
+            IetestWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_other_edits(pairs: Pairs, reworded: str | Literal[True] | None) -> None:
+    """Tell where the number of edits says otherwise than what counts which texts are reworded."""
+    if EDITS not in pairs.predictions.extra_columns:
+        return
+    known = pairs.reworded(None if reworded is True else reworded)
+    edits = pairs.predictions.table[EDITS].take(pa.array(pairs.version_rows))
+    numbers = as_numbers(edits)
+    if known is None or not np.isfinite(numbers).any():
+        return
+    none, more = int((known & (numbers == 0)).sum()), int((~known & (numbers > 0)).sum())
+    said = [
+        f"{EDITS} is {amount} in {say_count(n, 'row')} of {pairs.version} that {what}"
+        for n, amount, what in (
+            (none, "0", "are reworded" if none > 1 else "is reworded"),
+            (more, "more than 0", "are as they were" if more > 1 else "is as it was"),
+        )
+        if n
+    ]
+    if said:
+        warnings.warn(
+            f"{pairs.predictions.source}: {', and '.join(said)}; mend the column, or strata and "
+            f"doses by {EDITS} mean nothing",
+            IetestWarning,
+            stacklevel=3,
+        )
+
+
+def _judge(
+    test: VersionTest, *, reworded: str | Literal[True] | None, **options: Any
+) -> InvarianceTestResult:
+    """Judge a version on the texts that are reworded in it."""
+    pairs = test.pairs
+    answers = pairs.answers
+    gold = pairs.gold
+    is_known = bool((gold >= 0).all())
+    return judge_pairs(
+        pairs.sample,
+        p_difference=test.p_adjusted,
+        alternative=test.result.alternative,
+        answers=answers,
+        gold=gold if answers is not None and is_known else None,
+        reworded=True if reworded is True else pairs.reworded(reworded),
+        clusters=test.clusters,
+        collapsed=test.collapsed,
+        labels=_name_labels(pairs) if is_known and len(np.unique(gold)) <= _MOST_CLASSES else None,
+        **options,
+    )
+
+
+def _adjust_labels(family: list[VersionTest]) -> list[VersionTest]:
+    """Adjust the p-values that tell labels apart over the versions, as those of accuracy are."""
+    found = {
+        place: test.invariance.strata
+        for place, test in enumerate(family)
+        if test.invariance is not None and test.invariance.strata is not None
+    }
+    if len(found) < 2:
+        return family
+    adjusted = holm([strata.heterogeneity.p_value for strata in found.values()])
+    family = list(family)
+    for (place, strata), p in zip(found.items(), adjusted, strict=True):
+        test = family[place]
+        if test.invariance is not None:
+            judged = replace(test.invariance, strata=replace(strata, p_adjusted=p))
+            family[place] = replace(test, invariance=judged)
+    return family
+
+
+def _name_labels(pairs: Pairs) -> NDArray[Any]:
+    return np.asarray(pairs.column("gold").to_pylist())
+
+
+def _outcomes(family: list[VersionTest]) -> dict[str, Any] | None:
+    """Return the outcomes of all versions on the items that all of them have.
+
+    None where Cochran's Q does not apply: there are fewer than three versions, rows are clustered
+    or several of one item, or fewer than two items have all versions.
+    """
+    if len(family) < 2 or any(test.clusters is not None for test in family):
+        return None
+    items = [test.pairs.items.to_pylist() for test in family]
+    shared = set(items[0]).intersection(*items[1:])
+    if len(shared) < 2:
+        return None
+    order = [item for item in items[0] if item in shared]
+    first = family[0].pairs
+    places = dict(zip(items[0], range(len(items[0])), strict=True))
+    rows = [places[item] for item in order]
+    columns: dict[str, Any] = {first.reference: first.sample.original_correct[rows]}
+    for test, names in zip(family, items, strict=True):
+        places = dict(zip(names, range(len(names)), strict=True))
+        rows = [places[item] for item in order]
+        columns[test.pairs.version] = test.pairs.sample.transformed_correct[rows]
+    return columns
+
+
+def _say(test: VersionTest) -> str:
+    counts = test.result.counts
+    said = (
+        f"{counts.accuracy_original:.4f} → {counts.accuracy_transformed:.4f}, "
+        f"p = {format_p(test.result.p_value)}, Holm {format_p(test.p_adjusted)}"
+    )
+    return f"{said}, differs" if test.reject else said

@@ -1,0 +1,1 @@
+"""Paraphrastic consistency: wordings of items, answered, and measured."""

@@ -1,0 +1,101 @@
+"""Amounts of data, such as tokens of pretraining, that the classifiers of a curve have seen."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ietest_fast.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+
+AMOUNT = "amount of data"
+"""What amounts are of, if nobody says it."""
+
+_UNITS = {"k": "e3", "m": "e6", "b": "e9", "g": "e9", "t": "e12", "%": "e-2", "": ""}
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?) ?([kmbgt%]?)", re.IGNORECASE)
+_SHOWN = (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Amounts:
+    """How much data each classifier of a curve has seen."""
+
+    name: str = ""
+    """Of the curve, where there are several; empty otherwise."""
+    of: str = AMOUNT
+    """What there is an amount of, such as ``pretraining tokens``."""
+    by_model: Mapping[str, float]
+    """By classifier, the amount: all different, and above 0."""
+    in_percent: bool = False
+    """Whether the amounts are shares that were written as percentages, and are shown so."""
+
+    @classmethod
+    def restore(cls, found: Mapping[str, Any]) -> Amounts:
+        """Return what :func:`dataclasses.asdict` has made of amounts, with its types checked."""
+        by_model = {str(name): float(amount) for name, amount in found["by_model"].items()}
+        if not all(0 < amount < math.inf for amount in by_model.values()):
+            raise ValueError("curves has an amount that is no number above 0")
+        in_percent = found["in_percent"]
+        if not isinstance(in_percent, bool):
+            raise TypeError(f"in_percent is {in_percent!r}, true or false expected")
+        return cls(
+            name=str(found["name"]),
+            of=str(found["of"]),
+            by_model=by_model,
+            in_percent=in_percent,
+        )
+
+    def renamed(self, names: Mapping[str, str]) -> Amounts:
+        """Return these of classifiers that have other names, by their old ones."""
+        by_model = {names.get(name, name): amount for name, amount in self.by_model.items()}
+        return replace(self, by_model=by_model)
+
+
+class ParsedAmounts(NamedTuple):
+    """Amounts as they were written."""
+
+    values: tuple[float, ...]
+    """One for each text; a share for a percentage."""
+    in_percent: bool
+    """Whether they were written as percentages."""
+
+
+def parse_amounts(texts: Iterable[str]) -> ParsedAmounts:
+    """Read amounts such as ``10M``, ``100M`` and ``1B``, or ``1%``, ``10%`` and ``100%``."""
+    written = [text.strip() for text in texts]
+    found = []
+    for text in written:
+        match = _NUMBER.fullmatch(text)
+        amount = 0.0 if match is None else float(match[1] + _UNITS[match[2].casefold()])
+        if not 0 < amount < math.inf:
+            raise InputError(
+                f"{text!r} is no amount; numbers above 0 are, such as 1000, 10M, 1B or 10%"
+            )
+        if text.endswith("%") and amount > 1:
+            raise InputError(
+                f"{text!r} is more than all the data; write percentages up to 100%, or all amounts "
+                "without %, such as 10M"
+            )
+        found.append(amount)
+    are_shares = [text.endswith("%") for text in written]
+    if any(are_shares) and not all(are_shares):
+        raise InputError(
+            f"{','.join(written)!r} mixes percentages and other numbers; write all with %, or none "
+            "of them"
+        )
+    return ParsedAmounts(values=tuple(found), in_percent=any(are_shares))
+
+
+def format_amount(amount: float, *, in_percent: bool = False) -> str:
+    """Write an amount briefly, such as ``10M``; with all digits if few digits do not do."""
+    if in_percent:
+        return f"{100 * amount:.12g}%"
+    for unit, size in _SHOWN:
+        if amount >= size and math.isclose(float(brief := f"{amount / size:.3g}") * size, amount):
+            return f"{brief}{unit}" if size >= 1e6 or amount >= 1e5 else f"{amount:,.0f}"
+    return f"{amount:,.0f}" if amount == int(amount) else f"{amount:g}"

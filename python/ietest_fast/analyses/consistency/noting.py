@@ -1,0 +1,326 @@
+"""What a model that saw a part of the input gets right, noted in the table of answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.analyses.consistency.diversity import LEXICAL, SYNTACTIC, measure_pairs, pair_texts
+from ietest_fast.analyses.consistency.file import DEFAULT_DIVERSITY_GROUPS, MOST_DIVERSITY_GROUPS
+from ietest_fast.analyses.consistency.paranlu import ABDUCTIVE, DEFEASIBLE
+from ietest_fast.analyses.consistency.shared import SharedWordings, find_answered_texts, name_rows
+from ietest_fast.analyses.consistency.wordings import find_originals
+from ietest_fast.answers.schema import GROUPS, plain_type
+from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
+from ietest_fast.values import say_repeated
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
+    from ietest_fast.answers.table import Predictions
+
+
+COLUMN = "partial_input"
+"""Column that says whether the model that saw a part of the input got an item right."""
+
+CORRECT = "partial_input_correct"
+"""Column that says whether the model that saw a part of the input got a wording right."""
+
+TEXT_COLUMNS = ("premise", "hypothesis", "sentence1", "sentence2", "text", "sentence")
+"""What columns of texts are called, of which the model that saw a part may have one."""
+
+RIGHT, WRONG = "right", "wrong"
+
+
+def note_partial_input(
+    answers: ConsistencyAnswers, partial: Predictions, name: str
+) -> ConsistencyAnswers:
+    """Note which items a model that saw a part of the input gets right, in columns of the table.
+
+    A model that sees the hypothesis or the update alone cannot know the answer, so what it gets
+    right is likelier to have an artefact (Srikanth et al. 2024, section 7, Table 7). An item, with
+    all its wordings, goes by the answer to its original.
+    """
+    predictions = answers.predictions
+    table = predictions.table
+    for column in (COLUMN, CORRECT):
+        if column in table.column_names:
+            if answers.run.partial_input is None:
+                raise InputError(
+                    "is there already; rename it", path=predictions.source, column=column
+                )
+            table = table.drop_columns([column])
+    right, is_matched = find_partial_answers(predictions, partial)
+    words = pa.array(np.where(right, RIGHT, WRONG), pa.string(), mask=~is_matched)
+    notes = _check_facts(answers, partial)
+    place = pc.index_in(name_rows(predictions), value_set=name_rows(partial))
+    is_asked = np.asarray(place.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    correct = np.zeros(len(predictions), np.bool_)
+    correct[is_asked] = partial.correct[np.asarray(place.drop_null(), dtype=np.int64)]
+    table = table.append_column(COLUMN, words)
+    table = table.append_column(CORRECT, pa.array(correct, mask=~is_asked))
+    return replace(
+        answers,
+        predictions=replace(predictions, table=table),
+        run=replace(
+            answers.run,
+            partial_input=name,
+            warnings=tuple(dict.fromkeys((*answers.run.warnings, *notes))),
+        ),
+    )
+
+
+def _check_facts(answers: ConsistencyAnswers, partial: Predictions) -> tuple[str, ...]:
+    """Compare gold labels and texts, so that answers to other items part nothing."""
+    predictions = answers.predictions
+    shared = SharedWordings.find(predictions, partial)
+    originals = SharedWordings.find(
+        predictions.select(version=ORIGINAL) if ORIGINAL in predictions.versions else predictions,
+        partial.select(version=ORIGINAL),
+        keys=("item",),
+    )
+    has_labels = [each.check_labels("gold", "the gold label") for each in (originals, shared)]
+    names = (*answers.run.text_columns, *ABDUCTIVE, *DEFEASIBLE, *TEXT_COLUMNS)
+    shared.check_texts(tuple(dict.fromkeys(names)))
+    notes = []
+    if shared.are_equal_answers():
+        notes.append(
+            f"Warning: {partial.source} answers every wording as {predictions.source} does, and is "
+            "to be of a model that saw a part of the input; give its own file."
+        )
+    if not all(has_labels):
+        said = "has other names for labels than"
+        notes.append(
+            f"{partial.source} {said} {predictions.source}, so gold labels are not compared."
+        )
+    return tuple(notes)
+
+
+def find_partial_answers(
+    predictions: Predictions, partial: Predictions
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Find what a model that saw a part of the input answered to the items of predictions."""
+    if len(partial.groups) > 1:
+        raise InputError(
+            f"{len(partial.groups)} classifiers are in these predictions, and one that saw a part "
+            f"of the input is expected; choose it by {', '.join(partial.groups[0])}",
+            path=partial.source,
+        )
+    if ORIGINAL not in partial.versions:
+        raise InputError(
+            f"has no version {ORIGINAL!r}; it has {', '.join(partial.versions)}",
+            path=partial.source,
+        )
+    asked = partial.select(version=ORIGINAL)
+    names = _item_names(asked)
+    repeated = say_repeated(names, "item")
+    if repeated is not None:
+        raise InputError(
+            f"in version {ORIGINAL!r} {repeated}, so it is not clear which answer counts; leave "
+            "the others out",
+            path=partial.source,
+            column="item",
+        )
+    items = _item_names(predictions)
+    place = pc.index_in(items, value_set=names)
+    is_matched = np.asarray(place.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if not is_matched.any():
+        raise InputError(
+            f"has no item of {predictions.source}, such as {items[0].as_py()!r}",
+            path=partial.source,
+            column="item",
+        )
+    right = np.zeros(len(predictions), np.bool_)
+    right[is_matched] = asked.correct[np.asarray(place.drop_null(), dtype=np.int64)]
+    return right, is_matched
+
+
+def _item_names(predictions: Predictions) -> pa.Array:
+    """Return items as texts, so that 1 and "1" are the same."""
+    column = predictions.table["item"]
+    return column.cast(plain_type(column.type)).cast(pa.string()).combine_chunks()
+
+
+MEASURES = (*LEXICAL, *SYNTACTIC)
+"""Measures that items can be grouped by."""
+
+_ROUNDING = 1e-6
+MOST_GROUPS = MOST_DIVERSITY_GROUPS
+"""Groups of items, at most."""
+
+
+def check_measures(measures: Sequence[str]) -> None:
+    """Refuse what is no measure of diversity."""
+    unknown = [name for name in measures if name not in MEASURES]
+    if unknown:
+        raise InputError(
+            f"there is no measure of diversity {unknown[0]!r}; there are {', '.join(MEASURES)}"
+        )
+
+
+def check_groups(n_groups: int) -> None:
+    """Refuse a number of groups that is out of its range."""
+    if type(n_groups) is not int or not 2 <= n_groups <= MOST_GROUPS:
+        raise InputError(f"there are from 2 to {MOST_GROUPS} groups, not {n_groups}")
+
+
+def note_diversity(
+    answers: ConsistencyAnswers,
+    measures: Sequence[str],
+    *,
+    n_groups: int,
+    columns: Sequence[str] | None = None,
+    n_threads: int | None = None,
+) -> ConsistencyAnswers:
+    """Measure the diversity of the paraphrases that were answered, in columns of the table."""
+    predictions, run = answers.predictions, answers.run
+    check_measures(measures)
+    check_groups(n_groups)
+    table = predictions.table
+    if run.diversity:  # measured before
+        table = table.drop_columns([name for name in MEASURES if name in table.column_names])
+    texts = tuple(columns) if columns is not None else _find_texts(answers)
+    originals, paraphrases = _match_originals(predictions)
+    if not len(paraphrases):
+        raise InputError(
+            "no paraphrase has an original to be compared with: diversity is the distance from the "
+            "version 'original'",
+            path=predictions.source,
+        )
+    pairs = pair_texts(
+        table,
+        texts,
+        originals,
+        paraphrases,
+        all_columns=columns is not None,
+        source=predictions.source,
+    )
+    found = measure_pairs(pairs, syntax=bool(set(measures) & set(SYNTACTIC)), n_threads=n_threads)
+    for name, values in found.items():
+        if name in table.column_names:
+            raise InputError(
+                "is there already, and is the name of a measure of diversity; rename it",
+                path=predictions.source,
+                column=name,
+            )
+        whole = np.full(len(predictions), np.nan)
+        whole[paraphrases] = values
+        table = table.append_column(name, pa.array(whole, pa.float64(), from_pandas=True))
+    return replace(
+        answers,
+        predictions=replace(predictions, table=table),
+        run=replace(
+            run,
+            diversity=tuple(dict.fromkeys(measures)),
+            diversity_groups=n_groups,
+            diversity_texts=tuple(pairs),
+        ),
+    )
+
+
+def check_diversity(answers: ConsistencyAnswers) -> None:
+    """Refuse measures of words that are not those of the texts beside them in a file."""
+    predictions, run = answers.predictions, answers.run
+    table = predictions.table
+    texts = [name for name in run.diversity_texts if name in table.column_names]
+    originals, paraphrases = _match_originals(predictions)
+    if not run.diversity or not texts or not len(paraphrases):
+        return
+    pairs = pair_texts(
+        table, texts, originals, paraphrases, all_columns=True, source=predictions.source
+    )
+    for name, values in measure_pairs(pairs, syntax=False).items():
+        if name not in table.column_names:
+            continue
+        noted = np.asarray(table[name].cast(pa.float64()).to_numpy())[paraphrases]
+        differs = ~np.isclose(noted, values, rtol=0, atol=_ROUNDING, equal_nan=True)
+        if differs.any():
+            first = int(differs.argmax())
+            raise InputError(
+                f"is {noted[first]:.4g}, and {values[first]:.4g} by the texts beside it, and so in "
+                f"{say_count(int(differs.sum()), 'row')}; measure edited texts again "
+                "(--by-diversity)",
+                path=predictions.source,
+                row=f"row {paraphrases[first]}",
+                column=name,
+            )
+
+
+def _find_texts(answers: ConsistencyAnswers) -> tuple[str, ...]:
+    """Return the columns of texts: as the file says, or by their names."""
+    predictions = answers.predictions
+    found = find_answered_texts(predictions, answers.run.text_columns)
+    if not found:
+        raise InputError(
+            "holds no texts under a known name (premise and hypothesis, sentence1 and sentence2, "
+            "text), and the diversity of paraphrases is measured from their texts: name the "
+            "columns that hold them (--text-columns, in Python text_columns), or write the answers "
+            "with the texts, as "
+            "ietest-fast consistency --out does",
+            path=predictions.source,
+        )
+    return found
+
+
+def _match_originals(
+    predictions: Predictions,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of paraphrases that have an original, behind those of their originals."""
+    table = predictions.table
+    codes = np.zeros(len(predictions), np.int64)
+    for name in ("item", *(name for name in GROUPS if name in table.column_names)):
+        column = table[name].cast(plain_type(table[name].type)).combine_chunks()
+        own = column.dictionary_encode()
+        codes = codes * len(own.dictionary) + np.asarray(own.indices, dtype=np.int64)
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
+    is_original = find_originals(predictions)
+    places = np.full(int(codes.max(initial=0)) + 1, -1, np.int64)
+    rows = np.flatnonzero(is_original)
+    places[codes[rows]] = rows
+    paraphrases = np.flatnonzero(~is_original & (places[codes] >= 0))
+    return places[codes[paraphrases]], paraphrases
+
+
+def note_parts(
+    answers: Sequence[ConsistencyAnswers],
+    *,
+    by_diversity: Sequence[str] = (),
+    diversity_groups: int | None = None,
+    text_columns: Sequence[str] | None = None,
+    partial_input: Predictions | None = None,
+    partial_name: str = "",
+    n_threads: int | None = None,
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note in answers by what their items are parted."""
+    found = tuple(answers)
+    if partial_input is not None:
+        found = tuple(note_partial_input(each, partial_input, partial_name) for each in found)
+    if by_diversity:
+        found = tuple(
+            note_diversity(
+                each,
+                measures_of(by_diversity),
+                n_groups=diversity_groups or DEFAULT_DIVERSITY_GROUPS,
+                columns=text_columns,
+                n_threads=n_threads,
+            )
+            for each in found
+        )
+    else:
+        for each in found:
+            check_diversity(each)
+    return found
+
+
+def measures_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Return measures of diversity as columns are called: ``lexical_distance``."""
+    return tuple(name.replace("-", "_") for name in names)

@@ -1,0 +1,1 @@
+"""Difficulty: which items adversarial filtering finds easy."""

@@ -1,0 +1,479 @@
+"""The long table of answers: labelled pairs, and the questions of every instance of a rule."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import warnings
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.analyses.logic.candidates import Finder, LogicOptions, borrow, exchange
+from ietest_fast.analyses.logic.file import (
+    ANTECEDENT,
+    CONSEQUENT,
+    CONTROL,
+    LogicAnswers,
+    LogicRun,
+    RuleOrigin,
+)
+from ietest_fast.analyses.logic.rules import RULES, find_classes, say_unsaid
+from ietest_fast.analyses.logic.texts import Items, Texts
+from ietest_fast.answers.asking import evaluate, number_copies, score_versions
+from ietest_fast.answers.schema import check_kept
+from ietest_fast.answers.table import ORIGINAL, Predictions
+from ietest_fast.atomic import name_temporary
+from ietest_fast.errors import IetestWarning
+from ietest_fast.models.label_map import match_labels
+from ietest_fast.transform.kinds import check_language
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.analyses.logic.candidates import Candidates
+    from ietest_fast.analyses.logic.rules import Rule
+    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.lexicon import Tagger
+    from ietest_fast.models import TextClassifier
+    from ietest_fast.models.label_map import LabelMap
+
+    Answered = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+_PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RuleQuestions:
+    """The questions and answers of the n instances to which a rule applies."""
+
+    rule: Rule
+    """Which."""
+    row: NDArray[np.int64]
+    """int64 (n,): the item of each instance."""
+    antecedents: Sequence[Answered]
+    consequents: Sequence[Answered]
+    controls: Sequence[Answered]
+    """Of each question int64 (n,): premises, hypotheses, answers; the answer to what was not asked
+    is -1."""
+
+
+def make_predictions(
+    originals: Predictions,
+    questions: Sequence[RuleQuestions],
+    texts: Texts,
+    *,
+    unit: NDArray[np.int64],
+    classes: Mapping[str, int],
+    text_columns: Sequence[str],
+) -> Predictions:
+    """Put answers to labelled pairs and to the questions of rules into one table."""
+    assert originals.label_names is not None  # noqa: S101 - they were matched
+    names = pa.array(originals.label_names, pa.string())
+    own = originals.table
+    columns = {
+        "item": own["item"],
+        "version": own["version"].cast(pa.string()),
+        **{name: own[name].cast(pa.string()) for name in ("gold", "predicted")},
+        "correct": pa.array(originals.correct),
+        "copy": pa.array(np.zeros(len(originals), np.int32)),
+        "unit": pa.array(unit),
+        **{name: own[name].cast(pa.large_string()) for name in text_columns},
+    }
+    tables = [pa.table(columns)]
+    items = own["item"].combine_chunks()
+    tables += [
+        _tabulate(
+            each,
+            items=items,
+            texts=texts,
+            names=names,
+            unit=unit,
+            classes=classes,
+            text_columns=text_columns,
+        )
+        for each in questions
+        if len(each.row)
+    ]
+    return Predictions(
+        table=pa.concat_tables(tables, promote_options="permissive"),
+        label_names=originals.label_names,
+        dropped=originals.dropped,
+        source=originals.source,
+    )
+
+
+def _tabulate(
+    own: RuleQuestions,
+    *,
+    items: pa.Array,
+    texts: Texts,
+    names: pa.Array,
+    unit: NDArray[np.int64],
+    classes: Mapping[str, int],
+    text_columns: Sequence[str],
+) -> pa.Table:
+    """Return the rows of a rule, the questions of an instance one after the other."""
+    rule, n = own.rule, len(own.row)
+    groups = (own.antecedents, own.consequents, own.controls)
+    asked = [question for group in groups for question in group]
+    premise, hypothesis, answer = (
+        np.stack([question[place] for question in asked], axis=1).reshape(-1) for place in range(3)
+    )
+    parts = np.repeat(np.arange(3), [len(group) for group in groups])
+    labels = (*rule.antecedents, *rule.consequents, *(rule.consequents if own.controls else ()))
+    expected = np.tile(np.array([classes[label] for label in labels]), n)
+    part = np.tile(parts, n)
+    is_negated = rule.is_negated & (part != _PARTS.index(ANTECEDENT))
+    instance = np.repeat(np.arange(n), len(asked))
+    row = np.repeat(own.row, len(asked))
+    kept = answer >= 0
+    right = (answer == expected) ^ is_negated ^ (part == _PARTS.index(CONTROL))
+    said = pa.array(
+        [*names.to_pylist(), *(f"not {name}" for name in names.to_pylist())], pa.string()
+    )
+    columns = {
+        "item": items.take(pa.array(row)),
+        "version": pa.repeat(pa.scalar(rule.name), len(row)),
+        "predicted": names.take(pa.array(np.maximum(answer, 0))),
+        "correct": pa.array(right),
+        "copy": pa.array(number_copies(row)),
+        "instance": pa.array(instance.astype(np.int32)),
+        "part": pa.array(_PARTS).take(pa.array(part)),
+        "expected": said.take(pa.array(expected + len(names) * is_negated)),
+        "unit": pa.array(unit[row]),
+        text_columns[0]: texts.take(premise),
+        text_columns[1]: texts.take(hypothesis),
+    }
+    return pa.table(columns).filter(pa.array(kept))
+
+
+class Asker:
+    """Knows a classifier's answers to pairs of texts, and asks for those that it does not know.
+
+    Attributes
+    ----------
+    n_inputs
+        How many distinct inputs it was asked.
+    n_rows
+        How many it would have been with their repeats.
+    n_tokens
+        Their tokens; 0 if the classifier does not tell.
+    seconds
+        What that took.
+    """
+
+    def __init__(
+        self,
+        model: TextClassifier,
+        mapping: LabelMap,
+        texts: Texts,
+        columns: Sequence[str],
+        seen: Sequence[str],
+        *,
+        on_start: Callable[[int], None] | None = None,
+        on_batch: Callable[[int], None] | None = None,
+    ) -> None:
+        self._model = model
+        self._of_model = mapping.of_model.astype(np.int64)
+        self._texts = texts
+        self._columns = tuple(columns)
+        self._seen = tuple(seen)
+        self._on_start, self._on_batch = on_start, on_batch
+        self._keys = np.empty(0, np.int64)
+        self._answers = np.empty(0, np.int64)
+        self.n_inputs, self.n_rows, self.n_tokens, self.seconds = 0, 0, 0, 0.0
+
+    def know(self, pairs: Pairs, answers: NDArray[np.int64]) -> None:
+        """Take answers that are known already: classes of n pairs."""
+        keys, first = np.unique(self._key(pairs), return_index=True)
+        self._add(keys, answers[first])
+
+    def ask(self, questions: Sequence[Pairs]) -> None:
+        """Ask what is not known yet, all in one run of the classifier."""
+        if not questions:
+            return
+        premise, hypothesis = (
+            np.concatenate([pair[side] for pair in questions]) for side in (0, 1)
+        )
+        self.n_rows += len(premise)
+        keys, first = np.unique(self._key((premise, hypothesis)), return_index=True)
+        new = ~np.isin(keys, self._keys, assume_unique=True)
+        if not new.any():
+            return
+        sides = (side[first[new]] for side in (premise, hypothesis))
+        table = pa.table(
+            {name: self._texts.take(side) for name, side in zip(self._columns, sides, strict=True)}
+        )
+        found = score_versions(
+            self._model,
+            {"questions": table},
+            self._seen,
+            on_start=self._on_start,
+            on_batch=self._on_batch,
+        )
+        self._add(keys[new], self._of_model[found.versions["questions"].predicted])
+        self.n_inputs += found.n_inputs
+        self.n_tokens += found.n_tokens
+        self.seconds += found.seconds
+
+    def answers(self, pairs: Pairs) -> NDArray[np.int64]:
+        """Return the classes that n pairs have got, int64 (n,); they have been asked."""
+        found: NDArray[np.int64] = self._answers[np.searchsorted(self._keys, self._key(pairs))]
+        return found
+
+    def _key(self, pairs: Pairs) -> NDArray[np.int64]:
+        """Return a number for each input; what the classifier does not see makes no difference."""
+        premise, hypothesis = (
+            side if name in self._seen else np.zeros_like(side)
+            for side, name in zip(pairs, self._columns, strict=True)
+        )
+        return premise << 32 | hypothesis
+
+    def _add(self, keys: NDArray[np.int64], answers: NDArray[np.int64]) -> None:
+        everything = np.concatenate([self._keys, keys])
+        order = np.argsort(everything, kind="stable")
+        self._keys = everything[order]
+        self._answers = np.concatenate([self._answers, answers])[order]
+
+
+@dataclass(kw_only=True)
+class _Asked:
+    """A rule while its questions are asked."""
+
+    rule: Rule
+    number: int
+    found: Candidates
+    applicable: NDArray[np.int64]
+    contrary: NDArray[np.int64]
+    controls: tuple[Pairs, ...] = ()
+    has_control: NDArray[np.bool_] | None = None
+
+    def take(self, pairs: Sequence[Pairs]) -> list[Pairs]:
+        """Return questions of the instances to which the rule applies so far."""
+        return [(one[self.applicable], other[self.applicable]) for one, other in pairs]
+
+
+def run_logic(
+    model: TextClassifier,
+    corpus: Corpus,
+    *,
+    options: LogicOptions | None = None,
+    label_map: Mapping[str, str] | None = None,
+    text_columns: Sequence[str] | None = None,
+    clusters: str | None = None,
+    id_column: str | None = None,
+    tagger: Tagger | None = None,
+    n_threads: int | None = None,
+    on_start: Callable[[int], None] | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> tuple[LogicAnswers, Evaluation]:
+    """Ask a finished classifier the questions of all rules that its labels allow.
+
+    First the labelled pairs, then antecedents, then the consequents of the instances to which a
+    rule applies, with control questions. Every distinct input is run once.
+    """
+    from ietest_fast.lexicon import Tagger
+
+    options = options or LogicOptions()
+    items = Items.of(corpus, clusters=clusters)
+    mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
+    classes = find_classes(mapping.names, source=corpus.source)
+    check_kept(corpus.text_columns, corpus.source, made=("instance", "part", "expected", "unit"))
+    check_language("the suite logic", "English", [items.sentences], _warn)
+    with tagger or Tagger.load() as own:
+        texts = Texts(items.sentences, own, n_threads=n_threads)
+    first = evaluate(
+        model,
+        corpus,
+        [],
+        label_map=label_map,
+        text_columns=text_columns,
+        id_column=id_column,
+        n_threads=n_threads,
+        on_start=on_start,
+        on_batch=on_batch,
+    )
+    asker = Asker(
+        model,
+        mapping,
+        texts,
+        corpus.text_columns,
+        tuple(text_columns or corpus.text_columns),
+        on_start=on_start,
+        on_batch=on_batch,
+    )
+    first = replace(first, identity={**first.identity, "phi": _identify(options)})
+    predicted = first.predictions.codes("predicted").astype(np.int64)
+    asker.know((items.premise, items.hypothesis), predicted)
+    finder = Finder(items, texts, options)
+    asked = [
+        _begin(rule, number, finder.find(name))
+        for number, (name, rule) in enumerate(RULES.items())
+        if say_unsaid(rule, mapping.names) is None
+    ]
+    _ask_antecedents(asker, asked, classes)
+    _ask_consequents(asker, asked, items, options)
+    origins = {
+        name: RuleOrigin(reason=say_unsaid(rule, mapping.names)) for name, rule in RULES.items()
+    }
+    for each in asked:
+        origins[each.rule.name] = RuleOrigin(
+            n_items=len(np.unique(each.found.row)),
+            n_candidates=len(each.found),
+            left_out=dict(each.found.left_out),
+        )
+    answers = LogicAnswers(
+        predictions=make_predictions(
+            first.predictions,
+            [_to_questions(each, asker) for each in asked],
+            texts,
+            unit=items.unit,
+            classes=classes,
+            text_columns=corpus.text_columns,
+        ),
+        run=LogicRun(
+            rules=origins,
+            options=asdict(options),
+            text_columns=corpus.text_columns,
+            clusters=clusters,
+            warnings=() if first.warning is None else (first.warning,),
+            backend=first.backend,
+            identity=first.identity,
+        ),
+    )
+    return answers, _add_runs(first, asker)
+
+
+def _identify(options: LogicOptions) -> str:
+    """Return the suite's name with four digits of a hash of how candidates are found."""
+    told = json.dumps(asdict(options), sort_keys=True)
+    return f"logic@{hashlib.sha256(told.encode()).hexdigest()[:4]}"
+
+
+def _begin(rule: Rule, number: int, found: Candidates) -> _Asked:
+    nothing = np.empty(0, np.int64)
+    return _Asked(
+        rule=rule, number=number, found=found, applicable=np.arange(len(found)), contrary=nothing
+    )
+
+
+def _ask_antecedents(asker: Asker, asked: Sequence[_Asked], classes: Mapping[str, int]) -> None:
+    """Find out to which candidates rules apply: second antecedents only where first ones hold."""
+    for stage in range(max((len(each.rule.antecedents) for each in asked), default=0)):
+        waiting = [each for each in asked if len(each.rule.antecedents) > stage]
+        asker.ask([each.take(each.found.antecedents)[stage] for each in waiting])
+        for each in waiting:
+            got = asker.answers(each.take(each.found.antecedents)[stage])
+            holds = got == classes[each.rule.antecedents[stage]]
+            each.contrary = each.applicable[~holds]
+            each.applicable = each.applicable[holds]
+
+
+def _ask_consequents(
+    asker: Asker, asked: Sequence[_Asked], items: Items, options: LogicOptions
+) -> None:
+    """Ask the consequents of all instances, and control questions."""
+    questions: list[Pairs] = []
+    for each in asked:
+        _add_controls(each, items, options.seed)
+        questions += each.take(each.found.consequents)
+        questions += [
+            (one[each.has_control], other[each.has_control]) for one, other in each.controls
+        ]
+    asker.ask(questions)
+
+
+def _warn(said: str) -> None:
+    warnings.warn(f"{said[:1].upper()}{said[1:]}.", IetestWarning, stacklevel=4)
+
+
+def _add_controls(each: _Asked, items: Items, seed: int) -> None:
+    """Find the control questions of a rule; of some instances there may be none."""
+    found, own = each.found, each.applicable
+    told: dict[str, Any] = {"seed": seed, "number": each.number}
+    if each.rule.control == "exchange":
+        chosen, each.has_control = exchange(items, found, own, **told)
+        each.controls = tuple(
+            (premise[own], hypothesis[chosen]) for premise, hypothesis in found.consequents
+        )
+    elif each.rule.control == "contrary":
+        chosen, each.has_control = borrow(items, found, own, each.contrary, **told)
+        each.controls = tuple(
+            (premise[chosen], hypothesis[own]) for premise, hypothesis in found.consequents
+        )
+    elif each.rule.control == "self":
+        each.has_control = np.ones(len(own), np.bool_)
+        each.controls = tuple((premise[own], premise[own]) for premise, _ in found.consequents)
+
+
+def _to_questions(each: _Asked, asker: Asker) -> RuleQuestions:
+    """Put a rule's questions and answers together."""
+    has_control = each.has_control
+    controls: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
+    for pair in each.controls:
+        # Where there is no control question the answer is that to nothing; it is left out.
+        answers = np.full(len(each.applicable), -1, np.int64)
+        answers[has_control] = asker.answers((pair[0][has_control], pair[1][has_control]))
+        controls.append((*pair, answers))
+    return RuleQuestions(
+        rule=each.rule,
+        row=each.found.row[each.applicable],
+        antecedents=[(*pair, asker.answers(pair)) for pair in each.take(each.found.antecedents)],
+        consequents=[(*pair, asker.answers(pair)) for pair in each.take(each.found.consequents)],
+        controls=controls,
+    )
+
+
+def _add_runs(first: Evaluation, asker: Asker) -> Evaluation:
+    """Return the evaluation of labelled pairs with the counts of all runs."""
+    scores = replace(
+        first.scores,
+        n_inputs=first.scores.n_inputs + asker.n_inputs,
+        n_rows=first.scores.n_rows + asker.n_rows,
+        n_tokens=first.scores.n_tokens + asker.n_tokens,
+        seconds=first.scores.seconds + asker.seconds,
+    )
+    return replace(first, scores=scores)
+
+
+_KEPT = ("item", "instance", "part")
+INPUTS = "inputs"
+"""The name of the file with every different input."""
+
+
+def write_questions(answers: LogicAnswers, folder: Path) -> None:
+    """Write the questions of each rule to a Parquet file in a new folder, all of them or none.
+
+    A file has the instances to which the rule applies, as the classifier that was run sees it:
+    ``item``, ``instance``, ``part``, the texts and ``expected``. ``inputs.parquet`` has every
+    different input of the labelled pairs and of all rules, once.
+    """
+    import pyarrow.parquet as pq
+
+    table = answers.predictions.table
+    texts = answers.run.text_columns
+    versions = table["version"].cast(pa.string())
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = name_temporary(folder)
+    unfinished.mkdir()
+    try:
+        inputs = table.select(texts).group_by(list(texts), use_threads=False).aggregate([])
+        pq.write_table(inputs, unfinished / f"{INPUTS}.parquet")
+        for name in answers.predictions.versions:
+            if name != ORIGINAL:
+                own = table.filter(pc.equal(versions, name)).select([*_KEPT, *texts, "expected"])
+                pq.write_table(own.replace_schema_metadata(None), unfinished / f"{name}.parquet")
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)

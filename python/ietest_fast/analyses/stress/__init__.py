@@ -1,0 +1,1 @@
+"""Stress tests: suites of transformations, answered and profiled."""

@@ -1,0 +1,586 @@
+"""Answers to stress tests in a file, with what has to be known of the suite to measure them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.compute as pc
+
+from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.consistency.shared import find_answered_texts
+from ietest_fast.analyses.stress.origins import (
+    RULE,
+    WORD_CLASS,
+    WORD_PAIR,
+    StressOrigin,
+    read_notes,
+)
+from ietest_fast.analyses.stress.profile import (
+    TIMES_IN_TRAINING,
+    StressProfile,
+    StressResult,
+    compare_pairs,
+    read_times,
+)
+from ietest_fast.answers.asking import say_unparsed
+from ietest_fast.answers.metadata import name_models, read_run_of, write_with_run
+from ietest_fast.answers.readers.tables import list_versions
+from ietest_fast.answers.schema import CHANGED
+from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
+from ietest_fast.answers.versions import number_names
+from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
+from ietest_fast.stats.informedness import Share
+from ietest_fast.values import as_texts, find_missing, find_outcomes, name_groups, show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.analyses.compare import VersionTest
+    from ietest_fast.analyses.stress.suite import Suite
+    from ietest_fast.answers.asking import Evaluation
+
+
+KEY = b"ietest_fast.stress"
+"""What the metadata of a file of answers to stress tests stand under."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StressRun:
+    """How answers to stress tests came about."""
+
+    group_by: str | None = None
+    """The column by which accuracies are parted; None: none."""
+    clusters: str | None = None
+    """The column whose equal values belong together; None: none."""
+    empty: tuple[str, ...] = ()
+    """Tests that changed no text that the model sees."""
+    unseen: tuple[str, ...] = ()
+    """Of these, tests that changed texts that it does not see."""
+    origins: Mapping[str, StressOrigin] = field(default_factory=dict)
+    """By test, what it is made of."""
+    text_columns: tuple[str, ...] = ()
+    """Names of the columns of texts."""
+    warnings: tuple[str, ...] = ()
+    """Whole sentences about how the answers came about."""
+    backend: str = ""
+    identity: dict[str, str] | None = None
+    """Of the evaluation; see :class:`~ietest_fast.answers.Evaluation`."""
+
+    @classmethod
+    def of(
+        cls,
+        suite: Suite,
+        answers: Evaluation,
+        *,
+        group_by: str | None,
+        clusters: str | None,
+        text_columns: Sequence[str],
+        warnings: Sequence[str] = (),
+    ) -> StressRun:
+        """Describe answers to a suite; `warnings` are further ones."""
+        warned = () if answers.warning is None else (answers.warning,)
+        return cls(
+            group_by=group_by,
+            clusters=clusters,
+            empty=suite.empty,
+            unseen=suite.unseen,
+            origins={
+                name: _count_answered(origin, answers.predictions, name)
+                for name, origin in suite.origins.items()
+            },
+            text_columns=tuple(text_columns),
+            warnings=(*warned, *answers.warnings, *warnings),
+            backend=answers.backend,
+            identity=answers.identity,
+        )
+
+
+def _count_answered(origin: StressOrigin, answers: Predictions, name: str) -> StressOrigin:
+    """Note the rows that have answers, so that a file tells whether it has lost some."""
+    if name not in answers.versions:
+        return origin
+    own = answers.select(version=name)
+    return replace(origin, n_made=len(own.items), n_rows=len(own))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StressAnswers:
+    """Answers to stress tests, and how they came about."""
+
+    predictions: Predictions
+    """The long table."""
+    run: StressRun
+    """How they came about."""
+
+
+def write_answers(predictions: Predictions, path: Path, run: StressRun) -> None:
+    """Write answers to a Parquet file, whole or not at all.
+
+    :meth:`~ietest_fast.answers.Predictions.read` reads it as any file of predictions.
+    """
+    write_with_run(predictions, path, KEY, run)
+
+
+def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
+    """Read files of answers to stress tests, each of one model or several.
+
+    Of several files each is a model, called as the file, unless it has a column ``model``. Columns
+    that disagree about what was reworded are warned of, as in any other table of answers.
+    """
+    runs = [read_run(path) for path in paths]
+    parts = [Predictions.read(path) for path in paths]
+    found: list[StressAnswers] = []
+    for run, part, path in zip(runs, name_models(parts, paths), paths, strict=True):
+        if run is None:
+            raise InputError(
+                "holds no answers to stress tests (ietest-fast stress --out)", path=path
+            )
+        said = [note for log in list_versions(part, path, is_own=True) for note in log.notes]
+        told = replace(run, warnings=tuple(dict.fromkeys((*run.warnings, *said))))
+        found.append(StressAnswers(predictions=part, run=told))
+    return tuple(found)
+
+
+def read_run(path: Path) -> StressRun | None:
+    """Return how the answers of a file came about; None if it is no file of stress tests.
+
+    Raises
+    ------
+    InputError
+        If what it says of itself is damaged.
+    """
+    return read_run_of(path, KEY, _restore)
+
+
+def _restore(found: dict[str, Any]) -> StressRun:
+    told: dict[str, Any] = {
+        name: tuple(map(str, found[name]))
+        for name in ("empty", "unseen", "text_columns", "warnings")
+        if name == "empty" or name in found
+    }
+    origins = {str(name): StressOrigin(**value) for name, value in found.get("origins", {}).items()}
+    return StressRun(**{**found, **told, "origins": origins})
+
+
+NEUTRAL = "neutral"
+
+
+def measure_stress(
+    predictions: Predictions,
+    *,
+    group_by: str | None = None,
+    clusters: str | None = None,
+    empty: Sequence[str] = (),
+    unseen: Sequence[str] = (),
+    origins: Mapping[str, StressOrigin] | None = None,
+    warnings: Sequence[str] = (),
+    named: bool = False,
+    alpha: float = 0.05,
+    **options: Any,
+) -> tuple[StressProfile, ...]:
+    """Measure classifiers on the originals and on all other versions.
+
+    A version keeps labels if its transformation does, each item has at most one row in it, and no
+    gold label is another than in ``original``; where the transformation or the labels are not
+    known, the rest decides. These versions are tested against the originals, item by item, with
+    Holm's correction over those of a classifier; those of a single row are not.
+    """
+    if group_by is not None:
+        _check_column(predictions, group_by, "to part accuracies by")
+        if find_missing(predictions.table[group_by]).all():
+            raise InputError(
+                "holds nothing in any row; name another column to part accuracies by",
+                path=predictions.source,
+                column=group_by,
+            )
+    if clusters is not None:
+        _check_column(predictions, clusters, "to tell clusters apart")
+    else:
+        clusters = predictions.repeats
+    predictions = read_times(read_notes(predictions))
+    profiles = []
+    for group in predictions.groups:
+        mine = predictions.select(**group) if group else predictions
+        if ORIGINAL not in mine.versions or len(mine.versions) < 2:
+            raise InputError(
+                f"stress tests need the version {ORIGINAL!r} and others; there are "
+                f"{', '.join(mine.versions)}",
+                path=predictions.source,
+            )
+        profiles.append(
+            _profile(
+                mine,
+                group if named or len(predictions.groups) > 1 else {},
+                group_by=group_by,
+                clusters=clusters,
+                empty=empty,
+                unseen=unseen,
+                origins=origins or {},
+                warnings=warnings,
+                alpha=alpha,
+                options=options,
+            )
+        )
+    return tuple(profiles)
+
+
+def _profile(
+    predictions: Predictions,
+    group: dict[str, Any],
+    *,
+    group_by: str | None,
+    clusters: str | None,
+    empty: Sequence[str],
+    unseen: Sequence[str],
+    origins: Mapping[str, StressOrigin],
+    warnings: Sequence[str],
+    alpha: float,
+    options: Mapping[str, Any],
+) -> StressProfile:
+    names = [name for name in predictions.versions if name != ORIGINAL]
+    original = predictions.select(version=ORIGINAL)
+    parts = {name: predictions.select(version=name) for name in names}
+    for name in names:
+        _check_originals(original, parts[name], name, group_by, origins.get(name))
+    kept = [
+        name
+        for name in names
+        if (name not in origins or origins[name].keeps_labels)
+        and _keeps_labels(original, parts[name])
+    ]
+    tested = [name for name in kept if len(parts[name]) > 1]
+    compared: dict[str, VersionTest] = {}
+    if tested:
+        wanted = pc.is_in(
+            predictions.table["version"].cast("string"), value_set=_strings([ORIGINAL, *tested])
+        )
+        table = predictions.table.filter(wanted)
+        if "copy" in table.column_names:
+            table = table.drop_columns(["copy"])
+        found = compare_versions(
+            replace(predictions, table=table),
+            reference=ORIGINAL,
+            clusters=clusters,
+            alpha=alpha,
+            **options,
+        )
+        compared = {test.pairs.version: test for test in found.tests}
+    return StressProfile(
+        group=group,
+        label_names=predictions.label_names,
+        grouped_by=group_by,
+        original=_measure(original, original, ORIGINAL, group_by, clusters, keeps_labels=True),
+        tests=tuple(
+            replace(
+                _measure(
+                    parts[name], original, name, group_by, clusters, keeps_labels=name in kept
+                ),
+                comparison=compared.get(name),
+                origin=origins.get(name),
+            )
+            for name in names
+        ),
+        empty=tuple(name for name in empty if name not in names),
+        unseen=tuple(name for name in unseen if name not in names),
+        alpha=alpha,
+        predictions=predictions,
+        warnings=tuple(warnings),
+    )
+
+
+def measure_answers(
+    answers: Sequence[StressAnswers],
+    *,
+    group_by: str | None = None,
+    clusters: str | None = None,
+    alpha: float = 0.05,
+    **options: Any,
+) -> tuple[StressProfile, ...]:
+    """Measure the answers of files, each as it says of itself."""
+    profiles: list[StressProfile] = []
+    for each in answers:
+        run, first = each.run, answers[0].run
+        found = measure_stress(
+            each.predictions,
+            group_by=group_by or run.group_by,
+            clusters=clusters or run.clusters,
+            empty=run.empty,
+            unseen=run.unseen,
+            origins=run.origins,
+            warnings=list(dict.fromkeys((*run.warnings, *say_unparsed(each.predictions)))),
+            named=len(answers) > 1,
+            alpha=alpha,
+            **options,
+        )
+        for profile in found:
+            said = _say_unlike(profiles[0], profile, (first, run)) if profiles else ()
+            profiles.append(replace(profile, unlike=tuple(said)))
+    return tuple(profiles)
+
+
+def _say_unlike(
+    first: StressProfile, other: StressProfile, runs: tuple[StressRun, StressRun]
+) -> list[str]:
+    """Say what makes the numbers of two classifiers differ beside the classifiers.
+
+    Without columns of texts, items and transformations alone are compared, where they are known.
+    """
+    both = first.predictions, other.predictions
+    found = [_find_texts(each, run.text_columns) for each, run in zip(both, runs, strict=True)]
+    columns = found if len(found[0]) == len(found[1]) else [(), ()]
+    one, two = (
+        _list_texts(each, ORIGINAL, names) for each, names in zip(both, columns, strict=True)
+    )
+    if one != two:
+        said = f"{other.name} has answered other originals than {first.name}"
+        return [f"{said} ({len(two):,} and {len(one):,}), so do not compare them."]
+    made = {test.name: test for test in first.tests}
+    said_of = []
+    for test in other.tests:
+        before = made.get(test.name)
+        how = None if before is None else _say_other_making(before, test, both, columns)
+        if how is not None:
+            said_of.append(f"{other.name}: {test.name} is not made as for {first.name}: {how}.")
+    return said_of
+
+
+def _say_other_making(
+    before: StressResult,
+    test: StressResult,
+    both: tuple[Predictions, Predictions],
+    columns: Sequence[tuple[str, ...]],
+) -> str | None:
+    """Say how two tests of a name differ: in transformations, or in texts, which may be edited."""
+    made = [None if each.origin is None else each.origin.identity for each in (before, test)]
+    if None not in made and made[0] != made[1]:
+        return f"{made[1]}, there {made[0]}"
+    if not columns[0]:
+        return None
+    one, two = (
+        _list_texts(each, test.name, names) for each, names in zip(both, columns, strict=True)
+    )
+    if one == two:
+        return None
+    n = len(one & two)
+    return f"{say_count(len(two), 'row')}, there {len(one):,}, and {n:,} {_is(n)} of the same texts"
+
+
+def _find_texts(predictions: Predictions, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of texts; none where a classifier has no texts in them."""
+    found = told or find_answered_texts(predictions)
+    is_empty = any(predictions.table[name].null_count == len(predictions) for name in found)
+    return () if is_empty else found
+
+
+def _list_texts(
+    predictions: Predictions, version: str, names: Sequence[str]
+) -> set[tuple[str, ...]]:
+    """Return a version's items, with their texts."""
+    mine = predictions.select(version=version)
+    columns = (
+        pc.fill_null(as_texts(mine.table[name], path=mine.source, name=name), "").to_pylist()
+        for name in ("item", *names)
+    )
+    return set(zip(*columns, strict=True))
+
+
+def _check_column(predictions: Predictions, name: str, purpose: str) -> None:
+    """Refuse a column that is not there, or whose values are no texts, numbers or the like."""
+    import pyarrow as pa
+
+    if name not in predictions.columns:
+        extra = ", ".join(predictions.extra_columns) or "none"
+        raise InputError(
+            f"there is no such column {purpose}; there are {extra}",
+            path=predictions.source,
+            column=name,
+        )
+    kind = predictions.table[name].type
+    try:
+        predictions.table[name].slice(0, 0).cast("string")
+    except pa.ArrowException as error:
+        raise InputError(
+            f"holds {kind}; a column {purpose} holds texts, numbers or dates",
+            path=predictions.source,
+            column=name,
+        ) from error
+
+
+def _strings(values: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(list(values), pa.string())
+
+
+def _check_originals(
+    original: Predictions,
+    version: Predictions,
+    name: str,
+    group_by: str | None,
+    origin: StressOrigin | None,
+) -> None:
+    """Stop if the rows of a test say otherwise than those that they were made of.
+
+    A test that sets labels may be made of texts of another file, which have no originals here.
+    """
+    items = version.table["item"].combine_chunks()
+    places = pc.index_in(items, value_set=original.table["item"].combine_chunks())
+    keeps_labels = origin is not None and origin.keeps_labels
+    if places.null_count and (keeps_labels or places.null_count < len(items)):
+        row = int(pc.index(places.is_null(), True).as_py())
+        raise InputError(
+            f"{say_count(places.null_count, 'row')} of {name} {_is(places.null_count)} of items "
+            f"without an original, such as {show_value(items[row].as_py())}; add the originals, or "
+            "leave these rows out",
+            path=version.source,
+        )
+    if places.null_count:
+        return
+    columns = [*(["gold"] if keeps_labels else []), *([] if group_by is None else [group_by])]
+    for column in columns:
+        if column in version.table.column_names:
+            _check_same(column, original, version, places, name)
+
+
+def _check_same(
+    column: str, original: Predictions, version: Predictions, places: pa.Array, name: str
+) -> None:
+    """Stop if a column has other values in some rows of a test, and the same in others."""
+    before, after = (
+        as_texts(each.table[column], path=each.source, name=column) for each in (original, version)
+    )
+    before = before.take(places)
+    differs = pc.fill_null(pc.not_equal(before, after), False)
+    n = pc.sum(differs).as_py() or 0
+    # In all rows it may be of the version, as a number of edits is; not if another item has it.
+    is_swapped = pc.any(pc.and_(differs, pc.is_in(after, value_set=before))).as_py()
+    is_swapped = is_swapped and not are_numbers(version.table[column])
+    if n and (column == "gold" or n < len(after) or is_swapped):
+        row = int(pc.index(differs, True).as_py())
+        raise InputError(
+            f"is {show_value(after[row].as_py())} in {name}, and "
+            f"{show_value(before[row].as_py())} in the original, and so in {say_count(n, 'row')} "
+            f"of {len(after):,}; give each item one value",
+            path=version.source,
+            row=f"row {row} of {name}",
+            column=column,
+        )
+
+
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"
+
+
+def _keeps_labels(original: Predictions, version: Predictions) -> bool:
+    """Say whether a version has at most one row of each item, and no other gold label for it.
+
+    A label that is not known is none that differs.
+    """
+    items = version.table["item"].combine_chunks()
+    if len(pc.unique(items)) < len(items):
+        return False
+    places = pc.index_in(items, value_set=original.table["item"].combine_chunks())
+    if places.null_count:
+        return False
+    if "gold" not in version.table.column_names:
+        return True
+    after, before = (
+        each.table["gold"].cast("string").combine_chunks() for each in (version, original)
+    )
+    return not pc.any(pc.not_equal(after, before.take(places))).as_py()
+
+
+def _count_changed(table: pa.Table) -> int | None:
+    """Count the texts that a test has changed; None where no column says it by yes and no."""
+    if CHANGED not in table.column_names:
+        return None
+    changed, unclear = find_outcomes(table[CHANGED].drop_null())
+    return None if unclear.size else int(changed.sum())
+
+
+def _measure(
+    predictions: Predictions,
+    original: Predictions,
+    name: str,
+    group_by: str | None,
+    clusters: str | None,
+    *,
+    keeps_labels: bool,
+) -> StressResult:
+    right = predictions.correct
+    table = predictions.table
+    units = _number_units(table, clusters, predictions.source)
+    names = predictions.label_names
+    confusion = false_neutral = None
+    if names is not None:
+        gold, predicted = predictions.codes("gold"), predictions.codes("predicted")
+        confusion = np.zeros((len(names), len(names) + 1), np.int64)
+        known = gold >= 0
+        np.add.at(confusion, (gold[known], predicted[known]), 1)  # -1 is the last column
+        if NEUTRAL in names:
+            false_neutral = Share.of(predicted[~right] == names.index(NEUTRAL), units[~right])
+    return StressResult(
+        name=name,
+        keeps_labels=keeps_labels,
+        n_items=len(predictions.items),
+        is_foreign=not pc.any(pc.is_in(predictions.items, value_set=original.items)).as_py(),
+        n_changed=_count_changed(table),
+        accuracy=Share.of(right, units),
+        by_group={}
+        if group_by is None
+        else _part(predictions, group_by, right, units, missing="missing"),
+        confusion=confusion,
+        false_neutral=false_neutral,
+        by_kind=_part(predictions, RULE, right, units) if RULE in table.column_names else {},
+        by_word=_part(predictions, WORD_CLASS, right, units)
+        if WORD_CLASS in table.column_names
+        else {},
+        antonyms=compare_pairs(
+            table[WORD_PAIR].to_pylist(), table[TIMES_IN_TRAINING].to_pylist(), right, units
+        )
+        if {WORD_PAIR, TIMES_IN_TRAINING} <= set(table.column_names)
+        else None,
+    )
+
+
+def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray[np.int64]:
+    """Return numbers of what is independent, int64 (n,): clusters, or items without one."""
+    items = table["item"].cast("string").combine_chunks().dictionary_encode()
+    units = items.indices.cast("int64")
+    if clusters is not None:
+        labels = as_texts(table[clusters], path=source, name=clusters)
+        labels = name_groups(labels).dictionary_encode()
+        own = pc.add(labels.indices.cast("int64"), len(items.dictionary))
+        units = pc.coalesce(own, units)
+    found: NDArray[np.int64] = units.to_numpy()
+    return found
+
+
+def _part(
+    predictions: Predictions,
+    name: str,
+    right: NDArray[np.bool_],
+    units: NDArray[np.int64],
+    *,
+    missing: str | None = None,
+) -> dict[str, Share]:
+    """Return accuracies by the values of a column; none where all are null."""
+    values = name_groups(as_texts(predictions.table[name], path=predictions.source, name=name))
+    if values.null_count == len(values):
+        return {}
+    names = sorted(pc.unique(values).drop_null().to_pylist())
+    if missing is not None and values.null_count:
+        (name,) = number_names([missing], taken=names)
+        values, names = pc.fill_null(values, name), sorted([*names, name])
+    rows = {
+        each: pc.fill_null(pc.equal(values, each), False).to_numpy(zero_copy_only=False)
+        for each in names
+    }
+    return {each: Share.of(right[own], units[own]) for each, own in rows.items()}

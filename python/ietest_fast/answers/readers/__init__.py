@@ -1,0 +1,96 @@
+"""Readers of logs, by name, and which of them a file is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ietest_fast.answers.readers.base import Answers, Fields, FileStart, Reader
+from ietest_fast.errors import InputError
+from ietest_fast.registry import Registry, lacks_methods
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+__all__ = ["READERS", "Answers", "Fields", "FileStart", "Reader", "find_reader", "read_log"]
+
+_HERE = "ietest_fast.answers.readers"
+
+READERS: Registry[type[Reader]] = Registry(
+    group="ietest_fast.readers",
+    # In the order in which they are asked whether a file is theirs.
+    builtin={
+        "lm-eval": f"{_HERE}.lm_eval:LmEvalReader",
+        "inspect": f"{_HERE}.inspect_ai:InspectReader",
+        "helm": f"{_HERE}.helm:HelmReader",
+        "table": f"{_HERE}.tables:TableReader",
+    },
+    noun="reader",
+    check=lacks_methods("readers", "recognises", "read", see=f"{_HERE}.Reader"),
+)
+"""All readers of logs; packages add theirs by the entry-point group ``ietest_fast.readers``."""
+
+# Takes every file with a table's name, and so comes last.
+_LAST = "table"
+
+
+def find_reader(path: str | Path, name: str | None = None) -> tuple[str, Reader]:
+    """Find the reader that a file is for.
+
+    Parameters
+    ----------
+    path
+        The file.
+    name
+        Of the reader, if the user has named it; None to ask each whether it recognises the file.
+
+    Returns
+    -------
+    tuple
+        Its name, and the reader.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, there is no such reader, or none recognises the file.
+    """
+    if name is not None:
+        return name, READERS.find(name)()
+    start = FileStart.of(Path(path))
+    names = READERS.names()
+    for each in (*(other for other in names if other != _LAST), _LAST):
+        reader = READERS.find(each)()
+        if reader.recognises(start):
+            return each, reader
+    known = "; ".join(f"{each}: {READERS.find(each).summary}" for each in names)
+    raise InputError(f"is of no known format. --reader names one ({known})", path=path)
+
+
+def read_log(
+    path: str | Path, fields: Fields | None = None, *, reader: str | None = None
+) -> Sequence[Answers]:
+    """Read a log with the reader that it is for.
+
+    Parameters
+    ----------
+    path
+        The log.
+    fields
+        Which parts of it the user has named.
+    reader
+        Name of the reader; None to find it by the content.
+
+    Raises
+    ------
+    InputError
+        As for :func:`find_reader`, and if the log is damaged or lacks what is needed.
+    """
+    from ietest_fast.corpus.formats import check_readable
+
+    check_readable(Path(path))
+    _, found = find_reader(path, reader)
+    answers = found.read(Path(path), fields or Fields())
+    if not any(len(each) for each in answers):
+        raise InputError("has no answers", path=path)
+    return answers

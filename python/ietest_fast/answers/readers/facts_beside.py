@@ -1,0 +1,734 @@
+"""What columns of a table say beside those that count: the same, or a contradiction that is told.
+
+Rows may be there twice, ids may name other rows, and labels, answers, marks and ``changed`` may
+stand there more than once, under several names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import re
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.answers.readers.label_columns import (
+    count_other,
+    in_same_words,
+    key_counted,
+    label_keys,
+    say_near_copies,
+)
+from ietest_fast.answers.readers.table_columns import (
+    INDEX,
+    list_columns,
+    read_index,
+    read_kinds,
+    read_some,
+    read_values,
+    spread_values,
+)
+from ietest_fast.answers.schema import CHANGED, MARKS, MOST_KINDS, OF_NONE, as_changed
+from ietest_fast.corpus.columns import (
+    LABEL_COLUMNS,
+    LABELS_BESIDE,
+    NAMES_BESIDE,
+    OTHER_TRUTHS,
+    find_named,
+)
+from ietest_fast.corpus.labels import NLI_LABELS, label_key
+from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
+from ietest_fast.stats.strata import EDITS
+from ietest_fast.values import (
+    are_ids,
+    as_numbers,
+    as_texts,
+    find_displaced,
+    find_missing,
+    find_outcomes,
+    is_id_name,
+    may_be_shared,
+    may_name_rows,
+    say_repeated,
+    show_value,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.answers.readers.base import Fields
+    from ietest_fast.answers.table import Predictions
+
+
+PREDICTIONS = (
+    *("prediction", "predicted", "pred", "predicted_label", "predicted_labels"),
+    *("pred_label", "y_pred", "label_pred", "prediction_label", "prediction_name"),
+    *("predicted_name", "model_answer", "model_prediction"),
+)
+"""Names of columns that say what a classifier has answered, if they have values in common."""
+_RESPONSES = ("answer", "response")
+"""The same in long tables, or the right answers, or texts in which answers were found."""
+_SCORES = (
+    *("prob", "probs", "proba", "probas", "probability", "probabilities", "p", "score", "scores"),
+    *("logit", "logits", "logprob", "logprobs", "softmax"),
+)
+_PAIR = 2
+LIKE_IDS = re.compile(r"(?i)(^|_)(id|index|row|item)s?(_|$)|[a-z]ID$")
+"""In names of columns that may tell rows apart."""
+_OF_ONE = frozenset(
+    {f"{word}_" for word in ("prob", "probs", "proba", "probability", "p")}
+    | {f"_{word}" for word in ("prob", "probs", "proba", "probability")}
+)
+# What writers put between such a word and a label, or between it and a column of answers.
+_BETWEEN = re.compile(r"[.:/ ([-]")
+VERSIONS = ("original", "transformed")
+_TEXTS = (
+    "text",
+    "sentence",
+    "premise",
+    "hypothesis",
+    "sentence1",
+    "sentence2",
+    "question",
+    "input",
+)
+# With the name of a column of answers before or behind; by itself it may be a class, or a side.
+_OWN_MARKS = (*MARKS, "right")
+_GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, *OTHER_TRUTHS)
+"""Names of columns that say what is right, if they have values in common."""
+
+
+def say_copies(
+    inputs: pa.Array | None,
+    said: Sequence[pa.ChunkedArray],
+    ids: Mapping[str, pa.Array],
+    path: Path,
+) -> tuple[str, ...]:
+    """Count the rows that say the same of the same texts again, where no id tells them apart."""
+    if inputs is None or are_ids(inputs) or any(are_ids(values) for values in ids.values()):
+        return ()
+    columns = (inputs.to_pylist(), *(values.to_pylist() for values in said))
+    n = len(inputs) - len(set(zip(*columns, strict=True)))
+    if not n:
+        return ()
+    verb = "has" if n == 1 else "have"
+    note = (
+        f"{path}: {say_count(n, 'row')} of {len(inputs):,} {verb} the texts and the answers of "
+        "another row, and each counts; --clusters draws equal texts together."
+    )
+    return (note,)
+
+
+def say_ids_again(
+    ids: Mapping[str, pa.Array], taken: set[str | None], path: Path, *, has_texts: bool = True
+) -> tuple[str, ...]:
+    """Count ids that stand in several rows, which a merge of repeated keys makes of one text.
+
+    Ids that several texts share in published data are left out where there are texts to tell.
+
+    Two columns of the same ids in another order are told, too: of a join that slipped.
+    """
+    import pyarrow as pa
+
+    named = {name: values for name, values in ids.items() if is_id_name(name)}
+    slipped = _say_slipped({name: ids[name] for name in ids if LIKE_IDS.search(name)}, path)
+    if slipped:
+        return slipped
+    if any(are_ids(values) for values in named.values()) or not taken.isdisjoint(named):
+        return ()
+    notes = []
+    for name, column in named.items():
+        if (has_texts and may_be_shared(name)) or pa.types.is_nested(column.type):
+            continue
+        said = say_repeated(column.filter(pa.array(~find_missing(pa.chunked_array([column])))))
+        if said is not None:
+            notes.append(
+                f"Warning: {path}: of the column {name}, {said}, and each row counts as a text; "
+                "remove what a merge has repeated, or draw them together (--clusters "
+                f"{shlex.quote(name)})."
+            )
+    return tuple(notes)
+
+
+def _say_slipped(named: Mapping[str, pa.Array], path: Path) -> tuple[str, ...]:
+    """Say which two columns of ids name the rows otherwise."""
+    texts = {}
+    for name, values in named.items():
+        with contextlib.suppress(InputError):  # lists, which are no ids
+            texts[name] = as_texts(values, path=path)
+    for one, other in itertools.combinations(texts, 2):
+        row = find_displaced(texts[one], texts[other])
+        if row is not None:
+            mine, theirs = (show_value(texts[name][row].as_py()) for name in (one, other))
+            note = (
+                f"Warning: {path}: the columns {one} and {other} name the rows otherwise ({mine} "
+                f"and {theirs} in row {row}, and {other} has {mine} elsewhere); put the rows of "
+                "both tables in one order."
+            )
+            return (note,)
+    return ()
+
+
+def read_changed(
+    table: pa.Table, path: Path, *, n_versions: int = 1, version: str | None = None
+) -> tuple[pa.Array | None, tuple[str, ...]]:
+    """Return the column that says which texts are reworded, if it does, and else why it does not.
+
+    Nobody has asked for it, so it is no mistake, but nothing is left aside without a word.
+    """
+    if CHANGED not in table.column_names:
+        return None, ()
+    found = as_changed(table[CHANGED])
+    if found is None:
+        _, bad = find_outcomes(table[CHANGED])
+        first = table[CHANGED][int(bad[0])].as_py()
+        why = f"row {bad[0]} holds {show_value(first)}, and true or false, or 1 or 0, is expected"
+    elif found.null_count:
+        why = say_count(found.null_count, "value is", "values are") + " missing"
+    elif n_versions > 2:
+        why = "it is of one version, and there are more"
+    else:
+        beside = table[EDITS] if EDITS in table.column_names else None
+        return found, say_other_edits(found, beside, path, version)
+    note = (
+        f"{path}: the column {CHANGED} is not used: {why}; --reworded COLUMN or --all-reworded "
+        "says which texts were reworded."
+    )
+    return None, (note,)
+
+
+def say_other_pairs(
+    path: Path, names: Sequence[str], versions: Sequence[str], changed: pa.Array | None
+) -> tuple[str, ...]:
+    """Say where the texts of two versions side by side disagree with the column ``changed``."""
+    if changed is None or len(versions) != 2:
+        return ()
+    made = (
+        [form.format(version, text) for version in versions]
+        for text in _TEXTS
+        for form in ("{0}_{1}", "{1}_{0}")
+    )
+    pairs = [pair for pair in made if all(names.count(name) == 1 for name in pair)]
+    found = read_some(path, [name for pair in pairs for name in pair])
+    different = np.zeros(len(changed), np.bool_)
+    for one, two in pairs:
+        try:
+            before, after = (as_texts(found[name], path=path).to_pylist() for name in (one, two))
+        except (InputError, LookupError):
+            return ()
+        different |= np.array([a != b for a, b in zip(before, after, strict=True)], np.bool_)
+    n = int((different != np.asarray(changed)).sum())
+    if not pairs or not n:
+        return ()
+    shown = ", ".join(name for pair in pairs for name in pair)
+    note = (
+        f"{path}: in {say_count(n, 'row')} the column {CHANGED} and the texts ({shown}) disagree "
+        f"about what was reworded; {CHANGED} counts."
+    )
+    return (note,)
+
+
+def say_other_edits(
+    changed: pa.Array,
+    edits: pa.Array | pa.ChunkedArray | None,
+    path: Path,
+    version: str | None = None,
+) -> tuple[str, ...]:
+    """Say of how many rows the number of edits disagrees about what was reworded."""
+    import pyarrow as pa
+
+    if edits is None or not len(edits):
+        return ()
+    chunks = edits.chunks if isinstance(edits, pa.ChunkedArray) else [edits]
+    numbers = as_numbers(pa.chunked_array(chunks))
+    n = int(((numbers > 0) != np.asarray(changed)).sum()) if np.isfinite(numbers).all() else 0
+    if not n:
+        return ()
+    rows = say_count(n, "row", "rows") + ("" if version is None else f" of {version}")
+    note = (
+        f"{path}: in {rows} the column {CHANGED} and the column {EDITS} disagree about "
+        f"what was reworded; {CHANGED} counts."
+    )
+    return (note,)
+
+
+def read_marks(
+    path: Path, names: Sequence[str], column: str, gold: pa.ChunkedArray | None, *, is_alone: bool
+) -> tuple[str | None, pa.Array | None]:
+    """Return a column that says of answers whether they are right, and its name; None if none does.
+
+    A column of that name may also hold the right answers. Of several, all say the same.
+    """
+    import pyarrow as pa
+
+    own = [name for mark in _OWN_MARKS for name in (f"{column}_{mark}", f"{mark}_{column}")]
+    own += MARKS if is_alone else ()
+    found: dict[str, NDArray[np.bool_]] = {}
+    for name in own:
+        if name == column or names.count(name) != 1:
+            continue
+        with contextlib.suppress(InputError):
+            values = read_values(path, [name])[name]
+            right, bad = find_outcomes(values)
+            if not bad.size and (
+                gold is None or not as_texts(values, path=path).equals(as_texts(gold, path=path))
+            ):
+                found[name] = right
+    if not found:
+        return None, None
+    first, *others = found
+    for name in others:
+        differs = np.flatnonzero(found[name] != found[first])
+        if differs.size:
+            raise InputError(
+                f"says otherwise than {first} in {say_count(differs.size, 'row')}; mend what is "
+                "wrong, or leave one of the columns out",
+                path=path,
+                row=f"row {differs[0]}",
+                column=name,
+            )
+    return first, pa.array(found[first])
+
+
+def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse outcomes that say otherwise than the gold labels and the answers beside them."""
+    names = list_columns(path)
+    gold = next(iter(find_named(names, _GOLD)), None)
+    versions = [_find_answers(names, *pair) for pair in zip(outcomes, VERSIONS, strict=True)]
+    if gold is None or None in versions:
+        return
+    answered = [name for name in versions if name is not None]
+    found = read_some(path, [gold, *answered])
+    try:
+        right, *answers = (label_keys(found[name], path) for name in (gold, *answered))
+    except (InputError, KeyError):  # nobody has asked for them
+        return
+    first, second = outcomes
+    for (column, marks), version, keys in zip(outcomes.items(), answered, answers, strict=True):
+        wanted, given = in_same_words(right, keys)
+        kinds = set(wanted) - OF_NONE
+        is_known = np.isin(wanted, list(kinds)) & np.isin(given, list(kinds))
+        is_known &= len(kinds) <= MOST_KINDS
+        wrong = np.flatnonzero(is_known & ((wanted == given) != marks))
+        if not wrong.size:
+            continue
+        row = int(wrong[0])
+        raise InputError(
+            f"{'true' if marks[row] else 'false'} contradicts {wanted[row]!r} in {gold} and "
+            f"{given[row]!r} in {version}, and {say_count(wrong.size, 'row does', 'rows do')} so "
+            f"of {len(marks):,}; mend what is wrong, or compare the outcomes alone (--original "
+            f"{first} --transformed {second})",
+            path=path,
+            row=f"row {row}",
+            column=column,
+        )
+
+
+def _find_answers(names: Sequence[str], column: str, version: str) -> str | None:
+    """Return the column of answers to a version whose outcomes have a name, by either name."""
+    both = ((f"{each}_{column}", f"{column}_{each}") for each in PREDICTIONS)
+    found = find_named(names, [version, *(name for pair in both for name in pair)])
+    return found[0] if found else None
+
+
+def list_beside(
+    names: Sequence[str],
+    gold: str | None,
+    answers: Collection[str] = (),
+    *,
+    with_outcomes: bool = False,
+) -> list[str]:
+    """Return the columns of a table that may say what is right, besides those that are read."""
+    twins = [] if gold is None else name_twins(gold)
+    found = find_named(names, [*_GOLD, *twins])
+    found += [name for name in MARKS if with_outcomes and names.count(name) == 1]
+    return [name for name in found if name not in {gold, *answers}]
+
+
+def name_twins(name: str) -> list[str]:
+    """Name what pandas makes of a second column of a name: when it reads, and when it merges."""
+    other = {"_x": "_y", "_y": "_x"}.get(name[-2:])
+    return [f"{name}.1", *([] if other is None else [name[:-2] + other])]
+
+
+def say_other_facts(
+    beside: Mapping[str, pa.Array | pa.ChunkedArray],
+    gold: pa.ChunkedArray,
+    gold_column: str,
+    answers: Mapping[str, pa.ChunkedArray],
+    *,
+    path: Path,
+) -> tuple[str, ...]:
+    """Say where columns that nobody has asked for contradict the labels that count."""
+    if not beside:
+        return ()
+    right, said = label_keys(gold, path), []
+    for name, values in beside.items():
+        if name in MARKS:
+            said += _say_other_outcomes(name, values, right, gold_column, answers, path=path)
+            continue
+        n = _count_differences(values, right, path, may_be_named=name != "target")
+        if n:
+            said.append(
+                f"Warning: {path}: {name} is another label than {gold_column} in "
+                f"{say_count(n, 'row')}; {gold_column} counts (--gold-column names another)."
+            )
+    return tuple(said)
+
+
+def say_named_otherwise(
+    path: Path, gold_column: str, label_names: Sequence[str]
+) -> tuple[str, ...]:
+    """Say where a column names the numbers of labels otherwise than the user does."""
+    try:
+        there = list_columns(path) if label_names else []
+    except InputError:  # no table
+        return ()
+    beside = find_named(there, NAMES_BESIDE)
+    found = read_some(path, [gold_column, *beside]) if gold_column in there and beside else {}
+    names = [label_key(name) for name in label_names]
+    numbers = {str(place): name for place, name in enumerate(names)}
+    said = []
+    for name in found.keys() & {*beside}:
+        right, own = label_keys(found[gold_column], path), label_keys(found[name], path)
+        wanted = np.array([numbers.get(key, "") for key in right], dtype=object)
+        if not set(own) - {""} <= set(names) or not set(right) - OF_NONE <= numbers.keys():
+            continue
+        n = int(((own != wanted) & (own != "") & (wanted != "")).sum())
+        if n:
+            said.append(
+                f"Warning: {path}: {name} gives another name to the number in {gold_column} than "
+                f"--labels in {say_count(n, 'row')} of {len(own):,}; --labels counts: is its order "
+                "that of the numbers?"
+            )
+    return tuple(said)
+
+
+def say_other_answers(
+    beside: Mapping[str, pa.Array | pa.ChunkedArray],
+    answers: pa.Array | pa.ChunkedArray,
+    column: str,
+    *,
+    path: Path,
+) -> tuple[str, ...]:
+    """Say where columns that may hold a classifier's answers contradict the one that counts."""
+    if not beside:
+        return ()
+    try:
+        mine = label_keys(answers, path)
+    except InputError:  # whoever compares them refuses them
+        return ()
+    numbers = {
+        name: _count_differences(values, mine, path, may_be_named=True)
+        for name, values in beside.items()
+    }
+    return tuple(
+        f"Warning: {path}: {name} is another answer than {column} in {say_count(n, 'row')}; "
+        f"{column} counts (leave out the column that is wrong)."
+        for name, n in numbers.items()
+        if n
+    )
+
+
+def say_other_scores(
+    names: Sequence[str],
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    answers: Mapping[str, pa.ChunkedArray],
+    gold: pa.ChunkedArray | None,
+    *,
+    path: Path,
+    is_alone: bool,
+) -> tuple[str, ...]:
+    """Say where columns that score each label make another one likelier than the answer.
+
+    Those without the name of a column of answers may be of another one, unless that is alone.
+    """
+    said = []
+    spread = _spread_scores(read, names, is_alone=is_alone) if answers else {}
+    names = [*names, *spread]
+    for column, values in answers.items():
+        try:
+            mine = label_keys(values, path)
+            right = mine if gold is None else label_keys(gold, path)
+        except InputError:  # whoever compares them refuses them
+            continue
+        labels = {*mine, *right} - OF_NONE
+        for scores in list_scores(names, labels, column, is_alone=is_alone):
+            found = {**spread, **read([name for name in scores.values() if name not in spread])}
+            is_read = found.keys() >= {*scores.values()}
+            n = _count_unlikely(scores, found, mine, right) if is_read else 0
+            if n:
+                said.append(
+                    f"Warning: {path}: by {', '.join(scores.values())}, another label than "
+                    f"{column} is the likeliest in {say_count(n, 'row')} of {len(mine):,}; "
+                    f"{column} counts (leave out the columns that are wrong)."
+                )
+    return tuple(said)
+
+
+def _spread_scores(
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    names: Sequence[str],
+    *,
+    is_alone: bool,
+) -> dict[str, pa.Array]:
+    """Return the scores that stand in one object or list, by label or place, as columns."""
+    ends = tuple(_SCORES if is_alone else (f"_{word}" for word in _SCORES))
+    wanted = [
+        name
+        for name in names
+        if _BETWEEN.sub("_", name.lower()).endswith(ends) and names.count(name) == 1
+    ]
+    return {
+        f"{name}.{key}": part
+        for name, values in read(wanted).items()
+        for key, part in spread_values(values).items()
+    }
+
+
+def list_scores(
+    names: Sequence[str], labels: set[str], column: str, *, is_alone: bool = True
+) -> Iterator[dict[str, str]]:
+    """Find columns of numbers for each label: its name alone, or with one word for all of them.
+
+    The probability of one of two labels says that of the other, too.
+    """
+    if not 2 <= len(labels) <= MOST_KINDS:
+        return
+    affixes = [each for word in _SCORES for each in ((f"{word}_", ""), ("", f"_{word}"))]
+    if not any(label.isdecimal() for label in labels):
+        affixes.append(("", ""))
+    folded = {name: _BETWEEN.sub("_", name.lower()) for name in names}
+    own = _BETWEEN.sub("_", f"{column}_".lower())
+    for start in (own, *([""] if is_alone else [])):
+        firsts = [(start + before, behind) for before, behind in affixes]
+        firsts += [(before + start, behind) for before, behind in affixes if before and start]
+        for first, behind in firsts:
+            word = (first.replace(start, "", 1) if start else first) + behind
+            scores = {
+                label_key(_cut_label(name, len(first), len(behind))): name
+                for name, plain in folded.items()
+                if plain.startswith(first) and plain.endswith(behind) and names.count(name) == 1
+            }
+            if labels == set("012") and scores.keys() >= set(NLI_LABELS):
+                yield {str(place): scores[label] for place, label in enumerate(NLI_LABELS)}
+            elif labels <= scores.keys():
+                known = {*labels, *NLI_LABELS} if labels <= set(NLI_LABELS) else labels
+                yield {label: name for label, name in scores.items() if label in known}
+            elif len(labels) == _PAIR and labels & scores.keys() and word in _OF_ONE:
+                yield {label: name for label, name in scores.items() if label in labels}
+
+
+def _cut_label(name: str, n_before: int, n_behind: int) -> str:
+    """Return the label in the name of a column of scores, without the parentheses around it."""
+    label = name[n_before : len(name) - n_behind]
+    return label.rstrip(")]") if name[:n_before].endswith(("(", "[")) else label
+
+
+# Whole numbers in columns of such names are no votes of annotators.
+_NO_VOTES = ("logit", "prob")
+
+
+def _count_unlikely(
+    scores: Mapping[str, str],
+    found: Mapping[str, pa.Array | pa.ChunkedArray],
+    mine: NDArray[Any],
+    right: NDArray[Any],
+) -> int:
+    """Count rows with another likeliest label; votes and columns of the right answers say none."""
+    import pyarrow as pa
+
+    chunks = [getattr(found[name], "chunks", [found[name]]) for name in scores.values()]
+    numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
+    kinds = [*scores, *({*mine, *right} - OF_NONE - {*scores})][: max(len(scores), 2)]
+    if len(scores) == 1:
+        if not ((numbers >= 0) & (numbers <= 1)).all():
+            return 0
+        numbers = np.vstack([numbers, 1 - numbers])
+    labels = np.array(kinds, dtype=object)
+    rows = np.isfinite(numbers).all(axis=0) & np.isin(mine, labels)
+    numbers, mine = numbers[:, rows], mine[rows]
+    are_of_gold = (labels[numbers.argmax(axis=0)] == right[rows]).all()
+    may_be_votes = not any(word in name for name in scores.values() for word in _NO_VOTES)
+    if are_of_gold or (may_be_votes and (numbers == np.round(numbers)).all()):
+        return 0
+    places = {label: place for place, label in enumerate(kinds)}
+    own = numbers[[places[label] for label in mine], np.arange(len(mine))]
+    return int((own < numbers.max(axis=0)).sum())
+
+
+def _count_differences(
+    values: pa.Array | pa.ChunkedArray, mine: NDArray[Any], path: Path, *, may_be_named: bool
+) -> int:
+    """Count rows in which a column has another label; NLI's numbers are the same as its names."""
+    try:
+        own = label_keys(values, path)
+    except InputError:  # lists, which are no labels
+        return 0
+    return count_other(*in_same_words(own, mine), may_be_named=may_be_named)
+
+
+def _say_other_outcomes(
+    name: str,
+    values: pa.Array,
+    right: NDArray[Any],
+    gold_column: str,
+    answers: Mapping[str, pa.ChunkedArray],
+    *,
+    path: Path,
+) -> list[str]:
+    import pyarrow as pa
+
+    outcomes, bad = find_outcomes(pa.chunked_array([values]))
+    if bad.size or any(
+        ((label_keys(each, path) == right) == outcomes).all() for each in answers.values()
+    ):
+        return []
+    said = (
+        f"Warning: {path}: the column {name} says of the answers of none of {', '.join(answers)} "
+        f"which are right; {gold_column} does."
+    )
+    return [said]
+
+
+def say_unread(
+    path: Path,
+    names: Sequence[str],
+    gold: tuple[str, pa.ChunkedArray] | None,
+    answers: Mapping[str, pa.ChunkedArray],
+    *,
+    taken: Collection[str | None],
+) -> tuple[str, ...]:
+    """Say which other columns of a table nearly repeat the labels or answers that count."""
+    if gold is None and not answers:
+        return ()
+    unread = [
+        name
+        for name in names
+        if name not in taken and names.count(name) == 1 and not is_id_name(name)
+    ]
+    columns = read_kinds(path, unread, MOST_KINDS)
+    return say_near_copies(columns, key_counted(gold, answers, path), path) if columns else ()
+
+
+def read_own_gold(
+    path: Path, names: Sequence[str], columns: Mapping[str, str], fields: Fields
+) -> tuple[str | None, pa.ChunkedArray | None]:
+    """Return a column that may say what is right where other labels are believed, or none.
+
+    Whoever has named a column of gold labels but the usual one does without the others.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if fields.gold not in {None, LABEL_COLUMNS[0]}:
+        return None, None
+    beside = list_beside(names, None, columns.values())
+    for name, values in read_some(path, beside).items():
+        with contextlib.suppress(InputError):  # lists, which are no labels
+            texts = as_texts(values, path=path)
+            is_none = pc.is_in(pc.utf8_lower(texts), value_set=pa.array([*OF_NONE], texts.type))
+            return name, pa.chunked_array([pc.if_else(is_none, None, texts)])
+    return None, None
+
+
+def read_row_ids(
+    path: Path, names: Sequence[str], *, taken: set[str], fields: Fields
+) -> dict[str, pa.Array]:
+    """Read columns that seem to tell rows apart; one that cannot be read does not.
+
+    Where rows of several tables are matched by their order, any column may name them, such as an
+    index that was written along; what it holds says whether it does.
+    """
+    named = [name for name in names if is_id_name(name)]
+    others = []
+    if fields.item is None and not fields.is_alone:
+        others = [name for name in names if name not in {*named, *taken}]
+    found = read_some(path, named)
+    found |= {
+        name: values
+        for name, values in read_some(path, others).items()
+        if may_name_rows(name, values)
+    }
+    by_order = fields.item is None and not fields.is_alone and INDEX not in names
+    if by_order and (index := read_index(path)) is not None:
+        found[INDEX] = index
+    return found
+
+
+def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say where columns of a long table contradict those that count."""
+    said: tuple[str, ...] = ()
+    _check_marks(whole, path)
+    gold, answers = (
+        {name: whole.table[name] for name in find_named(whole.extra_columns, usual)}
+        for usual in (_GOLD, (*PREDICTIONS, *_RESPONSES))
+    )
+    if "gold" in whole.columns:
+        said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)
+    if "predicted" in whole.columns:
+        for name in set(_RESPONSES).intersection(answers):
+            answers[name] = _keep_labels(answers[name], whole, path)
+        said += say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
+        said += say_other_scores(
+            whole.extra_columns,
+            lambda names: {name: whole.table[name] for name in names},
+            {"predicted": whole.table["predicted"]},
+            whole.table["gold"] if "gold" in whole.columns else None,
+            path=path,
+            is_alone=True,
+        )
+    is_named = [*gold, *answers, *MARKS, CHANGED, EDITS]
+    unread = [name for name in whole.extra_columns if name not in is_named and not is_id_name(name)]
+    counted = key_counted(
+        ("gold", whole.table["gold"]) if "gold" in whole.columns else None,
+        {"predicted": whole.table["predicted"]} if "predicted" in whole.columns else {},
+        path,
+    )
+    if "correct" in whole.columns:
+        counted["correct"] = whole.correct
+    return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
+
+
+def _check_marks(whole: Predictions, path: Path) -> None:
+    """Refuse a column that says otherwise than a long table which answers are right."""
+    if not whole.has_labels and "correct" not in whole.columns:
+        return
+    for name in MARKS:
+        if name not in whole.extra_columns:
+            continue
+        marks, bad = find_outcomes(whole.table[name])
+        wrong = np.flatnonzero(marks != whole.correct)
+        if wrong.size and not bad.size:
+            count = "correct" if "correct" in whole.columns else "gold and predicted"
+            raise InputError(
+                f"says otherwise than {count} in {say_count(wrong.size, 'row')} of {len(marks):,}; "
+                "mend what is wrong, or leave the column out",
+                path=path,
+                row=f"row {wrong[0]}",
+                column=name,
+            )
+
+
+def _keep_labels(
+    values: pa.ChunkedArray, whole: Predictions, path: Path
+) -> pa.Array | pa.ChunkedArray:
+    """Leave out of a column what is no label, or all of it if it holds the right answers."""
+    import pyarrow as pa
+
+    try:
+        own = label_keys(values, path)
+    except InputError:  # lists, which are no labels
+        return pa.nulls(len(values), pa.string())
+    known = [label_keys(whole.table["predicted"], path)]
+    known += [label_keys(whole.table["gold"], path)] if "gold" in whole.columns else []
+    is_gold = len(known) > 1 and (in_same_words(own, known[1])[0] == known[1]).all()
+    kept = np.zeros(len(own), np.bool_) if is_gold else np.isin(own, np.concatenate(known))
+    return pa.array(np.where(kept, own, ""), pa.string())

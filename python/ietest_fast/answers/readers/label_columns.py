@@ -1,0 +1,247 @@
+"""Columns of labels by what they hold: held against each other, and copies that nobody reads.
+
+A second record of a fact may have any name. What it holds tells it: nearly what a column holds that
+counts, far beyond chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
+from ietest_fast.corpus.labels import NLI_LABELS, label_key
+from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
+from ietest_fast.values import as_texts, find_outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+# Cohen's kappa of a column and the one that it nearly repeats, and kappa times the root of the
+# number of rows, which is about normal where the two have nothing to do with each other.
+_LEAST_KAPPA = 0.5
+_LEAST_Z = 2.5
+_MOST_NAMED = 3
+_FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Labels:
+    """A column of n labels as numbers: ``keys[codes[i]]`` is the label of row i, "" for none."""
+
+    codes: NDArray[np.int64]
+    keys: NDArray[Any]
+
+
+def read_labels(column: pa.Array | pa.ChunkedArray, path: Path) -> Labels:
+    """Return labels, all spellings of one as the same number."""
+    import pyarrow.compute as pc
+
+    encoded = as_texts(column, path=path).dictionary_encode()
+    keys = [*(label_key(each) for each in encoded.dictionary.to_pylist()), ""]
+    kinds = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    places = pc.fill_null(encoded.indices, len(keys) - 1).to_numpy()
+    codes = np.array([kinds[key] for key in keys], np.int64)[places]
+    return Labels(codes=codes, keys=np.array([*kinds], dtype=object))
+
+
+def label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
+    """Return what is the same for all spellings of a label, by row; nothing where there is none."""
+    labels = read_labels(column, path)
+    found: NDArray[Any] = labels.keys[labels.codes]
+    return found
+
+
+def in_same_words(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return labels of two columns, NLI's numbers by name where the other column has the names."""
+    are_names = [set(keys) - {""} <= set(NLI_LABELS) for keys in (first, second)]
+    return (
+        _as_nli(first) if are_names[1] else first,
+        _as_nli(second) if are_names[0] else second,
+    )
+
+
+def _as_nli(keys: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers by the names that they have where 0, 1 and 2 are all there are."""
+    numbers = {str(number): name for number, name in enumerate(NLI_LABELS)}
+    if set(keys) - {""} != set(numbers):
+        return keys
+    return np.array([numbers.get(key, "") for key in keys], dtype=object)
+
+
+def count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) -> int:
+    """Count rows with two labels; words that are others throughout may be names of the same."""
+    rows = np.flatnonzero((own != "") & (mine != ""))
+    are_shared = bool(set(own) & set(mine) - {""})  # also where one is filled in for a few rows
+    own, mine = own[rows], mine[rows]
+    if are_shared:
+        return int((own != mine).sum())
+    if not may_be_named or len(set(own)) != len(set(mine)):
+        return 0
+    names = Counter(zip(own, mine, strict=True))
+    most: dict[str, int] = {}
+    for (label, _), n in names.items():
+        most[label] = max(n, most.get(label, 0))
+    return len(rows) - sum(most.values())
+
+
+def say_near_copies(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray],
+    counted: Mapping[str, Labels | NDArray[np.bool_]],
+    path: Path,
+) -> tuple[str, ...]:
+    """Say which columns that nobody reads hold, but for some rows, what one holds that counts."""
+    compared = ((name, _compare(values, counted, path)) for name, values in columns.items())
+    found = [f"{name} ({said})" for name, said in compared if said is not None]
+    if not found:
+        return ()
+    more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+    note = (
+        f"Warning: {path}: not read, though nearly the same as what counts: "
+        f"{', '.join(found[:_MOST_NAMED])}{more}; see which of them is wrong."
+    )
+    return (note,)
+
+
+def key_counted(
+    gold: tuple[str, pa.Array | pa.ChunkedArray] | None,
+    answers: Mapping[str, pa.Array | pa.ChunkedArray],
+    path: Path,
+) -> dict[str, Labels | NDArray[np.bool_]]:
+    """Return right answers, answers, and which of these are right, as what counts."""
+    found: dict[str, Labels | NDArray[np.bool_]] = {}
+    try:
+        right = None if gold is None else read_labels(gold[1], path)
+        said = {name: read_labels(values, path) for name, values in answers.items()}
+    except InputError:  # whoever compares them refuses them
+        return {}
+    if gold is not None and right is not None:
+        found[gold[0]] = right
+        for name, labels in said.items():
+            found[f"whether {name} is right"] = _are_same(right, labels)
+    if len(said) == 2:
+        found["whether the answer changes"] = ~_are_same(*said.values())
+    return found | said
+
+
+def _are_same(first: Labels, second: Labels) -> NDArray[np.bool_]:
+    """Say which rows of two columns have the same label; no label is the same as none."""
+    keys = in_same_words(first.keys, second.keys)
+    place = {key: number for number, key in enumerate({*keys[0], *keys[1]})}
+    numbers = [np.array([place[key] for key in own], np.int64) for own in keys]
+    found: NDArray[np.bool_] = numbers[0][first.codes] == numbers[1][second.codes]
+    found &= (numbers[0] != place.get("", -1))[first.codes]
+    return found
+
+
+def _compare(
+    values: pa.Array | pa.ChunkedArray,
+    counted: Mapping[str, Labels | NDArray[np.bool_]],
+    path: Path,
+) -> str | None:
+    """Say which column that counts another one nearly repeats, and in how many rows it does not."""
+    try:
+        own = read_labels(values, path)
+    except InputError:  # lists, which are no labels
+        return None
+    if not 2 <= np.count_nonzero(own.keys != "") <= MOST_KINDS:
+        return None
+    if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
+        return None
+    marks, are_words = _as_marks(own)
+    near: list[tuple[float, int, str]] = []
+    for name, mine in counted.items():
+        what = name
+        if isinstance(mine, Labels):
+            counts = _pair_labels(own, mine)
+        else:
+            counts = None if marks is None else _count_pairs(marks, mine, 2, 2)
+            if counts is not None and counts.trace() * 2 < counts.sum():
+                counts, what = counts[::-1], name if are_words else f"the opposite of {name}"
+        if counts is None:
+            continue
+        n, kappa = int(counts.sum() - counts.trace()), _find_kappa(counts)
+        if kappa >= _LEAST_KAPPA and kappa * np.sqrt(counts.sum()) >= _LEAST_Z:
+            near.append((-kappa, n, what))
+    if not near:
+        return None
+    _, n, name = min(near)
+    return f"unlike {name} in {say_count(n, 'row')}" if n else None
+
+
+def _as_marks(labels: Labels) -> tuple[NDArray[np.bool_] | None, bool]:
+    """Return which rows are marked, if the labels are two in all rows, and whether by other words.
+
+    True and false, or 1 and 0, are known; of two other words, or signs, either may be the mark.
+    """
+    import pyarrow as pa
+
+    used = np.unique(labels.codes)
+    if len(used) != 2 or "" in labels.keys[used]:
+        return None, False
+    outcomes, bad = find_outcomes(pa.chunked_array([pa.array(labels.keys[used], pa.string())]))
+    if bad.size:
+        return labels.codes == used[0], True
+    found: NDArray[np.bool_] = outcomes[np.searchsorted(used, labels.codes)]
+    return found, False
+
+
+def _count_pairs(one: NDArray[Any], two: NDArray[Any], n_one: int, n_two: int) -> NDArray[np.int64]:
+    """Count the rows with each pair of numbers, shape (n_one, n_two)."""
+    pairs = np.bincount(one * np.int64(n_two) + two, minlength=n_one * n_two)
+    return pairs.reshape(n_one, n_two)
+
+
+def _pair_labels(own: Labels, mine: Labels) -> NDArray[np.int64] | None:
+    """Count the rows with each pair of labels, equal ones on the diagonal.
+
+    Labels without a word in common are equal if each is another's in most rows. None if there are
+    too many, or too few, or other ones.
+    """
+    if len(mine.keys) > MOST_KINDS + 1:
+        return None
+    counts = _count_pairs(own.codes, mine.codes, len(own.keys), len(mine.keys))
+    words, names = in_same_words(own.keys, mine.keys)
+    counts[np.isin(words, [*{*OF_NONE} - {*names}, ""])] = 0
+    counts[:, names == ""] = 0
+    rows, columns = np.flatnonzero(counts.sum(axis=1)), np.flatnonzero(counts.sum(axis=0))
+    counts, words, names = counts[np.ix_(rows, columns)], words[rows], names[columns]
+    if len(columns) < 2:
+        return None
+    if not set(words) & set(names):
+        words = _match_words(words, names, counts)
+    known = [*dict.fromkeys([*names, *words])]
+    paired = np.zeros((len(known), len(known)), np.int64)
+    places = [[known.index(each) for each in own_words] for own_words in (words, names)]
+    np.add.at(paired, np.ix_(*places), counts)
+    return paired
+
+
+def _match_words(
+    words: NDArray[Any], names: NDArray[Any], counts: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Give each word the name that it goes with most often; what is left over keeps its own."""
+    found, taken = words.copy(), set()
+    for place in np.argsort(-counts, axis=None, kind="stable"):
+        row, column = divmod(int(place), len(names))
+        if counts[row, column] and row not in taken and names[column] not in found:
+            found[row] = names[column]
+            taken.add(row)
+    return found
+
+
+def _find_kappa(counts: NDArray[np.int64]) -> float:
+    """Return Cohen's kappa of two columns; 0 where one of them has one value only."""
+    shares = counts / max(counts.sum(), 1)
+    by_chance = float(shares.sum(axis=0) @ shares.sum(axis=1))
+    return 0.0 if by_chance in {0.0, 1.0} else (float(shares.trace()) - by_chance) / (1 - by_chance)

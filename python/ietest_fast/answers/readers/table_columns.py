@@ -1,0 +1,220 @@
+"""Columns of a table by name: which there are, and their values."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ietest_fast.answers.readers.base import lookup, plain_array
+from ietest_fast.answers.schema import MOST_KINDS
+from ietest_fast.corpus.formats import (
+    Format,
+    check_readable,
+    column_names,
+    diagnose,
+    find_format,
+    json_records,
+    open_parquet,
+)
+from ietest_fast.corpus.labels import name_numbers
+from ietest_fast.corpus.streams import open_batches
+from ietest_fast.errors import InputError
+from ietest_fast.models.measurements import read_columns
+from ietest_fast.values import show_value, unwrap
+
+INDEX = "__index_level_0__"
+"""What pandas calls an index in a Parquet file, unless it has a name."""
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pyarrow as pa
+
+
+def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Read what nobody has asked for: together, or one by one where one cannot be read."""
+    if not names:
+        return {}
+    try:
+        table = read_values(path, names)
+    except InputError:
+        if len(names) == 1:
+            return {}
+        singly = [read_some(path, [name]) for name in dict.fromkeys(names)]
+        return {name: values for each in singly for name, values in each.items()}
+    return {name: table[name].combine_chunks() for name in table.column_names}
+
+
+def read_kinds(path: Path, names: Sequence[str], most: int) -> dict[str, pa.Array]:
+    """Read those columns of which the first rows have few different values: no texts, no scores."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not names:
+        return {}
+    head = None
+    with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
+        head = next(iter(reader), None)
+    if head is None:
+        return {}
+    few = [
+        name
+        for name, values in zip(head.schema.names, head.columns, strict=True)
+        if not pa.types.is_nested(values.type) and len(pc.unique(values)) <= most
+    ]
+    return read_some(path, few)
+
+
+def read_index(path: str | Path) -> pa.Array | None:
+    """Return the index that pandas has stored in a Parquet file, as a column or as a range.
+
+    None if there is none, or it cannot be read.
+    """
+    import pyarrow as pa
+
+    place = Path(path)
+    try:
+        if not place.is_file() or find_format(place).kind != "parquet":
+            return None
+        with open_parquet(place) as file:
+            schema, n = file.schema_arrow, file.metadata.num_rows
+        if INDEX in schema.names:
+            return read_some(place, [INDEX]).get(INDEX)
+        said = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))["index_columns"][0]
+        counted = range(said["start"], said["stop"], said["step"])  # of integers alone
+    except (InputError, OSError, pa.ArrowException, ValueError, LookupError, TypeError):
+        return None  # nobody has asked for it
+    return pa.array(counted) if len(counted) == n else None
+
+
+def read_nested(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
+    """Read what nobody has asked for, also objects and lists, as they are."""
+    import pyarrow as pa
+
+    with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
+        if any(pa.types.is_nested(field.type) for field in reader.schema):
+            table = pa.Table.from_batches(list(reader), reader.schema)
+            return {name: table[name].combine_chunks() for name in names}
+    return read_some(path, names)
+
+
+def read_with_others(
+    path: Path, needed: Sequence[str], others: Sequence[str]
+) -> tuple[pa.Table, tuple[str, ...]]:
+    """Read columns that are needed, and others as far as they can be read, and say which cannot."""
+    try:
+        return read_values(path, [*needed, *others]), ()
+    except InputError:
+        table = read_values(path, needed)
+    for name, values in read_nested(path, others).items():
+        table = table.append_column(name, values)
+    lost = [name for name in others if name not in table.column_names]
+    note = f"Warning: {path}: not read, since their values are of several kinds: {', '.join(lost)}."
+    return table, (note,) if lost else ()
+
+
+def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
+    """Return the fields of objects by name, or lists of one length by place; nothing of others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    kind = values.type
+    if _are_named(kind):
+        return _spread_named(values)
+    if pa.types.is_struct(kind):
+        return dict(zip((field.name for field in kind), values.flatten(), strict=True))
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) or values.null_count:
+        return {}
+    lengths = pc.unique(pc.list_value_length(values)).to_pylist()
+    n = lengths[0] if len(lengths) == 1 else 0
+    return {str(place): pc.list_element(values, place) for place in range(n)}
+
+
+def _are_named(kind: pa.DataType) -> bool:
+    """Whether values are lists of labels with their scores, as pipelines of transformers give."""
+    import pyarrow as pa
+
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return (
+        is_list
+        and pa.types.is_struct(kind.value_type)
+        and {"label", "score"} <= {field.name for field in kind.value_type}
+    )
+
+
+def _spread_named(values: pa.Array) -> dict[str, pa.Array]:
+    """Return the scores of each label, which may stand in any order."""
+    rows = [
+        {str(each["label"]): each["score"] for each in row or () if each is not None}
+        for row in values.to_pylist()
+    ]
+    names = dict.fromkeys(name for row in rows for name in row)
+    if len(names) > MOST_KINDS:
+        return {}
+    return {name: plain_array([row.get(name) for row in rows]) for name in names}
+
+
+def list_columns(path: str | Path) -> list[str]:
+    """Return the names of a table's columns."""
+    place = Path(path)
+    check_readable(place)
+    return names_of(place, find_format(place))
+
+
+def names_of(path: Path, form: Format) -> list[str]:
+    """Return the names of a table's columns, whose format is known."""
+    if form.kind != "parquet":
+        return column_names(path, form)
+    import pyarrow as pa
+
+    try:
+        with open_parquet(path) as file:
+            return list(file.schema_arrow.names)
+    except (pa.ArrowException, OSError) as error:
+        raise diagnose(path, form, error) from error
+
+
+def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
+    """Read columns; in JSONL a name may lead into objects, and a list of one is its value."""
+    import pyarrow as pa
+
+    form = find_format(path)
+    wanted = list(dict.fromkeys(wanted))
+    if form.kind == "parquet":
+        with open_parquet(path) as file:
+            schema = file.schema_arrow
+        return name_numbers(read_columns(path, wanted), schema, path=path)
+    if form.kind != "jsonl":
+        return read_columns(path, wanted)
+    try:
+        return read_columns(path, wanted)
+    except InputError:
+        # Again, slowly: fields of objects, and lists of one.
+        try:
+            records = [record for _, record in json_records(path, form)]
+        except (OSError, EOFError) as error:
+            raise diagnose(path, form, error) from error
+        found = [[lookup(record, name) for record in records] for name in wanted]
+        is_nested = any(isinstance(value, list) for values in found for value in values)
+        if not records or (not is_nested and not any("." in name for name in wanted)):
+            raise
+    columns: dict[str, pa.Array] = {}
+    for name, values in zip(wanted, found, strict=True):
+        if all(value is None for value in values):
+            raise InputError("there is no such field", path=path, column=name)
+        plain = [unwrap(value) for value in values]
+        for row, value in enumerate(plain):
+            if isinstance(value, (list, dict)):
+                kind = "a list of several values" if isinstance(value, list) else "an object"
+                raise InputError(
+                    f"{show_value(value)} is {kind}; expected text, numbers or true and false",
+                    path=path,
+                    row=f"row {row}",
+                    column=name,
+                )
+        columns[name] = plain_array(plain)
+    return pa.table(columns)

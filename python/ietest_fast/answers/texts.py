@@ -1,0 +1,398 @@
+"""Logs as versions of texts: whether two have the same, and which texts of one are reworded."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.answers.readers.base import list_right
+from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
+from ietest_fast.corpus.labels import answer_key
+from ietest_fast.plurals import say_count
+from ietest_fast.values import as_seen, as_texts, show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.answers.readers import Answers
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """A log, and which version and classifier it is of."""
+
+    log: Answers
+    version: str
+    model: str | None
+
+
+def have_same_texts(first: Answers, second: Answers) -> bool:
+    """Whether the items that two logs share have the same texts; not if that is not known."""
+    rows = _match(first, second)
+    if rows is None or _marks_differ(first, second):
+        return False
+    mine, theirs = rows
+    return any(
+        same is not None and bool(same.all())
+        for same in _compare_texts(first, second, mine, theirs)
+    )
+
+
+def have_same_inputs(first: Answers, second: Answers) -> bool:
+    """Whether the items that two logs share were asked in the same words, as far as is known."""
+    rows = _match(first, second)
+    same = None if rows is None else _compare_texts(first, second, *rows)[0]
+    return same is None or bool(same.all())
+
+
+def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
+    """Say which texts of a version differ from those of the first version of its classifier.
+
+    The texts themselves say it where both logs have them; otherwise a column that either has.
+    """
+    own = [other for other in parts if other.model == part.model]
+    first, log = own[0].log, part.log
+    if len({other.version for other in own}) < 2 or log.keys:
+        return None
+    by_texts = _find_different(first, log)
+    if by_texts is not None and (by_texts.any() or not _marks_differ(first, log)):
+        return pa.array(by_texts)
+    if part.version == own[0].version:
+        is_known = any(other.log.changed is not None for other in own)
+        return pa.array(np.zeros(len(log), bool)) if is_known else None
+    if log.changed is not None:
+        # Two that mark other rows differ from a third, and nobody knows where from each other.
+        is_third = first.changed is not None and pc.any(first.changed).as_py()
+        return None if is_third and not log.changed.equals(first.changed) else log.changed
+    is_only = len({other.version for other in own}) == 2 and len(first) == len(log)
+    return first.changed if is_only else None
+
+
+def say_contradictions(parts: Sequence[Part]) -> list[str]:
+    """Say of how many rows columns, or a column and the texts, disagree about what was reworded."""
+    said = []
+    for part in parts:
+        own = [other for other in parts if other.model == part.model]
+        first = own[0].log
+        said += _say_other_gold(part, own[0])
+        said += _say_reworded_original(own) if part is own[0] else []
+        if part is own[0] and CHANGED in part.log.columns:
+            said += _say_changed_original(part)
+        if part.version != own[0].version:
+            said += _say_same_words(first, part)
+            said += _say_same_prompts(first, part)
+        if part.log.changed is None or part.version == own[0].version:
+            continue
+        is_long = CHANGED in part.log.columns
+        if not is_long and find_changed(part, parts) is None:
+            said.append(
+                f"{first.path} and {part.log.path} mark other rows as {CHANGED}, so it is not "
+                "known which texts differ between them; --reworded COLUMN or --all-reworded says "
+                "which."
+            )
+            continue
+        different = _find_different(first, part.log)
+        if is_long:
+            said += _say_long_contradictions(part, different)
+            continue
+        if different is None:
+            continue
+        n = int((different != part.log.changed.to_numpy(zero_copy_only=False)).sum())
+        if n:
+            rows = say_count(n, "row", "rows")
+            counts = "the texts count" if different.any() else "no text differs, so it counts"
+            said.append(
+                f"{part.log.path}: in {rows} the column changed and the texts disagree about what "
+                f"was reworded; {counts}."
+            )
+    return said
+
+
+def _say_same_words(first: Answers, part: Part) -> list[str]:
+    """Count the texts that differ from the original's in nothing that anybody sees."""
+    rows = _match(part.log, first)
+    if rows is None or part.log.inputs is None or first.inputs is None:
+        return []
+    if part.log.input_columns != first.input_columns:
+        return []
+    mine, theirs = part.log.inputs.take(pa.array(rows[0])), first.inputs.take(pa.array(rows[1]))
+    other = pa.array(~_are_equal(mine, theirs))
+    pairs = zip(mine.filter(other).to_pylist(), theirs.filter(other).to_pylist(), strict=True)
+    n = sum(None not in pair and _read_words(pair[0]) == _read_words(pair[1]) for pair in pairs)
+    said = (
+        f"Warning: {part.log.path}: {part.version} has {say_count(n, 'text')} that only blanks, or "
+        "signs that nobody sees (such as how accents are composed), tell from the original's; they "
+        "count as reworded. If nothing was meant to change there, write them alike."
+    )
+    return [said] if n else []
+
+
+def _say_same_prompts(first: Answers, part: Part) -> list[str]:
+    """Count the texts that differ from the original's, and were shown to the model as before."""
+    rows = _match(part.log, first)
+    if rows is None or part.log.prompts is None or first.prompts is None:
+        return []
+    same = _compare_texts(part.log, first, *rows)[0]
+    if same is None:
+        return []
+    mine, theirs = part.log.prompts.take(pa.array(rows[0])), first.prompts.take(pa.array(rows[1]))
+    are_same = np.asarray(pc.fill_null(pc.equal(mine, theirs), False))
+    n, n_other = int((are_same & ~same).sum()), int((~same).sum())
+    said = (
+        f"Warning: {part.log.path}: of {say_count(n_other, 'text')} of {part.version} that "
+        f"{'differs' if n_other == 1 else 'differ'} from the original's, {n:,} "
+        f"{'was' if n == 1 else 'were'} asked in the same words, by the messages (Inspect) or the "
+        "prompt (HELM) that the model was shown, so nothing was reworded for it there; make the "
+        "prompts of the texts, and let the model answer again."
+    )
+    return [said] if n else []
+
+
+def _read_words(text: str) -> str:
+    """Return a text as it is seen: without runs of blanks, with composed accents."""
+    if text.startswith(("[", "{")):  # a prompt of several parts
+        with contextlib.suppress(ValueError):
+            text = json.dumps(json.loads(text), ensure_ascii=False).replace("\\n", " ")
+    return as_seen(text)
+
+
+def say_other_texts(parts: Sequence[Part]) -> list[str]:
+    """Count the wordings that are other ones in one classifier's answers than in another's.
+
+    Where either says no text, or the texts stand in other columns, nothing is known.
+    """
+    firsts: dict[str, Part] = {}
+    n_wrong = n_common = 0
+    example = ""
+    for part in parts:
+        first = firsts.setdefault(part.version, part)
+        log = part.log
+        rows = None if log.version is None or log.keys else _match(first.log, log)
+        if first.model == part.model or rows is None:
+            continue
+        same = _compare_texts(first.log, log, *rows)[0]
+        if same is None or log.inputs is None or first.log.inputs is None:
+            continue
+        mine, theirs = rows
+        is_known = _has_text(first.log.inputs, mine) & _has_text(log.inputs, theirs)
+        wrong = np.flatnonzero(is_known & ~same)
+        n_common += int(is_known.sum())
+        n_wrong += wrong.size
+        if wrong.size and not example:
+            item = "" if log.items is None else f" of item {log.items[int(theirs[wrong[0]])]}"
+            example = f"version {part.version!r}{item} of {part.model} and {first.model}"
+    note = (
+        f"Warning: {parts[0].log.path}: in {n_wrong:,} of {say_count(n_common, 'wording')} (item "
+        f"and version) that two models have answered, their texts differ, such as {example}; let "
+        "all models answer the same texts, or give other texts other names."
+    )
+    return [note] if n_wrong else []
+
+
+def _has_text(inputs: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which rows have a text at all; several texts of a row are joined by a sign."""
+    texts = pc.utf8_trim(inputs.take(pa.array(rows)).cast(pa.large_string()), "\x1f ")
+    return np.asarray(pc.fill_null(pc.not_equal(texts, ""), False))
+
+
+def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
+    """Say of how many samples the answer is the target, and marked as wrong, or the reverse.
+
+    An answer may be right in other words, but not wrong in the same ones; and another choice, or
+    another of few labels, is no other words.
+    """
+    said = []
+    for log in logs:
+        if not log.is_scored or log.gold is None or log.predicted is None or log.correct is None:
+            continue
+        gold, answers = (as_texts(each, path=log.path) for each in (log.gold, log.predicted))
+        same = pc.fill_null(pc.equal(gold, answers), False)
+        judge = log.judged_by[0] if log.judged_by else "the log"
+        is_other = pa.nulls(len(log), pa.bool_()) if log.is_other is None else log.is_other
+        is_label = pc.and_(_find_other_labels(log), pc.invert(pc.fill_null(is_other, False)))
+        for mask, outcome, what in (
+            (same, False, "the target, and {} says wrong"),
+            (is_other, True, "another choice than the target, and {} says right"),
+            (is_label, True, "another label than the target, and {} says right"),
+        ):
+            marked = pc.fill_null(pc.equal(log.correct, outcome), False)
+            n = pc.sum(pc.and_(mask, marked)).as_py() or 0
+            if n:
+                said.append(
+                    f"Warning: in {n:,} of {len(log):,} samples of {log.path} the answer is "
+                    f"{what.format(judge)}; mend the log, or name what says otherwise with "
+                    "--correct-columns."
+                )
+    return said
+
+
+def _find_other_labels(log: Answers) -> pa.Array:
+    """Say which answers are the target of other samples, where targets are so few as labels are.
+
+    Where several answers are right, one of them may be.
+    """
+    none = pa.array(np.zeros(len(log), dtype=bool))
+    if log.gold is None or log.predicted is None:
+        return none
+    gold = _label_keys(log.gold, log.path)
+    kinds = set(filter(None, gold))
+    if len(kinds) > MOST_KINDS or len(gold) < ROWS_OF_A_KIND * len(kinds):
+        return none
+    right = gold if log.right is None else _label_keys(log.right, log.path)
+    rows = zip(gold, right, _label_keys(log.predicted, log.path), strict=True)
+    return pa.array(
+        [
+            bool(own) and own == every and not own.startswith("[") and said != own and said in kinds
+            for own, every, said in rows
+        ],
+        pa.bool_(),
+    )
+
+
+def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
+    """Return what is the same for all spellings of a label, by row; nothing where there is none."""
+    return [
+        "" if each is None else answer_key(each) for each in as_texts(column, path=path).to_pylist()
+    ]
+
+
+def _say_changed_original(part: Part) -> list[str]:
+    """Say that rows of the version that others are compared with are marked as reworded."""
+    marks = as_changed(pa.chunked_array([part.log.columns[CHANGED]]))
+    n = 0 if marks is None else pc.sum(marks).as_py() or 0
+    said = (
+        f"Warning: {part.log.path}: {say_count(n, 'row')} of {part.version}, with which the others "
+        f"are compared, {'is' if n == 1 else 'are'} marked as {CHANGED}; mend the marks, or the "
+        "names of the versions."
+    )
+    return [said] if n else []
+
+
+def _say_reworded_original(own: Sequence[Part]) -> list[str]:
+    """Say that of files of versions the first alone marks reworded texts, as a version does."""
+    first, *others = (part.log for part in own if part.version != own[0].version or part is own[0])
+    n = 0 if first.changed is None else pc.sum(first.changed).as_py() or 0
+    is_marked = any(log.changed is not None or log.path == first.path for log in others)
+    if not n or not others or is_marked:
+        return []
+    said = (
+        f"Warning: {first.path} has the column {CHANGED}, true in {say_count(n, 'row')}, as what "
+        f"transform writes, and {others[0].path} has none; the first file is taken for the "
+        "original, so give the original first."
+    )
+    return [said]
+
+
+def _say_other_gold(part: Part, first: Part) -> list[str]:
+    """Say of how many items of one file the right answer is another one in a version.
+
+    A transformation may have set it; then accuracy may differ although no answer does.
+    """
+    log, reference = part.log, first.log
+    if part is first or log.path != reference.path or len(log) != len(reference):
+        return []
+    columns = list_right(reference, log)
+    if columns is None:
+        return []
+    before, own = (as_texts(each, path=log.path) for each in columns)
+    differs = pc.fill_null(pc.not_equal(before, own), False)
+    n = pc.sum(differs).as_py() or 0
+    if not n:
+        return []
+    row = pc.index(differs, True).as_py()
+    there, here = (show_value(each[row].as_py()) for each in (before, own))
+    items = f"{say_count(n, 'item', 'items')} of {len(log):,}"
+    said = (
+        f"{log.path}: the right answer to {items} is another one in {part.version} than in "
+        f"{first.version} (first {here} for {there}); each version is judged by its own."
+    )
+    return [said]
+
+
+def _say_long_contradictions(part: Part, different: NDArray[np.bool_] | None) -> list[str]:
+    """Say of how many rows of a version the column disagrees with texts beside it."""
+    log = part.log
+    if different is None:
+        return []
+    n = int((different != np.asarray(log.changed)).sum())
+    # Else they may be the originals, kept beside all answers.
+    why = "" if different.any() else ", though no text differs"
+    said = (
+        f"{log.path}: in {say_count(n, 'row', 'rows')} of {part.version} the column {CHANGED} and "
+        f"the texts disagree about what was reworded; {CHANGED} counts{why}."
+    )
+    return [said] if n else []
+
+
+def _marks_differ(first: Answers, second: Answers) -> bool:
+    """Whether columns mark other rows in one table than in another as reworded.
+
+    Then these are versions, even if somebody has kept the original texts beside both answers.
+    """
+    marks = [log.changed for log in (first, second)]
+    if marks[0] is not None and marks[1] is not None:
+        return not marks[0].equals(marks[1])
+    return any(each is not None and pc.any(each).as_py() for each in marks)
+
+
+def _find_different(first: Answers, log: Answers) -> NDArray[np.bool_] | None:
+    """Say which texts of a log differ from the first's; None if that is not known."""
+    rows = _match(log, first)
+    if rows is None:
+        return None
+    mine, theirs = rows
+    same = [each for each in _compare_texts(log, first, mine, theirs) if each is not None]
+    if not same:
+        return None
+    # The same documents may be asked in other words, and other documents in the same.
+    alike = same[0] if len(same) == 1 or same[1].all() else same[0] | same[1]
+    different = np.ones(len(log), bool)
+    different[mine] = ~alike
+    return different
+
+
+def _match(first: Answers, second: Answers) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return the rows of the items that two logs share; None if there are none."""
+    if first.items is None or second.items is None:
+        if len(first) != len(second) or (first.items is None) != (second.items is None):
+            return None
+        rows = np.arange(len(first), dtype=np.int64)
+        return (rows, rows) if len(rows) else None
+    where = pc.index_in(*(as_texts(each.items, path=each.path) for each in (first, second)))
+    mine = np.flatnonzero(where.is_valid().to_numpy(zero_copy_only=False))
+    return (mine, np.asarray(where.drop_null(), dtype=np.int64)) if len(mine) else None
+
+
+def _compare_texts(
+    first: Answers, second: Answers, mine: NDArray[np.int64], theirs: NDArray[np.int64]
+) -> list[NDArray[np.bool_] | None]:
+    """Say which rows have the same texts, and which come from the same documents."""
+    pairs = [
+        (first.inputs, second.inputs)
+        if first.input_columns == second.input_columns
+        else (None, None),
+        (first.documents, second.documents),
+    ]
+    return [
+        None
+        if one is None or two is None
+        else _are_equal(one.take(pa.array(mine)), two.take(pa.array(theirs)))
+        for one, two in pairs
+    ]
+
+
+def _are_equal(one: pa.Array, two: pa.Array) -> NDArray[np.bool_]:
+    # In one array a string may have 2 GiB in all, a large one any size.
+    pair = [values.cast(pa.large_string()) for values in (one, two)]
+    both_missing = pc.and_(pair[0].is_null(), pair[1].is_null())
+    same = pc.or_(pc.fill_null(pc.equal(*pair), False), both_missing)
+    return np.asarray(same.to_numpy(zero_copy_only=False), dtype=np.bool_)

@@ -1,0 +1,479 @@
+"""Texts of another file, without labels: what tests that set labels can be made of."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.answers.schema import CHANGED, as_changed
+from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.dataset import is_text
+from ietest_fast.corpus.labels import index_labels
+from ietest_fast.corpus.streams import open_batches
+from ietest_fast.errors import IetestWarning, InputError, shorten_error
+from ietest_fast.plurals import say_count
+from ietest_fast.transform.columns import find_changed
+from ietest_fast.transform.edits import count_by_row
+from ietest_fast.values import (
+    are_ids,
+    as_texts,
+    find_displaced,
+    is_id_name,
+    match_ids,
+    may_name_rows,
+    show_value,
+    version_key,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.transform import Transformed
+    from ietest_fast.transform.kinds import TextSource
+
+
+#: What a column of texts may be called, in this order.
+TEXT_COLUMNS = ("text", "sentence", "question", "premise")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ForeignTexts:
+    """Texts of a file."""
+
+    table: pa.Table
+    """n rows with the columns of texts of a labelled corpus: the first holds the texts, the others
+    are null."""
+    source: Path
+    """The file."""
+
+    @property
+    def items(self) -> pa.Array:
+        """Names of the rows, shape (n,): the file's name and the number of the row, from 0."""
+        return pa.array([f"{self.source.name}:{row}" for row in range(self.table.num_rows)])
+
+    @property
+    def fingerprint(self) -> str:
+        """Sha256 of the texts, 64 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for text in self.table.column(0).to_pylist():
+            # A length tells a missing text from an empty one, and where each begins.
+            data = b"" if text is None else text.encode()
+            digest.update(f"{-1 if text is None else len(data)}:".encode() + data)
+        return digest.hexdigest()
+
+    def text_chunks(self) -> Iterator[pa.Array]:
+        """Yield arrays of large strings, for a transformation to learn from."""
+        yield from self.table.column(0).drop_null().chunks
+
+
+def read_foreign_texts(
+    path: str | Path, column: str | None, text_columns: Sequence[str]
+) -> ForeignTexts:
+    """Read a column of texts, such as AQuA-RAT's word problems."""
+    path = Path(path)
+    with open_batches(path) as batches:
+        schema = batches.schema
+    if column is None:
+        column = _find_column(path, schema)
+    check_columns(path, schema.names, [column])
+    with open_batches(path, columns=[column], texts=[column]) as batches:
+        kind = batches.schema.field(column).type
+        if not (is_text(kind) or pa.types.is_null(kind)):
+            raise InputError(f"holds {kind}, texts expected", path=path, column=column)
+        chunks = [batch.column(0).cast(pa.large_string()) for batch in batches]
+    return _put(pa.chunked_array(chunks, pa.large_string()), path, column, text_columns)
+
+
+def take_foreign_texts(texts: Iterable[str | None], text_columns: Sequence[str]) -> ForeignTexts:
+    """Take texts as they are; see :func:`read_foreign_texts`."""
+    try:
+        column = pa.chunked_array([pa.array(list(texts), pa.large_string())])
+    except (pa.ArrowException, TypeError) as error:
+        raise InputError(f"texts must be strings: {shorten_error(error)}", path="texts") from error
+    return _put(column, Path("texts"), None, text_columns)
+
+
+def _put(
+    texts: pa.ChunkedArray, source: Path, column: str | None, text_columns: Sequence[str]
+) -> ForeignTexts:
+    if texts.null_count == len(texts):
+        raise InputError("holds no text", path=source, column=column)
+    nothing = pa.nulls(len(texts), pa.large_string())
+    first, *others = text_columns
+    return ForeignTexts(
+        table=pa.table({first: texts, **dict.fromkeys(others, nothing)}), source=source
+    )
+
+
+def _find_column(path: Path, schema: pa.Schema) -> str:
+    names = [field.name for field in schema if is_text(field.type)]
+    known = [name for name in TEXT_COLUMNS if name in names]
+    if known or len(names) == 1:
+        return str((known or names)[0])
+    raise InputError(
+        f"none of its columns is called {', '.join(TEXT_COLUMNS)}; they are "
+        f"{list_names(schema.names)}; say which holds the texts (texts_column in a suite, "
+        "--quantities-column)",
+        path=path,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Version:
+    """A corpus in other words."""
+
+    name: str
+    """Such as ``syn.careful``."""
+    identity: str
+    """The name with four digits of a hash, for signatures."""
+    table: pa.Table
+    """Its texts, of n rows."""
+    source_row: NDArray[np.int64]
+    """int64, shape (n,): the row of the corpus that each row comes from."""
+    labels: NDArray[np.int8]
+    """int8, shape (n,): the right answers, indices into the corpus' labels; -1 where nobody
+    knows."""
+    warnings: tuple[str, ...] = ()
+    """Sentences of the transformation about what is seldom wanted."""
+    edits: Mapping[str, NDArray[np.int64]] | None = None
+    """By column of texts, int64, shape (n,): how many edits were made in each row, those left out
+    that reword nothing. None if it is not known."""
+    notes: Mapping[str, pa.Array] = field(default_factory=dict)
+    """Further columns of predictions on it, shape (n,)."""
+    items: pa.Array | None = None
+    """Strings, shape (n,): what the rows are called where they come from other texts than the
+    corpus'; ``source_row`` counts the rows of these then. None if they come from the corpus."""
+    keeps_labels: bool = True
+    """Whether each row has the label of the row that it comes from; otherwise the transformation
+    sets it."""
+    repeated: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    """int64: rows of the source that have no row because all that they would give is there
+    already."""
+
+    def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
+        """Say in which rows texts differ from the corpus', bool, shape (n,)."""
+        from ietest_fast.models.ragged import find_changed as find_seen
+
+        if self.items is not None:  # nothing of the corpus is in it
+            return np.ones(len(self.source_row), dtype=bool)
+        before = corpus.table.select(columns).take(pa.array(self.source_row))
+        return find_seen(before, self.table, columns, source=corpus.source)
+
+
+def transform_corpus(
+    corpus: Corpus,
+    phi: Any,
+    *,
+    learn_from: Sequence[Corpus | TextSource] = (),
+    foreign: ForeignTexts | None = None,
+    n_threads: int | None = None,
+    note: Callable[[pa.Table, Transformed, Sequence[str]], dict[str, pa.Array]] | None = None,
+) -> Version:
+    """Transform a corpus."""
+    from ietest_fast.transform import Material, RowError, plan
+
+    source = corpus if foreign is None else foreign
+    material = Material(
+        corpora=list(learn_from) or [source],
+        source=corpus,
+        tag_cache="temporary",
+        n_threads=n_threads,
+    )
+    told: list[str] = []
+
+    def tell(message: str) -> None:
+        told.append(message)
+        material.on_warning(message)
+
+    with plan(phi) as planned:
+        if foreign is not None and planned.keeps_labels:
+            raise InputError(
+                f"the transformation {planned.name!r} keeps the labels of texts, and these have "
+                "none; only one that sets labels, such as numerical, can take them",
+                path=foreign.source,
+            )
+        made = planned.build(replace(material, on_warning=tell))
+        try:
+            found = made.transform(
+                source.table, corpus.text_columns, with_edits=True, n_threads=n_threads
+            )
+        except RowError as error:
+            if foreign is not None:
+                row = f"row {error.index}"
+                raise InputError(error.message, path=foreign.source, row=row) from error
+            raise error.locate(corpus) from error
+        name, fingerprint, keeps_labels = made.name, made.fingerprint, made.keeps_labels
+    rows = pa.array(found.source_row)
+    if keeps_labels:
+        labels = corpus.labels[found.source_row]
+    else:
+        if found.labels is None:
+            raise InputError(
+                f"the transformation {name!r} does not keep labels and sets none, so nobody knows "
+                "the right answers to what it writes"
+            )
+        labels = encode_labels(found.labels, corpus, name)
+    if foreign is not None:
+        fingerprint = hashlib.sha256(f"{fingerprint}{foreign.fingerprint}".encode()).hexdigest()
+    return Version(
+        name=name,
+        identity=f"{name}@{fingerprint[:4]}",
+        table=found.table,
+        source_row=found.source_row,
+        labels=labels,
+        warnings=tuple(told),
+        edits=None
+        if found.edits is None
+        else {
+            column: count_by_row(found.edits, column, n=found.table.num_rows)
+            for column in corpus.text_columns
+        },
+        notes={} if note is None else note(source.table.take(rows), found, corpus.text_columns),
+        items=None if foreign is None else foreign.items.take(rows),
+        keeps_labels=keeps_labels,
+        repeated=found.repeated,
+    )
+
+
+def encode_labels(
+    labels: pa.Array | pa.ChunkedArray, corpus: Corpus, name: str
+) -> NDArray[np.int8]:
+    """Return labels that a transformation has set as indices, int8, shape (n,); -1 for none."""
+    codes = index_labels(labels, corpus.label_names)
+    unknown = labels.filter(pc.and_(codes.is_null(), labels.is_valid()))
+    if len(unknown):
+        raise InputError(
+            f"the transformation {name!r} sets the label {show_value(unknown[0].as_py())}, "
+            f"which is none of the data's ({', '.join(corpus.label_names)}); leave this "
+            "transformation out, or give the data's labels these names",
+            path=corpus.source,
+        )
+    return np.asarray(pc.fill_null(codes, -1), dtype=np.int8)
+
+
+def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
+    """Return those names of columns that usually tell rows apart, and that a file has as well."""
+    from ietest_fast.answers.readers.table_columns import list_columns
+
+    theirs = set(list_columns(path))
+    return [name for name in names if name in theirs and is_id_name(name)]
+
+
+def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = None) -> Version:
+    """Read the same rows of a corpus in other words."""
+    from ietest_fast.answers.readers.table_columns import list_columns
+    from ietest_fast.corpus import read_corpus
+
+    shared = find_shared_ids(corpus.table.column_names, path) if id_column is None else [id_column]
+    marks = [CHANGED] if CHANGED in list_columns(path) and CHANGED not in shared else []
+    other = read_corpus(
+        path,
+        text_columns=corpus.text_columns,
+        label_names=corpus.label_names,
+        keep_columns=[*shared, *marks],
+    )
+    if id_column is None:
+        named = [x for x in shared if are_ids(corpus.table[x]) and are_ids(other.table[x])]
+        id_column = named[0] if named else None
+    if id_column is None:
+        sources = (corpus.source, str(path))
+        check_length(len(other), len(corpus), what="labelled rows", sources=sources)
+        check_index_order((corpus.source, path))
+        for name in (*shared, *corpus.text_columns):
+            check_row_order(
+                name,
+                corpus.table[name],
+                other.table[name],
+                sources=sources,
+                is_text=name in corpus.text_columns,
+            )
+    else:
+        rows = match_ids(
+            corpus.table[id_column],
+            other.table[id_column],
+            name=id_column,
+            sources=(corpus.source, str(path)),
+            rows=(corpus.source_rows, other.source_rows),
+        )
+        other = other.take(rows)
+    check_labels(corpus, other.labels, other.source_rows, source=str(path), by_id=id_column)
+    column = other.table[CHANGED] if marks else None
+    return given_version(Path(path).stem, corpus, other, marks=column)
+
+
+def check_row_order(
+    name: str,
+    one: pa.ChunkedArray,
+    two: pa.ChunkedArray,
+    *,
+    sources: tuple[str, str],
+    can_match: bool = True,
+    is_text: bool = False,
+) -> None:
+    """Refuse rows that are matched by their order, where a column says that it is another one.
+
+    One of texts says so too: many are the same in both, such as all that were not changed.
+    """
+    if not may_name_rows(name, one):
+        return
+    before, here = (
+        as_texts(column, path=path, name=name)
+        for column, path in zip((one, two), sources, strict=True)
+    )
+    row = find_displaced(before, here)
+    if row is None:
+        return
+    can_match = can_match and are_ids(before) and are_ids(here)
+    can_match = can_match and pc.all(pc.is_in(here, value_set=before)).as_py()
+    remedy = "bring both into one order"
+    if is_text:
+        remedy += ", or match them by a column of ids (id_column)"
+    elif can_match:
+        remedy = f"match them by it (id_column={name!r})"
+    if not is_text:
+        remedy += ", or leave this column out of one of the tables"
+    old, new = (show_value(each[row].as_py()) for each in (before, here))
+    raise InputError(
+        f"has values of {sources[0]} in another order: here {new} for {old}. Rows are matched by "
+        f"their order: {remedy}",
+        path=sources[1],
+        row=f"row {row}",
+        column=name,
+    )
+
+
+def check_index_order(sources: tuple[str | Path, str | Path]) -> None:
+    """Refuse rows that are matched by their order, where pandas' indexes have another one."""
+    from ietest_fast.answers.readers.table_columns import INDEX, read_index
+
+    one, two = map(read_index, sources)
+    if one is not None and two is not None:
+        pair = (str(sources[0]), str(sources[1]))
+        columns = [pa.chunked_array([each]) for each in (one, two)]
+        check_row_order(INDEX, *columns, sources=pair, can_match=False)
+
+
+def given_version(
+    name: str, corpus: Corpus, other: Corpus, *, marks: pa.ChunkedArray | None = None
+) -> Version:
+    """Return the version of a corpus that another corpus is, row by row.
+
+    `marks` are what a column ``changed`` says of its rows; where the texts say otherwise, a warning
+    counts it.
+    """
+    return Version(
+        name=name,
+        identity=f"given@{other.fingerprint[:4]}",
+        table=other.table,
+        source_row=np.arange(len(corpus), dtype=np.int64),
+        labels=corpus.labels,
+        warnings=_say_other_marks(marks, corpus, other),
+    )
+
+
+def _say_other_marks(
+    marks: pa.ChunkedArray | None, corpus: Corpus, other: Corpus
+) -> tuple[str, ...]:
+    said = None if marks is None else as_changed(marks)
+    if said is None:
+        return ()
+    candidates = np.ones(len(corpus), np.bool_)
+    differs = find_changed(corpus.table, other.table, corpus.text_columns, candidates)
+    n = pc.sum(pc.not_equal(said, pa.array(differs))).as_py() or 0
+    if not n:
+        return ()
+    warning = (
+        f"{other.source}: in {say_count(n, 'row', 'rows')} the column {CHANGED} and the texts "
+        "disagree about what was reworded; the texts count"
+    )
+    warnings.warn(warning, IetestWarning, stacklevel=2)
+    return (warning,)
+
+
+def check_length(n: int, n_original: int, *, what: str, sources: tuple[str, str]) -> None:
+    """Refuse rows that are matched by their order if there are more or fewer than originals."""
+    if n != n_original:
+        raise InputError(
+            f"has {n:,} {what}, and {sources[0]} has {n_original:,}; rows are matched by their "
+            "order, unless a column of ids that both have matches them (id_column, --id-column)",
+            path=sources[1],
+        )
+
+
+def check_labels(
+    corpus: Corpus,
+    labels: NDArray[np.int8],
+    rows: NDArray[np.int64],
+    *,
+    source: str,
+    by_id: str | None,
+) -> None:
+    """Refuse rows in other words that have another label than their originals."""
+    differs = labels != corpus.labels
+    if not differs.any():
+        return
+    place = int(np.argmax(differs))
+    names = (*corpus.label_names, "missing")  # -1 is the last
+    remedy = (
+        "the rows of an id need the same label"
+        if by_id is not None
+        else "are the rows in the same order? A column of ids that both have matches them "
+        "(id_column, --id-column)"
+    )
+    raise InputError(
+        f"the label is {names[labels[place]]}, and {names[corpus.labels[place]]} in "
+        f"{corpus.source}: {remedy}",
+        path=source,
+        row=f"row {rows[place]}",
+    )
+
+
+def as_versions(
+    phi: Any, corpus: Corpus, *, learn_from: Sequence[Corpus], n_threads: int | None
+) -> list[Version]:
+    """Return the versions that one or several transformations make; ready ones as they are.
+
+    Versions of one name get numbers, as in a run: the second ``words`` becomes ``words#2``.
+    """
+    is_several = isinstance(phi, Sequence) and not isinstance(phi, (str, Mapping))
+    versions = [
+        each
+        if isinstance(each, Version)
+        else transform_corpus(corpus, each, learn_from=learn_from, n_threads=n_threads)
+        for each in (phi if is_several else [phi])
+    ]
+    for place, version in enumerate(versions):
+        if any(_are_same(version, other) for other in versions[:place]):
+            raise InputError(f"the transformation {version.name!r} is there twice")
+    names = number_names([version.name for version in versions], taken=[ORIGINAL])
+    return [replace(version, name=name) for version, name in zip(versions, names, strict=True)]
+
+
+def _are_same(one: Version, other: Version) -> bool:
+    return one.identity == other.identity and one.table.equals(other.table)
+
+
+def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str]:
+    """Make names different, also as names of versions: the second ``a`` becomes ``a#2``."""
+    used = set(map(version_key, taken))
+    keys = []
+    for name in names:
+        key, number = name, 1
+        while version_key(key) in used:
+            number += 1
+            key = f"{name}#{number}"
+        used.add(version_key(key))
+        keys.append(key)
+    return keys

@@ -1,1 +1,0 @@
-"""The logic of a classifier's answers: properties of its relation, and rules of inference."""

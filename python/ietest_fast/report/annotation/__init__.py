@@ -1,1 +1,0 @@
-"""Samples of transformed texts, read by people: whether the new text is still equivalent."""
