@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.analyses.consistency.noting import MEASURES, MOST_GROUPS
-from ietest_fast.cli import consistency_parts
+from ietest_fast.cli import consistency as consistency_parts
 from ietest_fast.cli.main import main
 from reference import overlap_oracle as slow
 

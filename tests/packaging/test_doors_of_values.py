@@ -40,7 +40,7 @@ FOLDS = {
     "registry.py": "the first letter of a message",
     "annotation/agreement.py": "words of texts",
     "annotation/lists.py": "marks of people",
-    "report/counts.py": "conditions that the user has typed",
+    "report/runs.py": "conditions that the user has typed",
     "report/strata.py": "names of anchors",
     "stats/inputs.py": "spellings of labels in arrays, without Arrow",
 }

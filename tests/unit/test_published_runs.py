@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from ietest_fast.report.counts import read_counts
+from ietest_fast.report.runs import read_counts
 from ietest_fast.stats import VarianceComponents, Verdict
 
 if TYPE_CHECKING:

@@ -31,9 +31,9 @@ from ietest_fast.experiment.schema import (
 from ietest_fast.experiment.schema.records import DataSettings
 from ietest_fast.report import print_summary, write_figures
 from ietest_fast.report.charts import P_FLOOR, accuracy_chart, p_chart
+from ietest_fast.report.drawing import PAPER
 from ietest_fast.report.runs import finished_runs
-from ietest_fast.report.shown import format_p
-from ietest_fast.report.svg import PAPER
+from ietest_fast.report.tables import format_p
 from ietest_fast.stats import (
     PairedCounts,
     detectable_difference,

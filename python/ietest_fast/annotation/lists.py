@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.annotation.marks import MARKS, Marks
 from ietest_fast.errors import InputError
-from ietest_fast.report.spreadsheet import as_text_rows
+from ietest_fast.report.tables import as_text_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,7 +59,7 @@ def write_list(sample: Sample, path: Path) -> None:
     """Write what :func:`list_items` returns to a new file: CSV, TSV, JSON lines or Parquet.
 
     In CSV and TSV, text that a spreadsheet would compute is marked as text
-    (:mod:`ietest_fast.report.spreadsheet`).
+    (:mod:`ietest_fast.report.tables`).
     """
     import pyarrow as pa
 

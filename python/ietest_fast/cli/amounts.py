@@ -83,7 +83,7 @@ def consistency_of_run(
     check_only_given(*_OF_RUNS, because="is for LOGs; this is the folder of a run")
     from ietest_fast.experiment.results import read_results
     from ietest_fast.experiment.run_consistency import measure_run
-    from ietest_fast.report.amount_tables import amount_tables
+    from ietest_fast.report.consistency_charts import amount_tables
     from ietest_fast.report.runs import name_models
 
     results = read_results(folder)

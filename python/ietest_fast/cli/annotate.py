@@ -341,9 +341,9 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.errors import InputError
     from ietest_fast.report.result_tables import brief_tables
     from ietest_fast.report.runs import read_run
-    from ietest_fast.report.subset import repeat_on
+    from ietest_fast.report.soundness import repeat_on
+    from ietest_fast.report.summary import say_verdict
     from ietest_fast.report.terminal import print_json
-    from ietest_fast.report.verdict import say_verdict
 
     drawn, finished = read_sample(sample), read_run(run)
     check_run(drawn, finished)

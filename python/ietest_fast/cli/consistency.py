@@ -1,4 +1,4 @@
-"""``ietest-fast consistency``: how alike a finished model answers paraphrases of the same items."""
+"""Options of ``ietest-fast consistency``, and which of them go together."""
 
 from __future__ import annotations
 
@@ -7,46 +7,565 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.amounts import (
-    amount_options,
-    consistency_of_run,
-    is_run,
-    note_curve,
-)
-from ietest_fast.cli.consistency_logs import read_answers, read_test_sets
-from ietest_fast.cli.consistency_options import (
-    OF_MODELS,
-    check_together,
-    interval_options,
-    measure_options,
-    paraphrase_options,
-)
-from ietest_fast.cli.consistency_parts import (
-    check_parts,
-    check_sources,
-    note_parts_of,
-    part_options,
-    read_sources,
-)
-from ietest_fast.cli.consistency_texts import run_model
-from ietest_fast.cli.logs import log_options
+from ietest_fast.cli.amounts import amount_options, consistency_of_run, is_run, note_curve
+from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.models import (
     check_out,
     describe_run,
     load_model,
     model_options,
     need_one,
+    read_label_map,
     say_run,
 )
-from ietest_fast.cli.options import check_not_given, csv_option
+from ietest_fast.cli.options import (
+    MOST_RESAMPLES,
+    MOST_THREADS,
+    NAMES,
+    OpenShare,
+    add_options,
+    check_not_given,
+    csv_option,
+    split_names,
+)
+from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from ietest_fast.analyses.consistency.buckets import Buckets
     from ietest_fast.analyses.consistency.curves import ConsistencyCurve
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
     from ietest_fast.analyses.consistency.partition import ComparedPair
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
+    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.corpus.reasoning import ReasoningTask
+    from ietest_fast.models import TextClassifier
+
+
+_FILE = click.Path(path_type=Path)
+
+OF_MODELS = (
+    "test",
+    "tokenizer",
+    "label-map",
+    "input",
+    "provider",
+    "runtime",
+    "onnx-inputs",
+    "onnx-output",
+    "precision",
+    "max-length",
+    "keep-columns",
+    "phi",
+    "draws",
+    "share",
+    "reword",
+    "labels-file",
+    "lexicon-from",
+    "item-column",
+    "version-column",
+)
+"""Names of the options of a model that is run."""
+
+
+def paraphrase_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says where the paraphrases of a test file are, or how they are made."""
+    options = [
+        click.option(
+            "--phi",
+            "phis",
+            metavar="NAME[:option=value,...]",
+            multiple=True,
+            help="Make the paraphrases of the labelled test file by this transformation "
+            "(`ietest-fast transform --list`). May be repeated.  [default: the test file holds "
+            "the paraphrases]",
+        ),
+        click.option(
+            "--draws",
+            metavar="K",
+            type=click.IntRange(min=1),
+            help="Make K different random draws of each --phi: each makes some of the possible "
+            "edits.  [default: --phi once, with all edits]",
+        ),
+        click.option(
+            "--share",
+            type=OpenShare(),
+            help="Of --draws: the probability of each possible edit.  [default: 0.5]",
+        ),
+        click.option(
+            "--reword",
+            metavar="A[,B,...]",
+            type=NAMES,
+            help="Columns that --phi rewords.  [default: all that the model sees; of α-NLI "
+            "hyp1,hyp2; of δ-NLI update]",
+        ),
+        click.option(
+            "--labels-file",
+            metavar="FILE",
+            type=_FILE,
+            help="Of α-NLI: its labels, one a line.  [default: dev-labels.lst beside dev.jsonl]",
+        ),
+        click.option(
+            "--lexicon-from",
+            metavar="TRAIN",
+            type=_FILE,
+            multiple=True,
+            help="A file that --phi learns from.  [default: the test file]",
+        ),
+        click.option(
+            "--item-column",
+            metavar="NAME",
+            help="Of the test file: which item a row is a wording of, or with --phi the name of "
+            "each row.  [default: item; with --phi the number of the row]",
+        ),
+        click.option(
+            "--version-column",
+            metavar="NAME",
+            help="Of the test file: what the wordings are called, the original `original`.  "
+            "[default: version if there is one; otherwise the first row of an item is its "
+            "original]",
+        ),
+    ]
+    return add_options(command, options)
+
+
+def measure_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says which items are measured, and by what they are parted."""
+    options = [
+        click.option(
+            "--test-set",
+            "test_sets",
+            metavar="LOG",
+            type=_FILE,
+            multiple=True,
+            help="Answers of the same model to the full test set, with probabilities: estimate its "
+            "accuracy and P_C there. For several models repeat it in their order.",
+        ),
+        click.option(
+            "--strata",
+            "n_strata",
+            metavar="N",
+            type=click.IntRange(1, 10_000),
+            help="Of --test-set: strata of confidence.  [default: 10]",
+        ),
+        click.option(
+            "--subset",
+            metavar="COLUMN",
+            help="Also measure consistency by this column's values: of items (difficulty), or of "
+            "their paraphrases (source, version).",
+        ),
+        click.option(
+            "--clusters",
+            metavar="COLUMN",
+            help="Items with equal values in this column belong together (source text).",
+        ),
+        click.option(
+            "--drop-mixed",
+            is_flag=True,
+            help="Leave out items whose wordings have different gold labels, and count them.  "
+            "[default: an error]",
+        ),
+    ]
+    return add_options(command, options)
+
+
+def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says how intervals are found, and ``--json``."""
+    options = [
+        click.option(
+            "--intervals",
+            type=click.Choice(["exact", "resample"]),
+            default="exact",
+            show_default=True,
+            help="The limit for many resamples where there is one, or resamples for all.",
+        ),
+        click.option(
+            "--n-resamples",
+            "-S",
+            type=click.IntRange(1, MOST_RESAMPLES),
+            help="S, of the bootstrap over items.  [default: 10,000]",
+        ),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            help="Seed of --draws and of the bootstrap.",
+        ),
+        click.option(
+            "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
+        ),
+        click.option(
+            "--confidence-level",
+            type=OpenShare(),
+            default=0.95,
+            show_default=True,
+            help="Of all intervals.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    ]
+    return add_options(command, options)
+
+
+def check_together(
+    files: Sequence[Path], test_sets: Sequence[Path], options: Mapping[str, Any]
+) -> None:
+    """Refuse options that do not go together, and targets that cannot be."""
+    check_not_given(*OF_LOGS, because="is for predictions made elsewhere")
+    if options["phis"]:
+        check_not_given("version-column", because="is for a file of paraphrases; --phi makes them")
+        check_not_given("drop-mixed", because="is for a file of paraphrases; --phi keeps labels")
+    else:
+        check_not_given("draws", "reword", "labels-file", "lexicon-from", because="needs --phi")
+    if options["draws"] is None:
+        check_not_given("share", because="needs --draws")
+    read = [*files, *test_sets, *options["lexicon_from"]]
+    read += [options["labels_file"], options["partial_input"]]
+    check_out(options["out"], read)
+
+
+# Stand in ietest_fast.analyses.consistency.noting, too, which is too much to import for --help.
+MEASURES = (
+    "lexical-distance",
+    "jaccard",
+    "character-overlap",
+    "bleu",
+    "length-ratio",
+    "tag-distance",
+    "relation-distance",
+)
+MOST_GROUPS = 20
+
+
+class _Named(click.ParamType[Any]):
+    """A source and its file."""
+
+    name = "NAME=FILE"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
+        """Part the name from the file."""
+        if isinstance(value, tuple):
+            return value
+        name, equals, path = str(value).partition("=")
+        if not equals or not name.strip() or not path:
+            self.fail(f"{value!r} is not a name and a file, such as human=human.csv", param, ctx)
+        if name.strip() == "original":
+            self.fail("'original' is what originals are called; name the source otherwise")
+        return name.strip(), Path(path)
+
+
+def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says by what items are parted."""
+    options = [
+        click.option(
+            "--source",
+            "sources",
+            type=_Named(),
+            multiple=True,
+            help="Instead of --test, or of LOGs: paraphrases of the same items, or answers to "
+            "them, from this source. Given several times, such as human=FILE and automatic=FILE, "
+            "the sources are joined and compared (--subset source).",
+        ),
+        click.option(
+            "--by-diversity",
+            metavar="MEASURE",
+            type=click.Choice(MEASURES),
+            multiple=True,
+            help="Also measure consistency by how far paraphrases are from their originals: "
+            f"{', '.join(MEASURES)}. May be repeated; the last two parse the texts.",
+        ),
+        click.option(
+            "--diversity-groups",
+            metavar="N",
+            type=click.IntRange(2, MOST_GROUPS),
+            help="Of --by-diversity: groups of about as many items.  [default: 4]",
+        ),
+        click.option(
+            "--partial-input",
+            metavar="LOG",
+            type=click.Path(path_type=Path),
+            help="Answers of a model that saw a part of the input, to the same items: also measure "
+            "consistency on the items that it gets right, and on those that it gets wrong.",
+        ),
+    ]
+    return add_options(command, options)
+
+
+def check_parts(options: Mapping[str, Any], *, runs_model: bool) -> None:
+    """Refuse options that do not go together."""
+    if not options["by_diversity"]:
+        check_not_given("diversity-groups", because="needs --by-diversity")
+        if not runs_model:
+            check_not_given(
+                "text-columns", because="is for a model that is run, and for --by-diversity"
+            )
+
+
+def check_sources(options: Mapping[str, Any], *, logs: Sequence[str], test: Path | None) -> None:
+    """Refuse sources beside other files, or too few of them."""
+    sources = options["sources"]
+    if not sources:
+        return
+    if logs or test is not None:
+        raise click.UsageError("--source takes the place of --test and of LOGs")
+    check_not_given("phi", because="makes paraphrases, and --source has them")
+    names = [name for name, _ in sources]
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise click.UsageError("--source needs two sources or more, with different names")
+
+
+def read_sources(options: Mapping[str, Any]) -> tuple[ConsistencyAnswers, ...]:
+    """Read the answers of a model to paraphrases from several sources, as one table."""
+    from ietest_fast.analyses.consistency.joining import join_answers_of_sources
+    from ietest_fast.analyses.consistency.reading import need_wordings, without_mixed
+
+    check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
+    parts = {name: need_wordings(path) for name, path in options["sources"]}
+    joined = join_answers_of_sources(parts)
+    return (without_mixed(joined) if options["drop_mixed"] else joined,)
+
+
+def note_parts_of(
+    answers: Sequence[ConsistencyAnswers], options: Mapping[str, Any], *, runs_model: bool
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note in the answers by what the options part items."""
+    from ietest_fast.analyses.consistency.noting import note_parts
+    from ietest_fast.analyses.consistency.reading import need_wordings
+    from ietest_fast.answers.metadata import plain_name
+
+    path = options["partial_input"]
+    # Of a model that is run, the columns that it was shown.
+    texts = None if runs_model else split_names(options["text_columns"])
+    return note_parts(
+        answers,
+        by_diversity=options["by_diversity"],
+        diversity_groups=options["diversity_groups"],
+        text_columns=texts,
+        partial_input=None if path is None else need_wordings(path).predictions,
+        partial_name="" if path is None else plain_name(path),
+        n_threads=options["n_threads"],
+    )
+
+
+# What a table with a row for each item and version has in the place of -C's columns.
+_OUTCOMES = ("correct",)
+
+
+def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[ConsistencyAnswers, ...]:
+    """Read logs: each of a model if they are tables of wordings, otherwise as ``eval`` does."""
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+    from ietest_fast.analyses.consistency.reading import (
+        name_answers,
+        read_wordings,
+        without_mixed,
+    )
+    from ietest_fast.errors import InputError
+
+    paths = [Path(log) for log in logs]
+    _check_answers(paths, reader=options["reader"])
+    by_outcomes = options["correct_columns"] == _OUTCOMES
+    known = [
+        read_wordings(path, threshold=options["threshold"], by_outcomes=by_outcomes)
+        for path in (paths if options["reader"] is None else ())
+    ]
+    own = [each for each in known if each is not None]
+    if own and len(own) == len(paths):
+        taken = {"correct-columns"} if by_outcomes else set()
+        check_not_given(
+            *(name for name in OF_LOGS if name not in taken),
+            because="is for logs of other programs",
+        )
+        answers = name_answers(own, paths)
+    elif own:
+        other = next(path for path, each in zip(paths, known, strict=True) if each is None)
+        raise InputError(
+            "is no table with a row for each item and version, as the other logs are; pass it "
+            "alone",
+            path=other,
+        )
+    else:
+        found = read(tuple(logs), options, keep=[options["subset"]])
+        run = ConsistencyRun(warnings=found.notes)
+        answers = (ConsistencyAnswers(predictions=found.predictions, run=run),)
+    return tuple(map(without_mixed, answers)) if options["drop_mixed"] else answers
+
+
+def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
+    """Refuse files of paraphrases that no model has answered yet."""
+    if reader is not None:
+        return
+    from ietest_fast.analyses.consistency.reading import holds_paraphrases
+    from ietest_fast.errors import InputError
+
+    for path in paths:
+        if holds_paraphrases(path):
+            raise InputError(
+                f"holds paraphrases, no answers; add --onnx or --model, and --test {path}",
+                path=path,
+            )
+
+
+def read_test_sets(paths: Sequence[Path]) -> list[Any]:
+    """Read answers to the full test set."""
+    from ietest_fast.analyses.consistency.reading import read_wordings
+    from ietest_fast.errors import InputError
+
+    found = []
+    for path in paths:
+        own = read_wordings(path)
+        if own is None:
+            raise InputError(
+                "holds no answers with probabilities to the full test set: a table with a row for "
+                "each item and the version `original`, such as ietest-fast eval --out writes, or "
+                "ParaNLU's predictions expected",
+                path=path,
+            )
+        found.append(own.predictions)
+    return found
+
+
+def run_model(
+    model: TextClassifier, test: Path, options: Mapping[str, Any]
+) -> tuple[ConsistencyAnswers, Evaluation]:
+    """Read or make the paraphrases, and let the model answer them."""
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+    from ietest_fast.analyses.consistency.joining import answer_buckets
+    from ietest_fast.models.label_map import match_labels
+
+    wanted = [*options["keep_columns"], options["clusters"], options["subset"]]
+    kept = list(dict.fromkeys(name for name in wanted if name not in {None, "item", "version"}))
+    if options["sources"]:
+        from ietest_fast.analyses.consistency.joining import SOURCE, join_buckets
+
+        own = [name for name in kept if name != SOURCE]
+        kept = list(dict.fromkeys([*kept, SOURCE]))
+        buckets = join_buckets(
+            {name: _find_buckets(path, own, model, options) for name, path in options["sources"]},
+            drop_mixed=options["drop_mixed"],
+        )
+    else:
+        buckets = _find_buckets(test, kept, model, options)
+    label_map = read_label_map(options)
+    match_labels(model.labels, buckets.label_names, label_map=label_map)
+    with show_progress() as progress:
+        bar = progress.count("Running the model, inputs")
+        found = answer_buckets(
+            model,
+            buckets,
+            label_map=label_map,
+            text_columns=None if options["input"] is None else (options["input"],),
+            keep_columns=kept,
+            on_start=bar.start,
+            on_batch=bar.advance,
+        )
+    run = ConsistencyRun.of(buckets, found, clusters=options["clusters"], subset=options["subset"])
+    return ConsistencyAnswers(predictions=found.predictions, run=run), found
+
+
+def _find_buckets(
+    test: Path, kept: Sequence[str], model: TextClassifier, options: Mapping[str, Any]
+) -> Buckets:
+    """Read the paraphrases of a file, or make those of a labelled one."""
+    from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
+    from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
+    from ietest_fast.corpus.formats import check_readable
+    from ietest_fast.corpus.reasoning import task_of_file
+
+    check_readable(test)
+    if options["subset"] == DIFFICULTY:
+        check_marked(test)
+    if paranlu_kind(test) in {"paraphrases", "results"}:
+        check_not_given("phi", because="is for a labelled file; this one holds paraphrases already")
+        check_not_given(
+            "item-column",
+            "version-column",
+            "text-columns",
+            "drop-mixed",
+            because="is for a table of paraphrases; this file is ParaNLU's",
+        )
+        return read_paranlu_buckets(test)
+    texts = split_names(options["text_columns"])
+    task = None if texts is not None else task_of_file(test)
+    if options["phis"]:
+        return _make_buckets(test, kept, texts=texts, task=task, model=model, options=options)
+    return _read_buckets(test, kept, texts=texts, task=task, options=options)
+
+
+def _make_buckets(
+    test: Path,
+    kept: Sequence[str],
+    *,
+    texts: Sequence[str] | None,
+    task: ReasoningTask | None,
+    model: TextClassifier,
+    options: Mapping[str, Any],
+) -> Buckets:
+    """Make the paraphrases of a labelled file."""
+    from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
+    from ietest_fast.corpus import read_corpus
+    from ietest_fast.models.label_map import match_labels
+    from ietest_fast.transform.phi import parse_phi
+
+    phis = [parse_phi(text, folder=Path.cwd()) for text in options["phis"]]
+    item = options["item_column"]
+    wanted = [*([] if item is None else [item]), *kept, *(() if task is None else task.parts)]
+    corpus = read_corpus(
+        test,
+        text_columns=texts,
+        keep_columns=list(dict.fromkeys(wanted)),
+        labels_file=options["labels_file"],
+    )
+    label_map = read_label_map(options)
+    # Before texts are transformed, which takes longer.
+    match_labels(model.labels, corpus.label_names, label_map=label_map)
+    seen = None if options["input"] is None else (options["input"],)
+    own_texts = corpus.text_columns if task is None else None
+    return make_buckets(
+        corpus,
+        phis,
+        draws=options["draws"],
+        share=options["share"] or 0.5,
+        seed=options["seed"],
+        item_column=item,
+        columns=choose_reworded_columns(corpus, seen=seen, reworded=options["reword"]),
+        learn_from=[read_corpus(file, text_columns=own_texts) for file in options["lexicon_from"]],
+        n_threads=options["n_threads"],
+    )
+
+
+def _read_buckets(
+    test: Path,
+    kept: Sequence[str],
+    *,
+    texts: Sequence[str] | None,
+    task: ReasoningTask | None,
+    options: Mapping[str, Any],
+) -> Buckets:
+    """Read a file of paraphrases."""
+    from ietest_fast.analyses.consistency.buckets import read_buckets
+    from ietest_fast.corpus.formats import column_names, find_format
+    from ietest_fast.errors import InputError
+
+    item = options["item_column"] or "item"
+    if task is not None and item not in column_names(test, find_format(test)):
+        raise InputError(
+            f"holds {task.name}, and no column {item!r} that says which rows are wordings of the "
+            "same item; make paraphrases of it by --phi, or name the column by --item-column",
+            path=test,
+        )
+    return read_buckets(
+        test,
+        item_column=item,
+        version_column=options["version_column"],
+        keep_columns=kept,
+        drop_mixed=options["drop_mixed"],
+        text_columns=texts,
+    )
+
 
 _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled texts"
 
@@ -168,9 +687,8 @@ def _print(
     curves: Sequence[ConsistencyCurve],
     below: Sequence[str],
 ) -> None:
-    from ietest_fast.report.amount_tables import amount_tables
-    from ietest_fast.report.consistency import say_remarks
-    from ietest_fast.report.consistency_tables import all_tables
+    from ietest_fast.report.consistency import all_tables, say_remarks
+    from ietest_fast.report.consistency_charts import amount_tables
 
     for table in [*amount_tables(curves), *all_tables(profiles, pairs)]:
         print_table(table)

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
-from ietest_fast.cli.models import (
-    check_out,
-    load_model,
-    model_options,
-    need_one,
-    read_label_map,
-)
+from ietest_fast.cli.models import check_out, load_model, model_options, need_one, read_label_map
 from ietest_fast.cli.options import (
     OpenShare,
     check_alike,
@@ -34,6 +28,7 @@ from ietest_fast.report.progress import show_progress
 if TYPE_CHECKING:
     from ietest_fast.answers.asking import Evaluation
     from ietest_fast.models import TextClassifier
+
 
 _FILE = click.Path(path_type=Path)
 

@@ -14,7 +14,7 @@ from ietest_fast.report.terminal import echo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Stand in ietest_fast.report.hard_cases, too, which is too much to import for --help.
+# Stand in ietest_fast.report.examples, too, which is too much to import for --help.
 QUANTIFIERS = tuple(
     f"{m}-m-{rho}-rho" for m in ("every", "any", "first") for rho in ("every", "any")
 )
@@ -119,15 +119,15 @@ def command(
 
     from ietest_fast.corpus import read_corpus
     from ietest_fast.experiment.artefacts import write_text
-    from ietest_fast.report.consistency_runs import read_consistency
+    from ietest_fast.report.consistency_page import read_consistency
     from ietest_fast.report.contents import gather
     from ietest_fast.report.evaluations import read_evaluations
-    from ietest_fast.report.logic_runs import read_logic_source
+    from ietest_fast.report.logic import read_logic_source
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
+    from ietest_fast.report.runs import read_runs
     from ietest_fast.report.soundness import read_marked
-    from ietest_fast.report.sources import read_runs
-    from ietest_fast.report.stress_runs import read_stress
+    from ietest_fast.report.stress import read_stress
 
     stressed, logical, measured, predictions, others = _sort(runs)
     consistency = read_consistency(measured) if measured else None
@@ -190,7 +190,7 @@ def _say_unread(paths: Sequence[Path], where: Mapping[str, str]) -> None:
     """Name the columns of files of counts that the page does not hold against the counts."""
     from ietest_fast.corpus.columns import list_names
     from ietest_fast.plurals import say_count
-    from ietest_fast.report.counts import find_unread
+    from ietest_fast.report.runs import find_unread
 
     for path in paths:
         names = find_unread(path, where) if path.is_file() else []
@@ -243,10 +243,10 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
     from ietest_fast.answers.metadata import refuse_same_files, say_copies
-    from ietest_fast.report.consistency_runs import find_consistency
+    from ietest_fast.report.consistency_page import find_consistency
     from ietest_fast.report.evaluations import find_predictions
-    from ietest_fast.report.logic_runs import find_logic
-    from ietest_fast.report.stress_runs import find_stress
+    from ietest_fast.report.logic import find_logic
+    from ietest_fast.report.stress import find_stress
 
     refuse_same_files([path for path in paths if path.is_file()])
     _refuse_logs(paths)

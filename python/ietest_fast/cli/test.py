@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ietest_fast.cli.comparing import (
+    Extra,
+    beside,
+    beside_clusters,
+    print_test,
+    say,
+    say_equivalence,
+    sign,
+)
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     COUNTS,
@@ -24,15 +33,6 @@ from ietest_fast.cli.options import (
     is_given,
     strata_options,
     test_options,
-)
-from ietest_fast.cli.verdicts import (
-    Extra,
-    beside,
-    beside_clusters,
-    print_test,
-    say,
-    say_equivalence,
-    sign,
 )
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import print_json
@@ -182,7 +182,7 @@ def command(
             signature=signature,
             invariance=invariance,
         )
-        from ietest_fast.cli.closer import print_closer
+        from ietest_fast.cli.comparing import print_closer
 
         print_closer(strata, dose)
     return exit_status(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ietest_fast.report.paper import write_for_paper as write_for_paper
     from ietest_fast.report.runs import FinishedRun as FinishedRun
     from ietest_fast.report.runs import read_run as read_run
-    from ietest_fast.report.sources import read_runs as read_runs
+    from ietest_fast.report.runs import read_runs as read_runs
     from ietest_fast.report.summary import print_summary as print_summary
 
 __all__ = [
@@ -38,7 +38,7 @@ __getattr__, __dir__ = lazy_names(
         "gather": "contents",
         "print_summary": "summary",
         "read_run": "runs",
-        "read_runs": "sources",
+        "read_runs": "runs",
         "write_figures": "figures",
         "write_for_paper": "paper",
     },

@@ -9,8 +9,10 @@ import numpy as np
 
 from ietest_fast.report.drawing import (
     WIDTH,
+    Chart,
     Drawn,
     Hints,
+    Palette,
     choose_look,
     draw_grid,
     draw_points,
@@ -19,8 +21,7 @@ from ietest_fast.report.drawing import (
     legend_rows,
     make_axes,
 )
-from ietest_fast.report.ranking import rank_by_snr
-from ietest_fast.report.svg import Chart, Palette
+from ietest_fast.report.result_tables import rank_by_snr
 from ietest_fast.report.tables import show_p
 from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import draw_t_replicates

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.consistency_sections import consistency_sections
-from ietest_fast.report.examples import gather_answers
-from ietest_fast.report.hard_cases import (
+from ietest_fast.report.consistency_page import consistency_sections
+from ietest_fast.report.examples import (
     DEFAULT_QUANTIFIER,
+    gather_answers,
 )
-from ietest_fast.report.logic_sections import logic_sections
-from ietest_fast.report.model_sections import stress_sections, version_section
+from ietest_fast.report.logic import logic_sections
 from ietest_fast.report.parts import Figures, Numbers, Section
 from ietest_fast.report.run_sections import (
     comparison_sections,
@@ -21,19 +20,24 @@ from ietest_fast.report.run_sections import (
     robustness_section,
     soundness_sections,
 )
-from ietest_fast.report.text_sections import effect_sections, example_sections
+from ietest_fast.report.sections import (
+    effect_sections,
+    example_sections,
+    stress_sections,
+    version_section,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.report.consistency_runs import ConsistencySource
+    from ietest_fast.report.consistency_page import ConsistencySource
+    from ietest_fast.report.drawing import Chart
     from ietest_fast.report.evaluations import Evaluation
-    from ietest_fast.report.logic_runs import LogicSource
+    from ietest_fast.report.logic import LogicSource
     from ietest_fast.report.runs import FinishedRun
     from ietest_fast.report.soundness import MarkedSample
-    from ietest_fast.report.stress_runs import StressSource
-    from ietest_fast.report.svg import Chart
+    from ietest_fast.report.stress import StressSource
     from ietest_fast.report.tables import Table
 
 
@@ -103,7 +107,7 @@ def gather(
         on the demonstration corpus, which can be made again, have such a table.
     hard_cases
         Which pairs are listed as hard cases; a name of
-        :data:`~ietest_fast.report.hard_cases.QUANTIFIERS`.
+        :data:`~ietest_fast.report.examples.QUANTIFIERS`.
     marked
         Samples of the runs' rephrasings that people have marked.
 

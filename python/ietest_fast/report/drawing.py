@@ -1,17 +1,175 @@
-"""What figures are drawn with: axes, looks of series, points with hints, labels."""
+"""Matplotlib's figures as SVG that a page can hold: themed, named and with values on hover."""
 
 from __future__ import annotations
 
+import io
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.report.svg import LINES, MARKERS, Palette
-from ietest_fast.signs import plain_label
+from ietest_fast.experiment.artefacts import write_artefact
+from ietest_fast.signs import plain_label, show_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_SVG = "http://www.w3.org/2000/svg"
+_XLINK = "http://www.w3.org/1999/xlink"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Palette:
+    """Colours of figures."""
+
+    ink: str
+    quiet: str
+    grid: str
+    """Of text, of axes and of lines behind the data."""
+    ground: str
+    """Of what lies behind the figure."""
+    series: tuple[str, ...]
+    """Of models or versions, in order; markers and lines differ, too."""
+
+    @property
+    def style(self) -> dict[Any, Any]:
+        """Matplotlib's settings."""
+        return {
+            "font.size": 11,
+            "font.family": "sans-serif",
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": self.quiet,
+            "axes.labelcolor": self.ink,
+            "axes.titlecolor": self.ink,
+            "axes.facecolor": "none",
+            "figure.facecolor": "none",
+            "text.color": self.ink,
+            "xtick.color": self.quiet,
+            "ytick.color": self.quiet,
+            "xtick.labelcolor": self.ink,
+            "ytick.labelcolor": self.ink,
+            "legend.frameon": False,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "ietest-fast",
+        }
+
+
+PAPER = Palette(
+    ink="#1a1a1a",
+    quiet="#5a5a5a",
+    grid="#dddddd",
+    ground="#ffffff",
+    # Okabe and Ito's, which can be told apart with any colour vision.
+    series=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"),
+)
+
+PAGE = Palette(
+    ink="#010203",
+    quiet="#040506",
+    grid="#070809",
+    ground="#0a0b0c",
+    series=("#0e0001", "#0e0002", "#0e0003", "#0e0004", "#0e0005", "#0e0006", "#0e0007"),
+)
+"""Colours that no figure has by itself: the page puts its own in their place, light or dark."""
+
+MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P", "X")
+LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
+
+_THEME = {
+    PAGE.ink: "var(--ink)",
+    PAGE.quiet: "var(--quiet)",
+    PAGE.grid: "var(--grid)",
+    PAGE.ground: "var(--ground)",
+    **{colour: f"var(--series-{number})" for number, colour in enumerate(PAGE.series, start=1)},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A figure and what a page has to say with it."""
+
+    name: str
+    """Of its files, and of its ids in a page."""
+    title: str
+    """What it shows."""
+    summary: str
+    """What there is to see, for readers that do not see it."""
+    draw: Callable[[Palette], tuple[Figure, Mapping[str, str]]]
+    """Makes the figure in a palette; gives it with the hints of its artists, by gid."""
+    note: str = ""
+    """How it is read, for everybody: stands below it."""
+
+    def to_page(self) -> str:
+        """Draw it as one ``svg`` element in the page's colours, without a fixed size."""
+        from matplotlib import rc_context
+
+        with rc_context(PAGE.style):
+            figure, hints = self.draw(PAGE)
+            text = io.StringIO()
+            figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+        return _dress(text.getvalue(), self, hints)
+
+    def save(self, path: Path) -> None:
+        """Write it as SVG, PDF or PNG, by the path's ending, whole or not at all."""
+        from matplotlib import rc_context
+
+        suffix = path.suffix.removeprefix(".")
+        no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {"Software": None}}
+        with rc_context({**PAPER.style, "figure.facecolor": PAPER.ground}):
+            figure, _ = self.draw(PAPER)
+            write_artefact(
+                path,
+                lambda file: figure.savefig(file, format=suffix, dpi=200, metadata=no_date[suffix]),
+            )
+
+
+def _dress(source: str, chart: Chart, hints: Mapping[str, str]) -> str:
+    """Give ids the chart's name, colours the page's, and elements their titles."""
+    name = chart.name
+    ET.register_namespace("", _SVG)
+    ET.register_namespace("xlink", _XLINK)
+    root = ET.fromstring(source)  # noqa: S314 - Matplotlib's own
+    for metadata in root.findall(f"{{{_SVG}}}metadata"):
+        root.remove(metadata)
+    for size in ("width", "height"):
+        root.attrib.pop(size, None)
+    for element in root.iter():
+        own = element.get("id")
+        if own is not None and own in hints:
+            element.set("class", "hint")
+            label = ET.Element(f"{{{_SVG}}}title")
+            label.text = show_controls(hints[own])
+            element.insert(0, label)
+        if own is not None:
+            # Ids are unique in a page, not only in a figure.
+            element.set("id", f"{name}-{own}")
+        for key, value in element.attrib.items():
+            if key == f"{{{_XLINK}}}href":
+                element.set(key, value.replace("#", f"#{name}-", 1))
+            elif key in {"style", "clip-path"}:
+                element.set(key, _in_theme(value.replace("url(#", f"url(#{name}-")))
+    root.set("role", "img")
+    root.set("aria-labelledby", f"{name}-title {name}-desc")
+    root.set("class", "chart")
+    for tag, text in (("desc", chart.summary), ("title", chart.title)):
+        element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"})
+        element.text = show_controls(text)
+        root.insert(0, element)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _in_theme(style: str) -> str:
+    for colour, variable in _THEME.items():
+        style = style.replace(colour, variable)
+    return style
+
 
 Drawn = tuple["Figure", "Mapping[str, str]"]
 """A figure, and the hints of its artists by gid."""

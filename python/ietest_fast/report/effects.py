@@ -9,15 +9,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.words import count_words
-from ietest_fast.report.tables import Column, MeanSd, Table
-from ietest_fast.stats import holm
+from ietest_fast.corpus import require_trainable
+from ietest_fast.corpus.words import count_words, find_incidence
+from ietest_fast.errors import InputError
+from ietest_fast.models import SplitTexts, load_model
+from ietest_fast.report.tables import Column, MeanSd, Range, Table
+from ietest_fast.stats import Interval, holm, wilson_interval
 from ietest_fast.transform import COMPANION_RULES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from ietest_fast.corpus import Corpus
     from ietest_fast.report.runs import Versions
+
 
 N_FREQUENT = 20
 """How many substitutions are shown, as in the paper's Figure 8."""
@@ -240,5 +247,225 @@ def flip_table(
             f"classifiers answer the two versions differently. {len(tested):,} substitutions in at "
             f"least {LEAST_ROWS} rows were tested (Fisher's exact test, one-sided); those "
             f"of the {min(n_shown, len(tested))} smallest p are shown."
+        ),
+    )
+
+
+SMOOTHING = 100
+"""Added to the count of every word with every label, as Gururangan et al. (2018) do."""
+
+N_WORDS = 10
+"""Words for each label, as in that paper."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelWord:
+    """A word that goes with a label."""
+
+    label: int
+    """Its number."""
+    word: str
+    """Lower-cased."""
+    pmi: float
+    """Pointwise mutual information of word and label, in bits."""
+    share: float
+    """Share of the label's training observations that have the word."""
+
+
+def find_label_words(
+    train: Corpus, *, column: str | None = None, n_words: int = N_WORDS
+) -> list[LabelWord]:
+    """Find the words most associated with each label in a training set.
+
+    PMI(w, l) = log2(p(w, l) / (p(w) p(l))), each word counted once an observation and every count
+    raised by ``SMOOTHING`` (Gururangan et al. 2018, section 3).
+    """
+    texts = train.table.column(train.text_columns[-1] if column is None else column)
+    found = find_incidence(texts)
+    n_labels, n_found = len(train.label_names), len(found.words)
+    labels = train.labels.astype(np.int64)
+    counts = np.bincount(
+        labels[found.row] * n_found + found.word, minlength=n_labels * n_found
+    ).reshape(n_labels, n_found)
+    smooth = counts + float(SMOOTHING)
+    joint = smooth / smooth.sum()
+    pmi = np.log2(joint / joint.sum(axis=0) / joint.sum(axis=1, keepdims=True))
+    sizes = np.maximum(np.bincount(labels, minlength=n_labels), 1)
+    words = found.words.to_pylist()
+    best = []
+    for label in range(n_labels):
+        order = sorted(range(n_found), key=lambda word, own=label: (-pmi[own, word], words[word]))  # type: ignore[misc]
+        best += [
+            LabelWord(
+                label=label,
+                word=words[word],
+                pmi=float(pmi[label, word]),
+                share=float(counts[label, word] / sizes[label]),
+            )
+            for word in order[:n_words]
+        ]
+    return best
+
+
+def label_word_table(
+    words: list[LabelWord], versions: Versions, *, column: str | None = None
+) -> Table:
+    """Say how often label words stand in a test set, before and after (Table 15).
+
+    Shares are of the observations that have the word's label.
+    """
+    column = versions.columns[-1] if column is None else column
+    before, after = (
+        _shares(words, versions, column, original=original) for original in (True, False)
+    )
+    rows = tuple(
+        (versions.label_names[word.label], word.word, word.pmi, word.share, old, new, new - old)
+        for word, old, new in zip(words, before, after, strict=True)
+    )
+    return Table(
+        name="label-words",
+        title="Words that go with a label in the training set, and their frequency in the test set",
+        columns=(
+            Column("label"),
+            Column("word"),
+            Column("PMI (bits)", "number"),
+            Column("training set %", "percent", 1),
+            Column("original %", "percent", 1),
+            Column("transformed %", "percent", 1),
+            Column("change (points)", "points", 1),
+        ),
+        rows=rows,
+        note=(
+            f"Words of the {column}. PMI with {SMOOTHING} added to every count (Gururangan et al. "
+            "2018). Frequencies are shares of the label's observations."
+        ),
+    )
+
+
+def _shares(
+    words: list[LabelWord], versions: Versions, column: str, *, original: bool
+) -> list[float]:
+    table = versions.original if original else versions.transformed
+    found = find_incidence(table.column(column))
+    place = {word: number for number, word in enumerate(found.words.to_pylist())}
+    n_labels = len(versions.label_names)
+    labels: NDArray[np.int64] = versions.gold.astype(np.int64)
+    counts = np.bincount(
+        labels[found.row] * len(found.words) + found.word, minlength=n_labels * len(found.words)
+    ).reshape(n_labels, len(found.words))
+    sizes = np.maximum(np.bincount(labels, minlength=n_labels), 1)
+    return [
+        float(counts[word.label, place[word.word]] / sizes[word.label])
+        if word.word in place
+        else 0.0
+        for word in words
+    ]
+
+
+MODEL = "bow-xgb"
+
+_PRESET = "table7-snli"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartialInput:
+    """A baseline that saw some of the text columns."""
+
+    columns: tuple[str, ...]
+    """Those it saw."""
+    n: int
+    n_right: int
+    """Test observations, and those it got right."""
+    interval: Interval
+    """Wilson's, for its accuracy."""
+    most_frequent: float
+    """Share of the most frequent label in the test set: what guessing comes to."""
+    p_value: float
+    """Of guessing being right as often (exact binomial test, one-sided)."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share that it got right."""
+        return self.n_right / self.n
+
+
+def measure_partial_input(train: Corpus, test: Corpus, *, seed: int = 0) -> list[PartialInput]:
+    """Train a bag of words on each text column alone, and on all, and test it.
+
+    For NLI these are the premise-only and the hypothesis-only baselines (Poliak et al. 2018): a
+    pair of texts cannot be judged by one of them, so what such a baseline gets right beyond
+    guessing shows artefacts of how the data were made. The model is XGBoost with the paper's
+    hyperparameters.
+    """
+    if train.text_columns != test.text_columns or train.label_names != test.label_names:
+        raise InputError(
+            "the training set and the test set differ in their text columns or labels",
+            path=test.source,
+        )
+    require_trainable(train)
+    columns = train.text_columns
+    parts = [(name,) for name in columns] + ([columns] if len(columns) > 1 else [])
+    return [_measure(train, test, part, seed) for part in parts]
+
+
+def _measure(train: Corpus, test: Corpus, columns: tuple[str, ...], seed: int) -> PartialInput:
+    from scipy.stats import binom
+
+    model = load_model(MODEL)
+    encoded = model.encode(
+        {
+            name: SplitTexts(versions={"original": corpus.table}, labels=corpus.labels)
+            for name, corpus in (("train", train), ("test", test))
+        },
+        columns,
+    )
+    classifier = model.fit(
+        encoded["train"].resample(),
+        None,
+        params=model.presets[_PRESET],
+        n_classes=len(train.label_names),
+        seed=seed,
+    )
+    rows = encoded["test"].resample()
+    n_right = int((classifier.predict(rows.store, rows.rows) == test.labels).sum())
+    n = len(test)
+    most_frequent = float(np.max(test.label_counts)) / n
+    return PartialInput(
+        columns=columns,
+        n=n,
+        n_right=n_right,
+        interval=wilson_interval(n_right, n),
+        most_frequent=most_frequent,
+        p_value=float(binom.sf(n_right - 1, n, most_frequent)),
+    )
+
+
+def partial_input_table(found: Sequence[PartialInput]) -> Table:
+    """Give baselines as a table."""
+    return Table(
+        name="partial-input",
+        title="What a bag of words gets right from a part of the input",
+        columns=(
+            Column("it saw"),
+            Column("observations", "count"),
+            Column("accuracy %", "percent", 1),
+            Column("95% interval", "percent", 1),
+            Column("most frequent label %", "percent", 1),
+            Column("p", "p"),
+        ),
+        rows=tuple(
+            (
+                ", ".join(each.columns),
+                each.n,
+                each.accuracy,
+                Range(each.interval.low, each.interval.high),
+                each.most_frequent,
+                each.p_value,
+            )
+            for each in found
+        ),
+        note=(
+            "p: that guessing the most frequent label is right as often. A small p for one of two "
+            "texts means that the labels can be guessed without comparing them."
         ),
     )

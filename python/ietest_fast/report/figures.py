@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.report.charts import accuracy_chart, p_chart
-from ietest_fast.report.learning_curves import curves_of_runs
-from ietest_fast.report.runs import finished_runs
-from ietest_fast.report.size_charts import size_accuracy_chart
-from ietest_fast.report.sources import name_runs
-from ietest_fast.report.svg import Chart
+from ietest_fast.report.drawing import Chart
+from ietest_fast.report.learning import curves_of_runs, size_accuracy_chart
+from ietest_fast.report.runs import finished_runs, name_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ietest_fast.experiment.schema import RunResult
-    from ietest_fast.report.svg import Palette
+    from ietest_fast.report.drawing import Palette
     from ietest_fast.stats import PowerCurve
 
 

@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.plurals import say_count
-from ietest_fast.report.shown import format_p, percent, signed_points
-from ietest_fast.report.tables import Column, MeanSd, PValue, Table
+from ietest_fast.report.tables import (
+    Column,
+    MeanSd,
+    PValue,
+    Table,
+    format_p,
+    percent,
+    signed_points,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,13 +9,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import ietest_fast
-from ietest_fast.report.consistency_runs import say_consistency
+from ietest_fast.report.consistency_page import say_consistency
 from ietest_fast.report.evaluations import say_evaluation
 from ietest_fast.report.examples import pack
-from ietest_fast.report.logic_runs import say_logic
+from ietest_fast.report.logic import say_logic
 from ietest_fast.report.parts import Examples, Figures, Heading, Note, Numbers, Wordings, Words
-from ietest_fast.report.stress_runs import say_stress
-from ietest_fast.report.verdict import say_verdict
+from ietest_fast.report.stress import say_stress
+from ietest_fast.report.summary import say_verdict
 from ietest_fast.signs import show_controls
 from ietest_fast.stats import Verdict
 from ietest_fast.stats.result import plain

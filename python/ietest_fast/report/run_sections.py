@@ -1,13 +1,18 @@
-"""Sections of a report on runs: results, robustness, soundness, comparisons, settings."""
+"""What it takes to run a finished run again."""
 
 from __future__ import annotations
 
+import itertools
+import json
 import math
+import re
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.amount_sections import run_consistency_parts
 from ietest_fast.report.charts import (
     accuracy_chart,
     bootstrap_chart,
@@ -16,9 +21,14 @@ from ietest_fast.report.charts import (
     snr_chart,
     t_chart,
 )
-from ietest_fast.report.comparison import comparable_pairs, compare_runs, comparison_table
+from ietest_fast.report.consistency_page import run_consistency_parts
 from ietest_fast.report.further_tests import further_tables
-from ietest_fast.report.learning_curves import curves_of_runs, size_table
+from ietest_fast.report.learning import (
+    curves_of_runs,
+    size_accuracy_chart,
+    size_loss_chart,
+    size_table,
+)
 from ietest_fast.report.parts import (
     MOST_OWN_FIGURES,
     OWN_FIGURES,
@@ -29,32 +39,341 @@ from ietest_fast.report.parts import (
     Section,
     Words,
 )
-from ietest_fast.report.provenance import to_toml
-from ietest_fast.report.ranking import collapsed_table, ranking_table
 from ietest_fast.report.result_tables import (
     across_tables,
     algorithm_table,
     cell_table,
+    collapsed_table,
     glance_table,
+    ranking_table,
     reworded_table,
     rho_table,
     runs_table,
     strata_tables,
 )
-from ietest_fast.report.size_charts import size_accuracy_chart, size_loss_chart
 from ietest_fast.report.soundness import marked_tables, needed_table, say_soundness
+from ietest_fast.report.tables import Column, MeanSd, PValue, Table
+from ietest_fast.stats import PairedCounts, decide, paired_test
+from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from ietest_fast.report.comparison import Comparison
+    from ietest_fast.experiment.schema import (
+        ConditionResult,
+        ModelRecord,
+        RunResult,
+        Spread,
+        TransformationRecord,
+    )
+    from ietest_fast.report.drawing import Chart
     from ietest_fast.report.examples import TestSetAnswers
     from ietest_fast.report.runs import FinishedRun
     from ietest_fast.report.soundness import MarkedSample
-    from ietest_fast.report.svg import Chart
+    from ietest_fast.stats import Decision
+
+
+_FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
+
+
+def to_toml(results: RunResult, condition: ConditionResult) -> str:
+    """Write what is known of a configuration, as ``ietest-fast run FILE`` takes it.
+
+    Names of files are not among what a run keeps, for files count by what is in them. They are left
+    open (``"..."``), each beside the fingerprint of what has to stand there; of what a run does not
+    keep at all, such as a block list, a comment says that it may have been given.
+    """
+    settings = results.settings
+    data, split, demo = settings.data, settings.data.split, settings.data.demo
+    draws = settings.method != "exact" or settings.correction in JOINT_CORRECTIONS
+    lines = [
+        _line("rho", settings.rho),
+        *([] if settings.mode == "replace" else [_line("mode", settings.mode)]),
+        *([] if condition.train_size is None else [_line("train_size", condition.train_size)]),
+        *_say_evaluated(results),
+        _line("n_classifiers", settings.n_classifiers),
+        _line("alpha", settings.alpha),
+        *(
+            []
+            if settings.correction == "bonferroni"
+            else [_line("correction", settings.correction)]
+        ),
+        _line("margin", settings.margin),
+        _line("flip_margin", settings.flip_margin),
+        *([_line("strata", list(settings.strata))] if settings.strata else []),
+        _line("seed", settings.seed),
+        _line("method", settings.method),
+        # Otherwise S is that of Cochran's Q, which is about several transformations.
+        *(_given("n_resamples", settings.n_resamples) if draws else []),
+        "",
+        "[data]",
+    ]
+    if demo is not None:
+        lines += [_line("demo", demo.to_dict())]
+    elif split is not None:
+        parts = {name: value for name, value in split.to_dict().items() if value is not None}
+        lines += [f'train = "..."  # {data.train}'] * (split.n_train is None)
+        lines += [
+            f"# valid: {data.valid}",
+            f"# test: {data.test}",
+            _line("split", {"file": "...", **parts}),
+        ]
+    else:
+        lines += [
+            f'{name} = "..."  # {fingerprint}' for name, fingerprint in data.fingerprints.items()
+        ]
+    lines += [*_given("name", data.name), *_given("cluster", data.cluster)]
+    if demo is None:
+        lines += [
+            _line("text_columns", results.data.text_columns),
+            _line("label_names", results.data.label_names),
+            *_given("label_column", results.data.label_column),
+            "# missing_text, quoted and csv as the files need them",
+        ]
+    lines += _say_transformation(results.transformation_of(condition))
+    lines += _say_model(results.model_of(condition))
+    software = ", ".join(f"{name} {version}" for name, version in results.software.items())
+    return "\n".join([f"# {condition.signature}", f"# {software}", *lines]) + "\n"
+
+
+def _say_transformation(phi: TransformationRecord) -> list[str]:
+    options = phi.settings.get("options")
+    said = options.items() if isinstance(options, dict) else ()
+    return [
+        "",
+        "[transformation]",
+        *_given("name", phi.settings.get("name")),
+        # Files are recorded by what is in them; where they stood, nobody knows.
+        *[f"# {name}: {_value(value)}" for name, value in said],
+        f"# fingerprint of all this: {phi.inputs}",
+        f"# made: {phi.name} {phi.fingerprint}",
+    ]
+
+
+def _say_evaluated(results: RunResult) -> list[str]:
+    """Write the transformations of further test sets as far as a run keeps them: files are not."""
+    if not results.evaluated:
+        return []
+    return [
+        _line("eval_phi", [each.key for each in results.evaluated]),
+        *[
+            f"# {each.key}: {_value(each.settings.get('options', {}))}, fingerprint {each.inputs}"
+            for each in results.evaluated
+        ],
+    ]
+
+
+def _say_model(record: ModelRecord) -> list[str]:
+    model = record.settings
+    lines = ["", "[model]", _line("name", model.name), *_say_options(model.options)]
+    for name in ("params", "search", "input"):
+        lines += _given(name, getattr(model, name))
+    if model.params is None and isinstance(model.search, int) and record.params:
+        lines.append(f"# found by the search: {json.dumps(record.params)}")
+    for name, usual in (("search_per_resample", False), ("n_voters", 1)):
+        lines += [_line(name, getattr(model, name))] * (getattr(model, name) != usual)
+    return lines
+
+
+def _say_options(options: Mapping[str, Any]) -> list[str]:
+    """Write a model's options; what was a name of files and is a fingerprint now is left open."""
+    hashed = {
+        name: value
+        for name, value in options.items()
+        if isinstance(value, str) and _FINGERPRINT.search(value)
+    }
+    lines = [f"# option {name}: {value}" for name, value in hashed.items()]
+    return [*lines, *_given("options", {**options, **dict.fromkeys(hashed, "...")})]
+
+
+def _given(name: str, value: Any) -> list[str]:
+    return [] if value is None or value == {} else [_line(name, value)]
+
+
+def _line(name: str, value: Any) -> str:
+    return f"{name} = {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return (
+            "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+        )
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    # Strings, numbers, true and false are written alike in TOML.
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return (
+        name
+        if name.replace("_", "").replace("-", "").isalnum() and name.isascii()
+        else _value(name)
+    )
+
+
+N_REPLICATES = 10_000
+"""S of the test of losses, which are no outcomes but differences of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """One quantity of two runs at one rho."""
+
+    rho: float
+    """Which."""
+    quantity: str
+    """``"original"`` or ``"transformed"`` (accuracies), or ``"loss"`` (original minus transformed,
+    of each run)."""
+    first: Spread
+    second: Spread
+    """The quantity in either run, over the classifiers."""
+    difference: Spread
+    """First minus second, over the pairs of classifiers of equal m."""
+    decision: Decision
+    """Over the M paired tests of H0: no difference."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """Two runs on the same test observations."""
+
+    first: str
+    second: str
+    """Names of the runs."""
+    rows: tuple[Compared, ...]
+    """Three quantities at every rho that both have."""
+
+
+def are_comparable(first: FinishedRun, second: FinishedRun) -> bool:
+    """Whether two runs have the same test observations in the same order, and a rho in common."""
+    if first.results is None or second.results is None:
+        return False
+    data = [results.data for results in (first.results, second.results)]
+    same = all(
+        getattr(data[0], name) == getattr(data[1], name) for name in ("label_names", "text_columns")
+    )
+    tests = {results.settings.data.test for results in (first.results, second.results)}
+    common = {rho.rho for rho in first.rhos} & {rho.rho for rho in second.rhos}
+    return same and len(tests) == 1 and bool(common)
+
+
+def compare_runs(
+    first: FinishedRun,
+    second: FinishedRun,
+    *,
+    gold: NDArray[np.int8],
+    answers: tuple[NDArray[np.int8], NDArray[np.int8]],
+    alpha: float | None = None,
+) -> Comparison:
+    """Compare two models, or a model under two transformations, on the same observations.
+
+    The classifiers of equal rho and m are compared by paired tests: right or wrong on the original
+    version (exact law), on the transformed version (exact law), and by how much of the accuracy
+    each loses, whose observations are differences -1, 0 or 1 (scores, S replicates). H0 is rejected
+    where a p lies below alpha / M, M being that of the run with fewer classifiers. Observations are
+    drawn one by one, also where the runs themselves drew clusters.
+    """
+    if not are_comparable(first, second):
+        raise InputError(
+            f"{first.name} and {second.name} have no test set, or no rho, in common: there is "
+            "nothing to pair"
+        )
+    level = min(first.alpha, second.alpha) if alpha is None else alpha
+    rows = []
+    places = {rho.rho: number for number, rho in enumerate(second.rhos)}
+    for number, rho in enumerate(first.rhos):
+        if rho.rho not in places:
+            continue
+        n_pairs = min(first.n_classifiers, second.n_classifiers)
+        right_first, right_second = (
+            own[:, place, :n_pairs] == gold[:, None, None]
+            for own, place in zip(answers, (number, places[rho.rho]), strict=True)
+        )
+        rows += _compare(rho.rho, right_first, right_second, level)
+    return Comparison(first=first.name, second=second.name, rows=tuple(rows))
+
+
+def _compare(
+    rho: float, first: NDArray[np.bool_], second: NDArray[np.bool_], alpha: float
+) -> list[Compared]:
+    """Compare outcomes, bool of shape (n, M, 2)."""
+    from ietest_fast.experiment.schema import Spread
+
+    compared = []
+    for quantity in ("original", "transformed", "loss"):
+        values, p_values = [], []
+        for m in range(first.shape[1]):
+            if quantity == "loss":
+                lost = [own[:, m, 0].astype(np.float64) - own[:, m, 1] for own in (first, second)]
+                p_values.append(paired_test(*lost, scores=True, n_resamples=N_REPLICATES).p_value)
+                values.append([float(own.mean()) for own in lost])
+            else:
+                version = ("original", "transformed").index(quantity)
+                right = [own[:, m, version] for own in (first, second)]
+                p_values.append(paired_test(PairedCounts.from_outcomes(*right)).p_value)
+                values.append([float(own.mean()) for own in right])
+        compared.append(
+            Compared(
+                rho=rho,
+                quantity=quantity,
+                first=Spread.of([a for a, _ in values]),
+                second=Spread.of([b for _, b in values]),
+                difference=Spread.of([a - b for a, b in values]),
+                decision=decide(p_values, alpha=alpha),
+            )
+        )
+    return compared
+
+
+def comparable_pairs(runs: Sequence[FinishedRun]) -> list[tuple[FinishedRun, FinishedRun]]:
+    """Give the pairs of runs that can be compared, in order."""
+    return [pair for pair in itertools.combinations(runs, 2) if are_comparable(*pair)]
+
+
+_SAID = {
+    "original": "accuracy, original",
+    "transformed": "accuracy, transformed",
+    "loss": "loss (original − transformed)",
+}
+
+
+def comparison_table(comparison: Comparison, *, number: int = 1) -> Table:
+    """Give a comparison as a table, the number of which is in its name."""
+    return Table(
+        name=f"comparison-{number}",
+        title=f"{comparison.first} beside {comparison.second}",
+        columns=(
+            Column("ρ", "number", -1),
+            Column("quantity"),
+            Column(f"{comparison.first} %", "percent"),
+            Column(f"{comparison.second} %", "percent"),
+            Column("difference (points)", "points"),
+            Column("smallest p", "p"),
+            Column("α/M", "number", -1),
+            Column("different"),
+        ),
+        rows=tuple(
+            (
+                row.rho,
+                _SAID[row.quantity],
+                MeanSd(row.first.mean, row.first.sd),
+                MeanSd(row.second.mean, row.second.sd),
+                MeanSd(row.difference.mean, row.difference.sd),
+                PValue(row.decision.p_min, row.decision.threshold),
+                row.decision.threshold,
+                row.decision.reject,
+            )
+            for row in comparison.rows
+        ),
+        note=(
+            "Paired tests of the classifiers of equal ρ and m on the same observations, drawn one "
+            f"by one; losses with S = {N_REPLICATES:,} replicates."
+        ),
+    )
 
 
 def result_section(runs: Sequence[FinishedRun]) -> Section:

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.corpus.columns import check_columns
+from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, check_sealed, reading
 from ietest_fast.experiment.cells import CELLS, match, read_cell_artefact, read_predictions
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.results import RESULTS, read_results
+from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.files import check_file
 from ietest_fast.stats import PairedCounts
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.experiment.schema import (
-        CellResult,
-        ConditionResult,
-        ModelSettings,
-        RhoResult,
-        RunResult,
-    )
+    from ietest_fast.experiment.schema import ModelSettings, RunResult
     from ietest_fast.stats import RobustnessResult
+
 
 MOST_DEMO_ROWS = 1_000_000
 """Larger demonstration corpora are not made again for a report: a file is not to say how long."""
@@ -365,3 +367,311 @@ def _find_data_name(signature: str) -> str:
         if key == "data":
             return value.partition("@")[0]
     return "data"
+
+
+_COUNTS = ("n11", "n10", "n01", "n00")
+_NUMBERS = ("rho", *_COUNTS)
+_WHOLE = ("n", "k")
+_STATED = (*_WHOLE, "accuracy_original", "accuracy_transformed", "delta")  # follow from the counts
+_READ = {"model", "dataset", "m", "collapsed", *_NUMBERS, *_STATED}
+
+
+def read_counts(
+    path: Path,
+    *,
+    where: Mapping[str, str] | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
+) -> list[FinishedRun]:
+    """Read runs from a table of counts: one row a classifier, one run a model.
+
+    Columns are ``model``, ``rho`` and the four counts ``n11``, ``n10``, ``n01`` and ``n00``;
+    ``dataset`` and ``collapsed`` if they are there. Rows of one model and rho are its resamples,
+    m = 0, 1, ... in their order in the file. Each is tested anew, by the exact law.
+    """
+    rows = _read_rows(path, where or {})
+    by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["model"] is None or not str(row["model"]).strip():
+            raise InputError(
+                "a model has no name", path=path, row=f"row {row['_row']}", column="model"
+            )
+        dataset = row.get("dataset")
+        key = ("" if dataset is None else str(dataset).strip(), str(row["model"]).strip())
+        by_model.setdefault(key, []).append(row)
+    return [
+        _make_run(path, dataset, model, own, alpha=alpha, margin=margin)
+        for (dataset, model), own in by_model.items()
+    ]
+
+
+def find_unread(path: Path, where: Mapping[str, str]) -> list[str]:
+    """Name the columns of counts that say nothing here, such as p-values, which are found anew."""
+    with open_batches(path) as batches:
+        return [name for name in batches.schema.names if name not in {*_READ, *where}]
+
+
+def _read_rows(path: Path, where: Mapping[str, str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    with open_batches(path) as batches:
+        names = list(batches.schema.names)
+        check_columns(path, names, ["model", "rho", *_COUNTS, *where])
+        n_rows = 0
+        for batch in batches:
+            for number, row in enumerate(batch.to_pylist(), start=n_rows):
+                if all(_equal(name, row[name], value) for name, value in where.items()):
+                    rows.append(row | {"_row": number})
+            n_rows += batch.num_rows
+    if not rows:
+        said = ", ".join(f"{name}={value}" for name, value in where.items())
+        raise InputError(f"has no rows{' with ' if said else ''}{said}", path=path)
+    return rows
+
+
+def _equal(name: str, value: object, wanted: str) -> bool:
+    if str(value).casefold() == wanted.casefold():
+        return True
+    if name not in _NUMBERS and not isinstance(value, float):
+        return False
+    try:
+        return float(str(value)) == float(wanted)
+    except ValueError:
+        return False
+
+
+def _make_run(
+    path: Path,
+    dataset: str,
+    model: str,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    alpha: float,
+    margin: float,
+) -> FinishedRun:
+    _check_repeats(path, rows)
+    by_rho: dict[float, list[CellResult]] = {}
+    rows_of_n: dict[int, int] = {}
+    for row in rows:
+        rho = _number(path, row, "rho")
+        cells = by_rho.setdefault(rho, [])
+        cells.append(_make_cell(path, row, rho, len(cells), alpha=alpha, margin=margin))
+        rows_of_n.setdefault(cells[-1].counts.n, row["_row"])
+    sizes = {len(cells) for cells in by_rho.values()}
+    if len(sizes) > 1:
+        said = ", ".join(f"{len(cells)} at rho {rho:g}" for rho, cells in by_rho.items())
+        raise InputError(
+            f"the model {model!r} has not equally many rows at every rho ({said}); choose those of "
+            "one run",
+            path=path,
+        )
+    if len(rows_of_n) > 1:
+        said = ", ".join(f"{n:,} in row {row}" for n, row in [*rows_of_n.items()][:3])
+        more = ", ..." if len(rows_of_n) > 3 else ""
+        raise InputError(
+            f"the rows of the model {model!r} are not of one n ({said}{more}), and its classifiers "
+            "answer the same texts; correct the counts, or tell test sets apart in a column "
+            "dataset",
+            path=path,
+        )
+    return FinishedRun(
+        name=model,
+        source=path,
+        model=model,
+        transformation="unknown",
+        data_name=dataset or path.stem,
+        condition=ConditionResult.of(
+            model=model,
+            transformation="unknown",
+            signature=None,
+            rhos=tuple(
+                RhoResult.from_cells(cells, alpha=alpha) for _, cells in sorted(by_rho.items())
+            ),
+        ),
+    )
+
+
+def _check_repeats(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Stop if a classifier of a model is there twice, which would count as two.
+
+    Classifiers that have collapsed give one answer each, so that their counts may well be equal.
+    """
+    first: dict[tuple[float | str, ...], int] = {}
+    for row in rows:
+        names = ["rho", "m"] if "m" in row else [name for name in row if name != "_row"]
+        key = tuple(
+            _number(path, row, name) if name in _NUMBERS else str(row[name]).strip()
+            for name in names
+        )
+        twin = first.setdefault(key, row["_row"])
+        if twin == row["_row"] or ("m" not in row and _collapsed(path, row)):
+            continue
+        said = "has the model, rho and m of" if "m" in row else "says the same as"
+        raise InputError(
+            f"{said} row {twin}, so one classifier would count as two; remove one of them, or "
+            "number different classifiers in a column m",
+            path=path,
+            row=f"row {row['_row']}",
+        )
+
+
+def _make_cell(
+    path: Path, row: Mapping[str, Any], rho: float, m: int, *, alpha: float, margin: float
+) -> CellResult:
+    numbers = [_number(path, row, name) for name in _COUNTS]
+    for name, number in zip(_COUNTS, numbers, strict=True):
+        if not number.is_integer():
+            raise InputError(
+                f"is {number:g}; counts of texts are whole numbers",
+                path=path,
+                row=f"row {row['_row']}",
+                column=name,
+            )
+    try:
+        counts = PairedCounts(*(int(number) for number in numbers))
+    except InputError as error:
+        raise InputError(str(error), path=path, row=f"row {row['_row']}") from error
+    cell = CellResult.from_counts(
+        counts,
+        rho=rho,
+        m=m,
+        collapsed=_collapsed(path, row),
+        alpha=alpha,
+        margin=margin,
+    )
+    _check_stated(path, row, cell)
+    return cell
+
+
+def _check_stated(path: Path, row: Mapping[str, Any], cell: CellResult) -> None:
+    """Stop if a row says of its counts what they do not give, to the digits that it has."""
+    for name in _STATED:
+        said = str("" if row.get(name) is None else row[name]).strip().removesuffix("%").strip()
+        if said.casefold() in {"", "nan"}:
+            continue
+        follows = cell.counts.k if name == "k" else getattr(cell, name)
+        number, found = _number(path, {**row, name: said}, name), float(follows)
+        # Half of the last digit, and what a float of 32 bits loses.
+        slack = 0.0 if name in _WHOLE else 0.5 * 10.0 ** _exponent(said) + 1e-6
+        scales = (1,) if name in _WHOLE else (1, 100)
+        if all(abs(number - scale * found) > slack for scale in scales):
+            raise InputError(
+                f"is {show_value(row[name])}, but the counts of this row give {found:.6g}; correct "
+                "one of them, or leave the column out",
+                path=path,
+                row=f"row {row['_row']}",
+                column=name,
+            )
+
+
+def _exponent(number: str) -> int:
+    """Return the power of ten of the last digit that is written."""
+    exponent = Decimal(number).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
+
+
+def _collapsed(path: Path, row: Mapping[str, Any]) -> bool:
+    said = str(row.get("collapsed", "")).strip().casefold()
+    if said in {"true", "1", "yes", "1.0"}:
+        return True
+    if said in {"false", "0", "no", "0.0", "", "none"}:
+        return False
+    raise InputError(
+        f"is {row['collapsed']!r}, true or false expected",
+        path=path,
+        row=f"row {row['_row']}",
+        column="collapsed",
+    )
+
+
+def _number(path: Path, row: Mapping[str, Any], name: str) -> float:
+    value = row[name]
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number) or (name == "rho" and not 0 <= number <= 1):
+        expected = "a number from 0 to 1" if name == "rho" else "a whole number"
+        expected = "a number" if name in _STATED else expected
+        raise InputError(
+            f"is {value!r}, {expected} expected", path=path, row=f"row {row['_row']}", column=name
+        )
+    return number
+
+
+# What tells runs of one model apart, in turn, and the word that leads to it in a name.
+_LINKS = {"data_name": " on ", "transformation": " under ", "source": ", "}
+
+
+def read_runs(
+    folders: Sequence[str | Path],
+    names: Sequence[str] = (),
+    *,
+    where: Mapping[str, str] | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
+) -> list[FinishedRun]:
+    """Read finished runs, each from a folder or all those in a file of counts.
+
+    Runs whose names would be equal are told apart by what differs: data, transformation, folder.
+
+    Parameters
+    ----------
+    folders
+        Folders of runs, and files of counts; see :func:`~ietest_fast.report.runs.read_counts`.
+    names
+        One for each run, instead of the models' names; none: found.
+    where, alpha, margin
+        For files of counts: which rows are meant, and how they are tested.
+
+    Raises
+    ------
+    InputError
+        As for :func:`read_run`; also without a run, or with another number of names.
+    """
+    runs: list[FinishedRun] = []
+    for folder in map(Path, folders):
+        if folder.name == RESULTS and folder.is_file():
+            raise InputError("belongs to a run; name its folder", path=folder)
+        if folder.is_file():
+            runs.extend(read_counts(folder, where=where, alpha=alpha, margin=margin))
+        else:
+            runs.extend(read_folder(folder))
+    if not runs:
+        raise InputError("there is no run to report on")
+    return name_runs(runs, names)
+
+
+def name_runs(runs: Sequence[FinishedRun], names: Sequence[str] = ()) -> list[FinishedRun]:
+    """Give runs the names asked for, or make those they have differ; see :func:`read_runs`."""
+    if names:
+        if len(names) != len(runs) or len(set(names)) < len(names):
+            raise InputError(
+                f"{len(runs)} {'runs need' if len(runs) > 1 else 'run needs'} as many different "
+                f"names, not {', '.join(names)}"
+            )
+        return [run.renamed(name) for run, name in zip(runs, names, strict=True)]
+    for attribute, link in _LINKS.items():
+        by_name: dict[str, set[str]] = {}
+        for run in runs:
+            by_name.setdefault(run.name, set()).add(_say(run, attribute))
+        runs = [
+            run.renamed(f"{run.name}{link}{_say(run, attribute)}")
+            if len(by_name[run.name]) > 1
+            else run
+            for run in runs
+        ]
+    taken: set[str] = set()
+    different = []
+    for run in runs:
+        name, again = run.name, 1
+        while name in taken:
+            again += 1
+            name = f"{run.name} ({again})"
+        taken.add(name)
+        different.append(run.renamed(name))
+    return different
+
+
+def _say(run: FinishedRun, attribute: str) -> str:
+    value = getattr(run, attribute)
+    return value.name if isinstance(value, Path) else str(value)

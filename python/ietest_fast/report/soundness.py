@@ -1,9 +1,11 @@
-"""How many unsound rephrasings would explain a run's result, and how many people found."""
+"""The test of a finished run on some of its observations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ietest_fast.annotation.agreement import (
     find_sound,
@@ -16,10 +18,10 @@ from ietest_fast.annotation.drawing import check_run
 from ietest_fast.annotation.marks import MAJORITY, read_all_marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.report.result_tables import brief_tables
-from ietest_fast.report.subset import repeat_on
 from ietest_fast.report.tables import Column, Table
-from ietest_fast.stats import unsoundness, wilson_interval
+from ietest_fast.stats import PairedCounts, unsoundness, wilson_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,8 +29,47 @@ if TYPE_CHECKING:
 
     from ietest_fast.annotation.agreement import Soundness
     from ietest_fast.annotation.sample import Sample
-    from ietest_fast.experiment.schema import RhoResult
     from ietest_fast.report.runs import FinishedRun
+
+
+def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:
+    """Test every classifier of a run again, on some rows of its test set.
+
+    Nothing is retrained. The exact law is used, and observations are taken as independent, also
+    where the run drew clusters. Which classifiers are collapsed is what the whole test set says:
+    on a few of its rows any might be.
+    """
+    chosen = np.asarray(rows, np.int64)
+    if chosen.size == 0:
+        raise InputError("there is no observation left to test on")
+    if len(np.unique(chosen)) < chosen.size or chosen.min() < 0 or chosen.max() >= run.n:
+        raise InputError(f"rows are different numbers from 0 to {run.n - 1}")
+    gold = run.read_versions().gold[chosen]
+    answers = run.read_answers()[chosen]
+    rhos = []
+    for place, rho in enumerate(run.rhos):
+        cells = []
+        for m in range(run.n_classifiers):
+            original, transformed = answers[:, place, m, 0], answers[:, place, m, 1]
+            whole = rho.cells[m]
+            cells.append(
+                CellResult.from_counts(
+                    PairedCounts.from_outcomes(original == gold, transformed == gold),
+                    rho=rho.rho,
+                    m=m,
+                    collapsed=whole.collapsed,
+                    alpha=run.alpha,
+                    margin=run.margin,
+                )
+            )
+        rhos.append(RhoResult.from_cells(cells, alpha=run.alpha))
+    condition = ConditionResult.of(
+        model=run.condition.model,
+        transformation=run.condition.transformation,
+        signature=None,
+        rhos=tuple(rhos),
+    )
+    return replace(run, condition=condition, results=None)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

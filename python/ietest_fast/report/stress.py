@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.analyses.stress.run import measure_answers, read_answers, read_run
+from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.report.drawing import (
+    Chart,
+    Hints,
+    choose_look,
+    draw_grid,
+    draw_points,
+    label_width,
+    legend_columns,
+    legend_rows,
+    make_axes,
+)
 from ietest_fast.report.tables import Column, PValue, Range, Table
+from ietest_fast.signs import escape_label, plain_label
+from ietest_fast.stats import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from ietest_fast.analyses.stress.profile import AntonymPairs, StressProfile, StressResult
+    from ietest_fast.analyses.stress.run import StressRun
+    from ietest_fast.report.drawing import Drawn, Palette
     from ietest_fast.report.tables import Cell
     from ietest_fast.stats.informedness import Share
 
@@ -222,3 +245,270 @@ def _rate(test: StressResult, names: Sequence[str], gold: str, answer: str) -> f
         return None
     n = int(test.confusion[list(names).index(gold)].sum())
     return count / n if n else None
+
+
+MOST_DRAWN = 21
+"""Of more classifiers or groups the first so many are drawn; the tables have all."""
+
+Series = tuple[str, "Mapping[str, Share]"]
+
+
+def stress_chart(profiles: Sequence[StressProfile], name: str) -> Chart:
+    """Draw the accuracy of classifiers on the originals and on every test."""
+    series = [(each.name, each.accuracies) for each in profiles]
+    what = profiles[0].name if len(profiles) == 1 else f"{len(profiles)} models"
+    return _chart(series, name=name, title=f"Accuracy of {what} on every test")
+
+
+def group_chart(profile: StressProfile, name: str) -> Chart | None:
+    """Draw the accuracy of a classifier on every test by a column such as genre."""
+    results = (profile.original, *profile.tests)
+    groups = list(dict.fromkeys(group for each in results for group in each.by_group))
+    if not groups:
+        return None
+    series = [
+        (
+            group,
+            {each.name: each.by_group[group] for each in results if group in each.by_group},
+        )
+        for group in groups
+    ]
+    return _chart(series, name=name, title=f"Accuracy of {profile.name} by {profile.grouped_by}")
+
+
+def _chart(series: Sequence[Series], *, name: str, title: str) -> Chart:
+    drawn = series[:MOST_DRAWN]
+    tests = list(dict.fromkeys(test for _, shares in drawn for test in shares))
+
+    def draw(palette: Palette) -> Drawn:
+        n = len(drawn)
+        names = [label for label, _ in drawn]
+        n_rows = legend_rows(names)
+        figure, axes = make_axes(
+            0.8 + len(tests) * (0.22 + 0.11 * n) + 0.28 * n_rows,
+            left=label_width(tests),
+            legend_rows=n_rows,
+        )
+        hints = Hints()
+        for number, (label, shares) in enumerate(drawn):
+            look = choose_look(number, palette)
+            color, marker = look["color"], look["marker"]
+            shift = (number - (n - 1) / 2) * 0.7 / n
+            first = shares.get(tests[0])
+            if first is not None and first.share is not None and n <= 3:
+                axes.axvline(
+                    100 * first.share, color=color, linewidth=0.8, linestyle=look["linestyle"]
+                )
+            for place, test in enumerate(tests):
+                share = shares.get(test)
+                if share is None or share.share is None or share.interval is None:
+                    continue
+                ends = [100 * share.interval.low, 100 * share.interval.high]
+                axes.plot(ends, [place + shift] * 2, color=color, linewidth=1.5)
+                draw_points(
+                    axes,
+                    [100 * share.share],
+                    [place + shift],
+                    [_say(label, test, share, several=n > 1)],
+                    hints,
+                    marker=marker,
+                    markersize=6,
+                    color=color,
+                )
+            if n > 1:
+                axes.plot(
+                    [], [], label=escape_label(label), marker=marker, linewidth=1.5, color=color
+                )
+        axes.set_yticks(range(len(tests)), [escape_label(test) for test in tests])
+        axes.set_ylim(len(tests) - 0.4, -0.6)
+        axes.set_xlabel("accuracy (%)")
+        draw_grid(axes, palette, "x")
+        if n > 1:
+            figure.legend(loc="lower center", ncols=legend_columns(names))
+        return figure, hints.texts
+
+    left = len(series) - len(drawn)
+    note = "Marks: accuracy, with its 95% interval. "
+    if len(drawn) <= 3:
+        note += "Vertical lines: accuracy on the originals. "
+    note += f"The first {len(drawn)} are drawn; {left:,} more are in the table." * (left > 0)
+    return Chart(
+        name=name,
+        title=title,
+        summary=" ".join(_summarise(label, shares) for label, shares in drawn),
+        draw=draw,
+        note=note.strip(),
+    )
+
+
+def _say(label: str, test: str, share: Share, *, several: bool) -> str:
+    interval = share.interval
+    assert interval is not None  # noqa: S101 - it is drawn
+    assert share.share is not None  # noqa: S101
+    whose = f"{plain_label(label)}, " if several else ""
+    return (
+        f"{whose}{plain_label(test)}: {100 * share.share:.1f}% of {share.n:,} "
+        f"({100 * interval.low:.1f} to {100 * interval.high:.1f})"
+    )
+
+
+def _summarise(label: str, shares: Mapping[str, Share]) -> str:
+    said = [
+        f"{plain_label(test)} {100 * share.share:.1f}%"
+        for test, share in shares.items()
+        if share.share is not None
+    ]
+    return f"{plain_label(label)}: {', '.join(said)}."
+
+
+N_EXAMPLES = 25
+"""Rows of a table of examples."""
+
+_WORDS = {
+    Verdict.CHANGES: "changes answers",
+    Verdict.COLLAPSED: "cannot be told from guessing",
+    Verdict.UNDECIDED: "no change of accuracy is shown or ruled out",
+    Verdict.EQUIVALENT: "accuracy changes by less than the margin",
+    Verdict.ALIKE: "accuracy and answers stay within the margins",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StressSource:
+    """The stress tests of one classifier or several."""
+
+    profiles: tuple[StressProfile, ...]
+    """One for each classifier."""
+    run: StressRun
+    """How the answers of the first came about."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers that the tables show."""
+        return {"profiles": [each.to_dict() for each in self.profiles]}
+
+
+def find_stress(path: Path) -> bool:
+    """Whether a file holds answers to stress tests, as ``ietest-fast stress --out`` writes."""
+    return read_run(path) is not None
+
+
+def read_stress(
+    paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01
+) -> StressSource:
+    """Read answers to stress tests and measure every test."""
+    answers = read_answers(paths)
+    profiles = measure_answers(answers, alpha=alpha, margin=margin)
+    if len(profiles) == 1 and not profiles[0].group:
+        profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
+    return StressSource(profiles=profiles, run=answers[0].run)
+
+
+def say_stress(profile: StressProfile) -> tuple[Verdict, str]:
+    """Say in one sentence what the tests of a classifier show."""
+    by_verdict: dict[Verdict, list[StressResult]] = {}
+    for test in profile.tests:
+        if test.comparison is not None:
+            by_verdict.setdefault(test.comparison.verdict, []).append(test)
+    parts = [f"accuracy {_percent(profile.original)} on the originals"]
+    # The largest loss first.
+    differ = sorted(by_verdict.get(Verdict.DIFFERS, []), key=lambda test: -abs(_delta(test)))
+    if differ:
+        changes = [
+            f"{'loses' if _delta(test) > 0 else 'gains'} {100 * abs(_delta(test)):.1f} points on "
+            f"{test.name}"
+            for test in differ
+        ]
+        parts.append(", ".join(changes))
+    for verdict, words in _WORDS.items():
+        if verdict in by_verdict:
+            names = ", ".join(test.name for test in by_verdict[verdict])
+            parts.append(f"{words} on {names}")
+    own = [test for test in profile.tests if test.comparison is None]
+    if own:
+        got = ", ".join(f"{_percent(test)} of {test.name}" for test in own)
+        parts.append(f"answers {got} rightly")
+    kind = Verdict.UNDECIDED
+    if by_verdict.keys() & {Verdict.DIFFERS, Verdict.CHANGES}:
+        kind = Verdict.DIFFERS
+    elif by_verdict.keys() == {Verdict.ALIKE} and not own:
+        kind = Verdict.ALIKE
+    return kind, f"{profile.name}: {'; '.join(parts)}."
+
+
+def _delta(test: StressResult) -> float:
+    return 0.0 if test.comparison is None else float(test.comparison.result.delta)
+
+
+def _percent(test: StressResult) -> str:
+    share = test.accuracy.share
+    return "nothing" if share is None else f"{100 * share:.1f}%"
+
+
+def example_tables(profile: StressProfile) -> list[Table]:
+    """Return rows of every test that are answered wrongly, to be read.
+
+    Of tests that keep labels: those whose original is answered rightly.
+    """
+    table = profile.predictions.table
+    names = [name for name in profile.predictions.extra_columns if _holds_texts(table, name)]
+    if not names:
+        return []
+    return [made for test in profile.tests if (made := _examples(profile, test, names)) is not None]
+
+
+def _examples(profile: StressProfile, test: StressResult, names: Sequence[str]) -> Table | None:
+    own = profile.predictions.select(version=test.name)
+    before = profile.predictions.select(version=ORIGINAL)
+    places = pc.index_in(own.table["item"].combine_chunks(), before.table["item"].combine_chunks())
+    known = pc.is_valid(places).to_numpy(zero_copy_only=False)
+    at = pc.fill_null(places, 0).to_numpy()
+    wrong = ~own.correct
+    if test.keeps_labels:
+        wrong &= known & before.correct[at]
+    rows = np.flatnonzero(wrong)
+    if len(rows) == 0:
+        return None
+    # From everywhere in the test, not from its beginning alone.
+    shown = rows[np.linspace(0, len(rows) - 1, min(len(rows), N_EXAMPLES)).astype(np.int64)]
+    taken, old = own.table.take(pa.array(shown)), before.table.take(pa.array(at[shown]))
+    columns = [Column("item")]
+    values = [_texts(taken, "item")]
+    for name in names:
+        new, was = _texts(taken, name), _texts(old, name)
+        if not any(new):
+            continue
+        if not test.keeps_labels or new == was:
+            columns.append(Column(name))
+            values.append(new)
+        else:
+            columns += [Column(f"{name}, original"), Column(f"{name}, {test.name}")]
+            values += [was, new]
+    for name in ("gold", "predicted"):
+        if name in taken.column_names:
+            columns.append(Column({"gold": "right answer", "predicted": "answer"}[name]))
+            values.append(_texts(taken, name))
+    what = "right on the original, wrong here" if test.keeps_labels else "answered wrongly"
+    left = len(rows) - len(shown)
+    return Table(
+        name="stress-examples",
+        title=f"{profile.name}, {test.name}: {what} ({len(rows):,})",
+        columns=tuple(columns),
+        rows=tuple(zip(*values, strict=True)),
+        note=f"{len(shown)} of {len(rows):,}, evenly spaced." if left else "",
+    )
+
+
+def _holds_texts(table: pa.Table, name: str) -> bool:
+    from ietest_fast.analyses.stress.origins import NOTES
+
+    kind = table.schema.field(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return name not in NOTES and (pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _texts(table: pa.Table, name: str) -> list[str | None]:
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    found: list[str | None] = pc.cast(column, pa.string()).to_pylist()
+    return found

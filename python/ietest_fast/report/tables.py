@@ -1,19 +1,84 @@
-"""Tables that stand in a page, in a paper and in a file, all with the same numbers."""
+"""How numbers are written for people in summaries and tables."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.shown import format_p
-from ietest_fast.report.spreadsheet import write_cells
 from ietest_fast.signs import show_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    from ietest_fast.experiment.schema import Spread
+
+
+UNDEFINED = "undefined"
+"""Stands for a mean of infinities of both signs."""
+
+
+def format_p(p: float, *, threshold: float | None = None) -> str:
+    """Write a p-value for people: three digits, or a power of ten where it is tiny.
+
+    With a threshold there are as many digits as it takes to see on which side of it p lies.
+    """
+    if p == 0:
+        return "<1e-300"  # smaller than a double can be, but no p-value is 0
+    if p < 0.001:
+        return f"{p:.1e}"
+    for digits in range(3, 17):
+        text = f"{p:.{digits}f}"
+        if threshold is None or (float(text) < threshold) == (p < threshold):
+            break
+    return text
+
+
+def percent(spread: Spread) -> str:
+    """Write the mean and standard deviation of shares in percent."""
+    if spread.mean is None:
+        return UNDEFINED
+    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
+    return f"{100 * spread.mean:.2f}{sd}"
+
+
+def signed_points(spread: Spread) -> str:
+    """Write the mean and standard deviation of differences of shares in percentage points."""
+    if spread.mean is None:
+        return UNDEFINED
+    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
+    return f"{100 * spread.mean:+.2f}{sd}"
+
+
+# Also behind blanks, quotes and signs without a width, which some programs take away first; in
+# their full-width forms, which a spreadsheet in Chinese or Japanese reads alike; and a tab or a
+# line end, which ends a cell where the quotes around it are lost.
+_FORMULA = re.compile(r"'*[\t\r\n]|[\s\x00-\x1f'\"‘’“”`\ufeff\u200b-\u200f]*[=+\-@＝＋－＠−]")
+
+
+def as_text_cell(value: object) -> object:
+    """Give a text an apostrophe if a spreadsheet would compute it; anything else as it is."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def as_text_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows with names and values as :func:`as_text_cell` gives them."""
+    return [
+        {str(as_text_cell(name)): as_text_cell(value) for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def write_cells(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV, with a line feed behind each, for a spreadsheet."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(as_text_cell, row) for row in rows)
+    return text.getvalue()
+
 
 FORMATS = ("csv", "md", "tex")
 """Endings of the files that a table can be written to."""

@@ -10,7 +10,7 @@ import pytest
 from finished_runs import hostile_splits, make_run
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.sources import read_runs
+from ietest_fast.report.runs import read_runs
 from toys import QUICK
 
 

@@ -23,27 +23,29 @@ from ietest_fast.answers import Predictions
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
-from ietest_fast.report import wordings
-from ietest_fast.report.amount_charts import amount_chart, path_chart
-from ietest_fast.report.amount_tables import curve_table, step_table
+from ietest_fast.report import parts as wordings
 from ietest_fast.report.consistency import say_remarks
-from ietest_fast.report.consistency_charts import plane_chart
-from ietest_fast.report.consistency_runs import read_consistency
+from ietest_fast.report.consistency_charts import (
+    amount_chart,
+    curve_table,
+    path_chart,
+    plane_chart,
+    step_table,
+)
+from ietest_fast.report.consistency_page import read_consistency
 from ietest_fast.report.contents import gather
-from ietest_fast.report.drawing import WIDTH, legend_columns, legend_rows
+from ietest_fast.report.drawing import PAPER, WIDTH, legend_columns, legend_rows
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.parts import Figures, Note, Numbers
+from ietest_fast.report.parts import Figures, Note, Numbers, gather_wordings
 from ietest_fast.report.run_sections import result_section
 from ietest_fast.report.runs import read_folder
-from ietest_fast.report.svg import PAPER
-from ietest_fast.report.wordings import gather_wordings
 from report_browser import check_accessibility, watched_page
 from toys import Swap, toy_splits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ietest_fast.report.consistency_runs import ConsistencySource
+    from ietest_fast.report.consistency_page import ConsistencySource
 
 N_ITEMS = 60
 

@@ -22,8 +22,8 @@ from ietest_fast.report.charts import (
     t_chart,
 )
 from ietest_fast.report.contents import gather
+from ietest_fast.report.drawing import PAPER
 from ietest_fast.report.runs import FinishedRun, read_run
-from ietest_fast.report.svg import PAPER
 from ietest_fast.stats import PairedCounts, draw_t_replicates
 
 CASES = {

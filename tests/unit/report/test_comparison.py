@@ -7,14 +7,14 @@ import pytest
 
 from finished_runs import make_run
 from ietest_fast.errors import InputError
-from ietest_fast.report.comparison import (
+from ietest_fast.report.contents import gather
+from ietest_fast.report.run_sections import (
     N_REPLICATES,
     are_comparable,
     comparable_pairs,
     compare_runs,
     comparison_table,
 )
-from ietest_fast.report.contents import gather
 from ietest_fast.report.runs import read_run
 from ietest_fast.stats import PairedCounts, paired_test
 from ietest_fast.stats.scores import paired_score_test

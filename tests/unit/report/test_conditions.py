@@ -23,11 +23,10 @@ from ietest_fast.report.charts import p_chart
 from ietest_fast.report.contents import gather
 from ietest_fast.report.effects import find_substitutions
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.result_tables import across_tables, rho_table
-from ietest_fast.report.runs import finished_runs, read_folder, read_run
-from ietest_fast.report.shown import format_p
-from ietest_fast.report.sources import read_runs
+from ietest_fast.report.run_sections import to_toml
+from ietest_fast.report.runs import finished_runs, read_folder, read_run, read_runs
+from ietest_fast.report.tables import format_p
 from ietest_fast.stats import PairedCounts, holm
 from ietest_fast.transform import Composition, WordSubstitution, apply_edits
 from toys import QUICK, toy_splits

@@ -15,6 +15,7 @@ import pytest
 import ietest_fast as ie
 from ietest_fast.cli.main import main
 from ietest_fast.report.consistency import (
+    all_tables,
     corrected_table,
     count_table,
     measure_table,
@@ -22,17 +23,16 @@ from ietest_fast.report.consistency import (
     pair_table,
 )
 from ietest_fast.report.consistency_charts import consistency_chart, plane_chart, theta_chart
-from ietest_fast.report.consistency_runs import (
+from ietest_fast.report.consistency_page import (
     find_consistency,
     read_consistency,
     say_consistency,
     split_table,
 )
-from ietest_fast.report.consistency_tables import all_tables
 from ietest_fast.report.contents import gather
+from ietest_fast.report.drawing import PAPER
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.svg import PAPER
-from ietest_fast.report.wordings import gather_wordings
+from ietest_fast.report.parts import gather_wordings
 from ietest_fast.stats import Verdict
 from report_browser import check_accessibility, watched_page
 

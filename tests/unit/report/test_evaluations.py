@@ -25,8 +25,8 @@ from ietest_fast.report.evaluations import (
     say_evaluation,
     version_table,
 )
-from ietest_fast.report.model_sections import version_section
 from ietest_fast.report.page_builder import build_page
+from ietest_fast.report.sections import version_section
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
 
 N = 900

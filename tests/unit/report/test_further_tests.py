@@ -10,8 +10,7 @@ from further_runs import OTHER, WORDS, run_further
 from ietest_fast.report import gather, print_summary
 from ietest_fast.report.further_tests import further_tables, make_further_table
 from ietest_fast.report.runs import finished_runs
-from ietest_fast.report.shown import format_p
-from ietest_fast.report.tables import MeanSd, PValue
+from ietest_fast.report.tables import MeanSd, PValue, format_p
 from ietest_fast.report.terminal import make_console
 
 

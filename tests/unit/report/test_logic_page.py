@@ -12,13 +12,16 @@ import ietest_fast as ie
 from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.cli.main import main
 from ietest_fast.report.contents import gather
-from ietest_fast.report.logic import all_tables, rule_table, score_table, side_by_side
-from ietest_fast.report.logic_runs import (
+from ietest_fast.report.logic import (
     N_EXAMPLES,
+    all_tables,
     example_tables,
     find_logic,
     read_logic_source,
+    rule_table,
     say_logic,
+    score_table,
+    side_by_side,
 )
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.stats import Verdict

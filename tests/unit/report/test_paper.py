@@ -11,7 +11,7 @@ import pytest
 from ietest_fast.errors import InputError
 from ietest_fast.report.contents import gather
 from ietest_fast.report.paper import citation, find_left_over, write_for_paper
-from ietest_fast.report.sources import read_runs
+from ietest_fast.report.runs import read_runs
 
 
 @pytest.mark.slow

@@ -21,10 +21,9 @@ from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.search import identify
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.provenance import to_toml
 from ietest_fast.report.result_tables import runs_table
-from ietest_fast.report.runs import FinishedRun, read_run
-from ietest_fast.report.sources import name_runs, read_runs
+from ietest_fast.report.run_sections import to_toml
+from ietest_fast.report.runs import FinishedRun, name_runs, read_run, read_runs
 from ietest_fast.stats import PairedCounts
 from toys import toy_splits
 

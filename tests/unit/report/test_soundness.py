@@ -11,9 +11,8 @@ from ietest_fast.annotation.marks import Marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError
 from ietest_fast.report.contents import gather
-from ietest_fast.report.counts import read_counts
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.runs import read_run
+from ietest_fast.report.runs import read_counts, read_run
 from ietest_fast.report.soundness import (
     marked_tables,
     needed_table,

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from ietest_fast.report.spreadsheet import as_text_cell, as_text_rows, write_cells
+from ietest_fast.report.tables import as_text_cell, as_text_rows, write_cells
 
 COMPUTED = [
     "=1+1",

@@ -13,23 +13,22 @@ import ietest_fast as ie
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
 from ietest_fast.report.contents import gather
+from ietest_fast.report.drawing import PAPER
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.report.stress import (
+    N_EXAMPLES,
     accuracy_table,
     error_table,
-    kind_table,
-    pair_tables,
-    side_by_side,
-)
-from ietest_fast.report.stress_charts import group_chart, stress_chart
-from ietest_fast.report.stress_runs import (
-    N_EXAMPLES,
     example_tables,
     find_stress,
+    group_chart,
+    kind_table,
+    pair_tables,
     read_stress,
     say_stress,
+    side_by_side,
+    stress_chart,
 )
-from ietest_fast.report.svg import PAPER
 from ietest_fast.stats import Verdict
 from report_browser import check_accessibility
 

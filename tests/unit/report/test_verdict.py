@@ -7,10 +7,9 @@ from pathlib import Path
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.ranking import ranking_table
-from ietest_fast.report.result_tables import rho_table
+from ietest_fast.report.result_tables import ranking_table, rho_table
 from ietest_fast.report.runs import FinishedRun
-from ietest_fast.report.verdict import say_verdict
+from ietest_fast.report.summary import say_verdict
 from ietest_fast.stats import PairedCounts
 
 

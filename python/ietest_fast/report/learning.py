@@ -1,0 +1,271 @@
+"""What becomes of a model over the number of its training rows, in tables."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
+from ietest_fast.report.tables import (
+    Column,
+    MeanSd,
+    PValue,
+    Table,
+    format_p,
+    percent,
+    signed_points,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    import rich.table
+
+    from ietest_fast.experiment.schema import ConditionResult, RhoResult, RunResult, Spread
+    from ietest_fast.report.drawing import Drawn, Palette
+    from ietest_fast.report.runs import FinishedRun
+
+
+def curves_of(result: RunResult) -> list[list[ConditionResult]]:
+    """Return the conditions that differ in the number of training rows alone, ascending."""
+    groups: dict[tuple[str, str], list[ConditionResult]] = {}
+    for each in result.conditions:
+        if each.train_size is not None:
+            groups.setdefault((each.model, each.transformation), []).append(each)
+    return [sorted(own, key=rows_of) for own in groups.values() if len(own) > 1]
+
+
+def curves_of_runs(runs: Sequence[FinishedRun]) -> list[list[FinishedRun]]:
+    """Return the runs that differ in the number of training rows alone, as :func:`curves_of`."""
+    groups: dict[tuple[str, str, str], list[FinishedRun]] = {}
+    for run in runs:
+        if run.condition.train_size is not None:
+            key = str(run.source), run.model, run.transformation
+            groups.setdefault(key, []).append(run)
+    return [
+        sorted(own, key=lambda run: rows_of(run.condition))
+        for own in groups.values()
+        if len(own) > 1
+    ]
+
+
+def rows_of(condition: ConditionResult) -> int:
+    """Return the number of training rows of a condition that has one."""
+    assert condition.train_size is not None  # noqa: S101 - of a curve
+    return condition.train_size
+
+
+def make_size_table(curve: Sequence[ConditionResult]) -> rich.table.Table:
+    """Make the table of a curve for a terminal: a line for each number of rows and rho."""
+    from rich import box
+    from rich.table import Table as RichTable
+
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("rows", "ρ", "original %", "transformed %", "loss, points", "changed %", "p"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    for condition in curve:
+        over = condition.over_rho
+        for place, rho in enumerate(condition.rhos):
+            table.add_row(
+                f"{condition.train_size:,}" if place == 0 else "",
+                f"{rho.rho:g}",
+                percent(rho.accuracy_original),
+                percent(rho.accuracy_transformed),
+                signed_points(rho.shown_delta),
+                "" if rho.flip_rate is None else percent(rho.flip_rate),
+                format_p(over.p_adjusted[place], threshold=over.alpha),
+                str(condition.verdicts[place]),
+            )
+    return table
+
+
+def size_lines(curve: Sequence[ConditionResult]) -> list[str]:
+    """Return what the columns of that table are."""
+    first = curve[0].rhos[0]
+    where = "over all texts" if first.reworded_delta is None else "on the reworded texts"
+    about = (
+        "Rows of a smaller number are among those of a larger one. Accuracies are over all texts; "
+        f"loss and changed answers {where}."
+    )
+    level = (
+        f"p: equal accuracy, corrected for M = {len(first.cells)} and for {len(curve[0].rhos)} ρ, "
+        f"each number of rows by itself; rejected below α = {first.alpha:g}."
+    )
+    return [about, level]
+
+
+def size_table(curve: Sequence[FinishedRun], *, number: int) -> Table:
+    """Return the table of the curve with this number for a page."""
+    first = curve[0]
+    return Table(
+        name=f"training-rows-{number}",
+        title=f"Over the number of training rows: {first.model} under {first.transformation}",
+        columns=(
+            Column("training rows", "count"),
+            Column("ρ", "number"),
+            Column("accuracy, original %", "percent"),
+            Column("accuracy, transformed %", "percent"),
+            Column("loss (points)", "points"),
+            Column("answers changed %", "percent"),
+            Column("excess churn (points)", "points"),
+            Column("p", "p"),
+            Column("verdict", "text"),
+        ),
+        rows=tuple(
+            (
+                rows_of(run.condition),
+                rho.rho,
+                _spread(rho.accuracy_original),
+                _spread(rho.accuracy_transformed),
+                _spread(rho.shown_delta),
+                _spread(rho.flip_rate),
+                None if rho.churn is None else rho.churn.excess,
+                PValue(run.condition.over_rho.p_adjusted[place], run.alpha),
+                str(run.condition.verdicts[place]),
+            )
+            for run in curve
+            for place, rho in enumerate(run.rhos)
+        ),
+        note=" ".join(size_lines([run.condition for run in curve])),
+    )
+
+
+def _spread(own: Spread | None) -> MeanSd | None:
+    return None if own is None else MeanSd(own.mean, own.sd)
+
+
+def chosen_rhos(values: Iterable[float], most: int) -> list[float]:
+    """Return the first and the last of some rho and, up to `most`, others evenly between them."""
+    ordered = sorted(set(values))
+    n = min(most, len(ordered))
+    places = [round(i * (len(ordered) - 1) / max(n - 1, 1)) for i in range(n)]
+    return [ordered[place] for place in places]
+
+
+# Lines of a figure.
+_MOST_RHO_OF_ACCURACY = 2
+_MOST_RHO_OF_LOSS = 6
+
+# From so many times the smallest size on the axis is logarithmic.
+_LOGARITHMIC_FROM = 4
+
+_ROWS = "training rows"
+
+
+def size_accuracy_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
+    """Draw accuracy on both versions over the number of training rows."""
+    lines = [
+        (f"ρ = {rho:g}, {label}", rho, read)
+        for rho in chosen_rhos((own.rho for own in curve[0].rhos), _MOST_RHO_OF_ACCURACY)
+        for label, read in (
+            ("original", _read_original),
+            ("transformed", _read_transformed),
+        )
+    ]
+    first, last = curve[0], curve[-1]
+    low, high = (own.rhos[0].accuracy_original.mean for own in (first, last))
+    return Chart(
+        name=name,
+        title=f"Accuracy of {first.model} under {first.transformation} over the training rows",
+        summary=(
+            f"At ρ = {first.rhos[0].rho:g}, accuracy on the originals is {_percent(low)} from "
+            f"{rows_of(first.condition):,} rows and {_percent(high)} from "
+            f"{rows_of(last.condition):,}."
+        ),
+        draw=_draw(curve, lines, "accuracy (%)"),
+        note=_say_bars(first),
+    )
+
+
+def size_loss_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
+    """Draw the loss of accuracy over the number of training rows, a line for each rho."""
+    rhos = chosen_rhos((own.rho for own in curve[0].rhos), _MOST_RHO_OF_LOSS)
+    first, last = curve[0], curve[-1]
+    where = "all" if first.rhos[0].reworded_delta is None else "the reworded"
+    low, high = (own.rhos[0].shown_delta.mean for own in (first, last))
+    return Chart(
+        name=name,
+        title=f"Loss of {first.model} under {first.transformation} over the training rows",
+        summary=(
+            f"Accuracy on the originals less accuracy on the rephrased texts, on {where} texts. "
+            f"At ρ = {first.rhos[0].rho:g} it is {_points(low)} from "
+            f"{rows_of(first.condition):,} rows and {_points(high)} from "
+            f"{rows_of(last.condition):,}."
+        ),
+        draw=_draw(curve, [(f"ρ = {rho:g}", rho, _read_loss) for rho in rhos], "loss (points)"),
+        note=_say_bars(first),
+    )
+
+
+def _read_original(rho: RhoResult) -> Spread:
+    return rho.accuracy_original
+
+
+def _read_transformed(rho: RhoResult) -> Spread:
+    return rho.accuracy_transformed
+
+
+def _read_loss(rho: RhoResult) -> Spread:
+    return rho.shown_delta
+
+
+def _draw(
+    curve: Sequence[FinishedRun],
+    lines: Sequence[tuple[str, float, Callable[[RhoResult], Spread]]],
+    title: str,
+) -> Callable[[Palette], Drawn]:
+    sizes = [rows_of(run.condition) for run in curve]
+
+    def draw(palette: Palette) -> Drawn:
+        from matplotlib.ticker import NullFormatter, NullLocator
+
+        n_columns = 2 if len(lines) == 4 else min(len(lines), 3)
+        figure, axes = make_axes(legend_rows=-(-len(lines) // n_columns))
+        hints = Hints()
+        for number, (label, rho, read) in enumerate(lines):
+            spreads = [read(next(own for own in run.rhos if own.rho == rho)) for run in curve]
+            heights = [math.nan if own.mean is None else 100 * own.mean for own in spreads]
+            bars = [100 * (own.sd or 0.0) for own in spreads]
+            look = choose_look(number, palette)
+            marker = look.pop("marker")
+            axes.errorbar(
+                sizes, heights, yerr=bars, linewidth=1.5, elinewidth=1, capsize=2.5, **look
+            )
+            # What the legend shows, drawn nowhere.
+            axes.plot([], [], label=label, marker=marker, markersize=5.5, linewidth=1.5, **look)
+            texts = [
+                f"{size:,} rows, {label}: {height:.2f}" + (f" ± {bar:.2f}" if bar else "")
+                for size, height, bar in zip(sizes, heights, bars, strict=True)
+            ]
+            draw_points(
+                axes, sizes, heights, texts, hints, marker=marker, markersize=6, color=look["color"]
+            )
+        if sizes[-1] >= _LOGARITHMIC_FROM * sizes[0]:
+            axes.set_xscale("log")
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_minor_formatter(NullFormatter())
+        shown = sizes if len(sizes) <= 6 else [sizes[0], sizes[len(sizes) // 2], sizes[-1]]
+        axes.set_xticks(shown, [f"{size:,}" for size in shown])
+        axes.set_xlabel(_ROWS)
+        axes.set_ylabel(title)
+        draw_grid(axes, palette)
+        figure.legend(loc="lower center", ncols=n_columns, fontsize=9)
+        return figure, hints.texts
+
+    return draw
+
+
+def _percent(share: float | None) -> str:
+    return "undefined" if share is None else f"{100 * share:.1f}%"
+
+
+def _points(share: float | None) -> str:
+    return "undefined" if share is None else f"{100 * share:+.2f} points"
+
+
+def _say_bars(run: FinishedRun) -> str:
+    """Say what the bars of a figure are, if it has any."""
+    if run.n_classifiers == 1:
+        return "Every point is one classifier."
+    return "Points and bars: mean ± standard deviation over the M classifiers."
