@@ -458,11 +458,11 @@ def test_thinc_loads_torch_only_where_it_may_be_missed(
     code = (
         "import sys; from ietest_fast import runtime\n"
         + ("runtime.claim_process()\n" if claims else "")
-        + "from ietest_fast.lexicon import Tagger, tagging, thinc_import\n"
+        + "from ietest_fast.lexicon import Tagger, annotator, pipelines\n"
         + (
             "Tagger.load()\n"
             if config is None
-            else f"thinc_import.import_thinc({config!r}, ['tagger']); import thinc.compat\n"
+            else f"pipelines.import_thinc({config!r}, ['tagger']); import thinc.compat\n"
         )
         + "assert 'torch' not in sys.modules"
     )

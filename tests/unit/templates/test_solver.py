@@ -61,11 +61,11 @@ def test_solver_and_all_small_worlds_agree():
 
 
 @pytest.mark.slow
-def test_solver_and_all_small_worlds_agree_on_20_000():
-    found = [compare(seed, 5) for seed in range(1_000, 21_000)]
-    assert found.count("never") > 2_000
-    assert found.count("true") > 14_000
-    assert found.count("unproved") < 1_000
+def test_solver_and_all_small_worlds_agree_on_10_000():
+    found = [compare(seed, 5) for seed in range(1_000, 11_000)]
+    assert found.count("never") > 1_000
+    assert found.count("true") > 7_000
+    assert found.count("unproved") < 500
 
 
 PE = {"anna": Sort.PERSON, "bob": Sort.PERSON, "carl": Sort.PERSON}
