@@ -29,7 +29,7 @@ FOLDS = {
     "answers/readers/helm.py": "HELM's own comparison of free texts",
     "answers/readers/inspect_ai.py": "words for scores, as Inspect reads them",
     "analyses/stress/origins.py": "words of texts",
-    "answers/metadata.py": "endings of files",
+    "answers/file.py": "endings of files",
     "analyses/consistency/diversity.py": "words of texts",
     "experiment/config.py": "names of files",
     "experiment/data.py": "true and false, as options write them",

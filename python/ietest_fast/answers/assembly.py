@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.answers.alignment import check_own_gold, item_names
 from ietest_fast.answers.asking import NOT_PARSED
+from ietest_fast.answers.file import are_copies
 from ietest_fast.answers.labels import (
     Unparsed,
     check_minus,
@@ -22,7 +23,6 @@ from ietest_fast.answers.labels import (
     has_numbers,
     say_numbers,
 )
-from ietest_fast.answers.metadata import are_copies
 from ietest_fast.answers.schema import CHANGED, align_types, check_kept, plain_type
 from ietest_fast.answers.table import Predictions, find_contradicted
 from ietest_fast.answers.texts import find_changed

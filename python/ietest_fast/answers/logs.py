@@ -22,8 +22,8 @@ from ietest_fast.answers.alignment import (
     with_own_gold,
 )
 from ietest_fast.answers.assembly import assemble
+from ietest_fast.answers.file import plain_name, refuse_logic
 from ietest_fast.answers.labels import Unparsed, check_names
-from ietest_fast.answers.metadata import plain_name, refuse_logic
 from ietest_fast.answers.readers import READERS, Answers, Fields, find_reader, read_log
 from ietest_fast.answers.readers.base import MODEL_OF_ANSWERS, OF_MODELS, FileStart
 from ietest_fast.answers.readers.facts_beside import say_named_otherwise

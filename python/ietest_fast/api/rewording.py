@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.analyses.consistency.buckets import Buckets, buckets_from_table, read_buckets
-from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun, write_wordings
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes, with_columns
 from ietest_fast.analyses.consistency.joining import (
     SOURCE,
     answer_buckets,
@@ -25,7 +25,7 @@ from ietest_fast.analyses.consistency.noting import (
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
 from ietest_fast.analyses.consistency.reading import as_answers, need_wordings, without_mixed
 from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
-from ietest_fast.answers.metadata import plain_name
+from ietest_fast.answers.file import plain_name, write_answers
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.api.data import LabelledTable, as_labelled, with_labels
 from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
@@ -508,7 +508,7 @@ def consistency(
         n_threads=n_threads,
     )
     if target is not None:
-        write_wordings(answers.told(clusters, subset), target)
+        write_answers(with_columns(answers, clusters=clusters, subset=subset), target)
     return profile
 
 
@@ -542,5 +542,5 @@ def _answer(
         buckets = replace(buckets, table=numbered.table, label_names=numbered.label_names)
     with show_bar() as bar:
         answered = answer_buckets(model, buckets, **run, **bar)
-    told = ConsistencyRun.of(buckets, answered, clusters=clusters, subset=subset)
-    return ConsistencyAnswers(predictions=answered.predictions, run=told)
+    told = ConsistencyNotes.of(buckets, answered, clusters=clusters, subset=subset)
+    return ConsistencyAnswers(predictions=answered.predictions, notes=told)

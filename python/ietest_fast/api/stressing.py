@@ -12,7 +12,7 @@ from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.analyses.logic.run import run_logic
 from ietest_fast.analyses.logic.score import read_weights
 from ietest_fast.analyses.stress.profile import check_training, note_training_of_any
-from ietest_fast.analyses.stress.run import StressAnswers, StressRun, measure_answers, write_answers
+from ietest_fast.analyses.stress.run import StressAnswers, StressNotes, measure_answers
 from ietest_fast.analyses.stress.suite import (
     StressTest,
     find_wrong_name,
@@ -21,6 +21,7 @@ from ietest_fast.analyses.stress.suite import (
     read_suite,
 )
 from ietest_fast.answers import evaluate as answer_versions
+from ietest_fast.answers.file import write_answers
 from ietest_fast.api.data import as_labelled, with_labels
 from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
 from ietest_fast.corpus.batch_writer import check_target
@@ -435,7 +436,7 @@ def stress(
             **bar,
         )
     predictions, said = note_training_of_any(answers.predictions, trained)
-    run = StressRun.of(
+    notes = StressNotes.of(
         made,
         answers,
         group_by=group_by,
@@ -443,10 +444,11 @@ def stress(
         text_columns=corpus.text_columns,
         warnings=said,
     )
+    noted = StressAnswers(predictions=predictions, notes=notes)
     if out is not None:
-        write_answers(predictions, Path(out), run)
+        write_answers(noted, Path(out))
     (profile,) = measure_answers(
-        [StressAnswers(predictions=predictions, run=run)],
+        [noted],
         alpha=alpha,
         margin=margin,
         method=method,

@@ -335,7 +335,7 @@ def note_parts_of(
     """Note in the answers by what the options part items."""
     from ietest_fast.analyses.consistency.noting import note_parts
     from ietest_fast.analyses.consistency.reading import need_wordings
-    from ietest_fast.answers.metadata import plain_name
+    from ietest_fast.answers.file import plain_name
 
     path = options["partial_input"]
     # Of a model that is run, the columns that it was shown.
@@ -357,7 +357,7 @@ _OUTCOMES = ("correct",)
 
 def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read logs: each of a model if they are tables of wordings, otherwise as ``eval`` does."""
-    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
     from ietest_fast.analyses.consistency.reading import (
         name_answers,
         read_wordings,
@@ -389,8 +389,8 @@ def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[Consiste
         )
     else:
         found = read(tuple(logs), options, keep=[options["subset"]])
-        run = ConsistencyRun(warnings=found.notes)
-        answers = (ConsistencyAnswers(predictions=found.predictions, run=run),)
+        notes = ConsistencyNotes(warnings=found.notes)
+        answers = (ConsistencyAnswers(predictions=found.predictions, notes=notes),)
     return tuple(map(without_mixed, answers)) if options["drop_mixed"] else answers
 
 
@@ -432,7 +432,7 @@ def run_model(
     model: TextClassifier, test: Path, options: Mapping[str, Any]
 ) -> tuple[ConsistencyAnswers, Evaluation]:
     """Read or make the paraphrases, and let the model answer them."""
-    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
     from ietest_fast.analyses.consistency.joining import answer_buckets
     from ietest_fast.models.label_map import match_labels
 
@@ -462,8 +462,10 @@ def run_model(
             on_start=bar.start,
             on_batch=bar.advance,
         )
-    run = ConsistencyRun.of(buckets, found, clusters=options["clusters"], subset=options["subset"])
-    return ConsistencyAnswers(predictions=found.predictions, run=run), found
+    notes = ConsistencyNotes.of(
+        buckets, found, clusters=options["clusters"], subset=options["subset"]
+    )
+    return ConsistencyAnswers(predictions=found.predictions, notes=notes), found
 
 
 def _find_buckets(
@@ -630,13 +632,14 @@ def command(
         own, found = run_model(load_model(onnx, model, options), given[0], options)
         answers, told, below = (own,), describe_run(found), [say_run(found)]
     from ietest_fast.analyses.consistency.curves import curves_of_answers
-    from ietest_fast.analyses.consistency.file import write_wordings
+    from ietest_fast.analyses.consistency.file import with_columns
     from ietest_fast.analyses.consistency.measure import (
         compare_models,
         measure_wordings,
         weigh_by_test_sets,
     )
     from ietest_fast.analyses.consistency.reading import join_answers
+    from ietest_fast.answers.file import write_answers
 
     answers = note_parts_of(answers, options, runs_model=runs_model)
     answers = note_curve(answers, options)
@@ -653,8 +656,10 @@ def command(
     pairs, remarks = compare_models(profiles, **resampling) if len(profiles) > 1 else ((), ())
     curves = curves_of_answers(answers, profiles, **resampling)
     if options["out"] is not None:
-        joined = join_answers(answers).told(options["clusters"], options["subset"])
-        write_wordings(joined, options["out"])
+        joined = with_columns(
+            join_answers(answers), clusters=options["clusters"], subset=options["subset"]
+        )
+        write_answers(joined, options["out"])
     if as_json:
         print_json(
             {

@@ -242,7 +242,7 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
 
 def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
     """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
-    from ietest_fast.answers.metadata import refuse_same_files, say_copies
+    from ietest_fast.answers.file import refuse_same_files, say_copies
     from ietest_fast.report.consistency_page import find_consistency
     from ietest_fast.report.evaluations import find_predictions
     from ietest_fast.report.logic import find_logic

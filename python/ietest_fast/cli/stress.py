@@ -134,7 +134,7 @@ def is_logic(suite: Path | None, logs: Sequence[str]) -> bool:
     """Whether the suite logic is asked for, or a log has answers to it."""
     if suite is not None:
         return suite == LOGIC
-    from ietest_fast.answers.metadata import holds_logic
+    from ietest_fast.answers.file import holds_logic
 
     paths = [Path(log) for log in logs]
     return any(path.is_file() and holds_logic(path) for path in paths)
@@ -494,9 +494,10 @@ def _run(
 ) -> tuple[StressAnswers, Evaluation]:
     """Make the texts of the tests, run the model, and write what was asked for."""
     from ietest_fast.analyses.stress.profile import note_training_of_any
-    from ietest_fast.analyses.stress.run import StressAnswers, StressRun, write_answers
+    from ietest_fast.analyses.stress.run import StressAnswers, StressNotes
     from ietest_fast.analyses.stress.suite import make_suite, write_texts
     from ietest_fast.answers.asking import evaluate
+    from ietest_fast.answers.file import write_answers
     from ietest_fast.corpus import read_corpus
     from ietest_fast.models.label_map import match_labels
 
@@ -533,7 +534,7 @@ def _run(
             on_batch=bar.advance,
         )
     predictions, said = note_training_of_any(found.predictions, train)
-    run = StressRun.of(
+    notes = StressNotes.of(
         suite,
         found,
         group_by=options["group_by"],
@@ -541,9 +542,10 @@ def _run(
         text_columns=corpus.text_columns,
         warnings=said,
     )
+    answers = StressAnswers(predictions=predictions, notes=notes)
     if options["out"] is not None:
-        write_answers(predictions, options["out"], run)
-    return StressAnswers(predictions=predictions, run=run), found
+        write_answers(answers, options["out"])
+    return answers, found
 
 
 def _read_training(path: Path | None, text_columns: Sequence[str] | None) -> Corpus | None:
@@ -561,22 +563,23 @@ def _read_training(path: Path | None, text_columns: Sequence[str] | None) -> Cor
 def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, ...]:
     """Read answers, those of ``--out`` with what they say of themselves."""
     from ietest_fast.analyses.stress.profile import note_training_of_any
-    from ietest_fast.analyses.stress.run import StressAnswers, StressRun, read_answers, read_run
+    from ietest_fast.analyses.stress.run import StressAnswers, StressNotes, read_stress_answers
+    from ietest_fast.answers.file import read_notes
 
     paths = [Path(log) for log in logs]
-    if all(path.is_file() and read_run(path) is not None for path in paths):
+    if all(path.is_file() and read_notes(path, StressNotes) is not None for path in paths):
         check_not_given(*OF_LOGS, "threshold", because="is for predictions made elsewhere")
-        answers = read_answers(paths)
+        answers = read_stress_answers(paths)
     else:
         found = read(tuple(logs), options, keep=[options["group_by"]])
-        run = StressRun(warnings=found.notes)
-        answers = (StressAnswers(predictions=found.predictions, run=run),)
-    train = _read_training(options["train"], answers[0].run.text_columns)
+        notes = StressNotes(warnings=found.notes)
+        answers = (StressAnswers(predictions=found.predictions, notes=notes),)
+    train = _read_training(options["train"], answers[0].notes.text_columns)
     noted = []
     for each in answers:
         predictions, said = note_training_of_any(each.predictions, train)
-        run = replace(each.run, warnings=tuple(dict.fromkeys((*each.run.warnings, *said))))
-        noted.append(StressAnswers(predictions=predictions, run=run))
+        notes = replace(each.notes, warnings=tuple(dict.fromkeys((*each.notes.warnings, *said))))
+        noted.append(StressAnswers(predictions=predictions, notes=notes))
     return tuple(noted)
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.analyses.consistency.curves import curves_of_answers
-from ietest_fast.analyses.consistency.file import read_consistency_run
+from ietest_fast.analyses.consistency.file import ConsistencyNotes
 from ietest_fast.analyses.consistency.measure import compare_models, measure_wordings
 from ietest_fast.analyses.consistency.noting import check_diversity
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind
 from ietest_fast.analyses.consistency.reading import name_answers, need_wordings
-from ietest_fast.answers.metadata import plain_name
+from ietest_fast.answers.file import plain_name, read_notes
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.experiment.run_consistency import measure_run
 from ietest_fast.plurals import say_count
@@ -99,7 +99,7 @@ class ConsistencySource:
 
 def find_consistency(path: Path) -> bool:
     """Whether a file holds answers to wordings: of ``consistency --out``, or ParaNLU's results."""
-    return paranlu_kind(path) == "results" or read_consistency_run(path) is not None
+    return paranlu_kind(path) == "results" or read_notes(path, ConsistencyNotes) is not None
 
 
 def read_consistency(paths: Sequence[Path], *, confidence_level: float = 0.95) -> ConsistencySource:
@@ -114,7 +114,7 @@ def read_consistency(paths: Sequence[Path], *, confidence_level: float = 0.95) -
     remarks: tuple[str, ...] = ()
     if len(profiles) > 1:
         pairs, remarks = compare_models(profiles, confidence_level=confidence_level)
-    told = [name for each in answers for name in each.run.text_columns]
+    told = [name for each in answers for name in each.notes.text_columns]
     return ConsistencySource(
         profiles=profiles,
         pairs=pairs,

@@ -18,9 +18,9 @@ from ietest_fast.analyses.consistency.shared import (
     check_same_texts,
     find_answered_texts,
 )
+from ietest_fast.answers.file import plain_name
 from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
-from ietest_fast.answers.metadata import plain_name
 from ietest_fast.answers.schema import is_predictions
 from ietest_fast.answers.table import Predictions
 from ietest_fast.answers.versions import number_names

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL, read_logic, read_logic_run
+from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL, read_logic
 from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.analyses.logic.score import ACCURACY
+from ietest_fast.answers.file import holds_logic
 from ietest_fast.report.parts import OWN_FIGURES, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Range, Table
 from ietest_fast.stats import Verdict
@@ -163,7 +164,7 @@ class LogicSource:
 
 def find_logic(path: Path) -> bool:
     """Whether a file holds answers to the suite logic."""
-    return read_logic_run(path) is not None
+    return holds_logic(path)
 
 
 def read_logic_source(paths: Sequence[Path]) -> LogicSource:
@@ -220,8 +221,8 @@ def _examples(profile: LogicProfile, result: RuleResult) -> Table:
     places = np.linspace(0, len(violated) - 1, min(len(violated), N_EXAMPLES)).astype(np.int64)
     shown = np.isin(instance, violated[places]) & pc.not_equal(part, CONTROL).to_numpy()
     rows = own.table.filter(pa.array(shown))
-    names = ["item", "part", *profile.run.text_columns, "expected", "predicted"]
-    titles = ["item", "", *profile.run.text_columns, "expected", "answer"]
+    names = ["item", "part", *profile.notes.text_columns, "expected", "predicted"]
+    titles = ["item", "", *profile.notes.text_columns, "expected", "answer"]
     source = own.source
     columns = [as_texts(rows[name], path=source, name=name).to_pylist() for name in names]
     left = len(violated) - len(places)

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.stress.run import measure_answers, read_answers, read_run
+from ietest_fast.analyses.stress.run import StressNotes, measure_answers, read_stress_answers
+from ietest_fast.answers.file import read_notes
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.report.drawing import (
     Chart,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.analyses.stress.profile import AntonymPairs, StressProfile, StressResult
-    from ietest_fast.analyses.stress.run import StressRun
     from ietest_fast.report.drawing import Drawn, Palette
     from ietest_fast.report.tables import Cell
     from ietest_fast.stats.informedness import Share
@@ -379,7 +379,7 @@ class StressSource:
 
     profiles: tuple[StressProfile, ...]
     """One for each classifier."""
-    run: StressRun
+    notes: StressNotes
     """How the answers of the first came about."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -389,18 +389,18 @@ class StressSource:
 
 def find_stress(path: Path) -> bool:
     """Whether a file holds answers to stress tests, as ``ietest-fast stress --out`` writes."""
-    return read_run(path) is not None
+    return read_notes(path, StressNotes) is not None
 
 
 def read_stress(
     paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01
 ) -> StressSource:
     """Read answers to stress tests and measure every test."""
-    answers = read_answers(paths)
+    answers = read_stress_answers(paths)
     profiles = measure_answers(answers, alpha=alpha, margin=margin)
     if len(profiles) == 1 and not profiles[0].group:
         profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
-    return StressSource(profiles=profiles, run=answers[0].run)
+    return StressSource(profiles=profiles, notes=answers[0].notes)
 
 
 def say_stress(profile: StressProfile) -> tuple[Verdict, str]:

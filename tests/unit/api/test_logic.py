@@ -68,8 +68,8 @@ def test_labels_that_are_numbers() -> None:
 
 def test_options_are_handed_on(tmp_path: Path) -> None:
     found = stress(draws=2, nearest=1, instances=20, clusters="scene", weights="acc=1", rng=3)
-    assert found.run.options == {"draws": 2, "nearest": 1, "instances": 20, "seed": 3}
-    assert found.run.clusters == "scene"
+    assert found.notes.options == {"draws": 2, "nearest": 1, "instances": 20, "seed": 3}
+    assert found.notes.clusters == "scene"
     assert found.score.value == found.accuracy.share
 
     def by_length(texts: list[str]) -> list[str]:

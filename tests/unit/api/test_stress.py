@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.stress.run import read_run
+from ietest_fast.analyses.stress.run import StressNotes
 from ietest_fast.analyses.stress.suite import StressTest
 from ietest_fast.answers import Predictions
+from ietest_fast.answers.file import read_notes
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError, ResourceError
 from ietest_fast.transform import WordSubstitution
@@ -183,7 +184,7 @@ def test_training_data_and_quantities(tmp_path: Path) -> None:
     assert found["antonym"].antonyms is not None
     assert {"never", "1 to 9 times"} <= set(found["antonym"].antonyms.by_times)
     assert (found["numerical"].n_items, found["numerical"].is_foreign) == (1, True)
-    run = read_run(tmp_path / "answers.parquet")
+    run = read_notes(tmp_path / "answers.parquet", StressNotes)
     assert run is not None
     assert run.empty == found.empty
     read = Predictions.read(tmp_path / "answers.parquet")

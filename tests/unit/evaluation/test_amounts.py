@@ -16,13 +16,12 @@ from ietest_fast.analyses.consistency.amounts import (
 from ietest_fast.analyses.consistency.curves import curves_of_profiles, note_amounts, read_amounts
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
-    ConsistencyRun,
-    read_consistency_run,
-    write_wordings,
+    ConsistencyNotes,
 )
 from ietest_fast.analyses.consistency.measure import measure_wordings
 from ietest_fast.analyses.consistency.reading import join_answers, name_answers, read_wordings
 from ietest_fast.answers import Predictions
+from ietest_fast.answers.file import read_notes, write_answers
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def answers(right: dict[str, list[str]], **columns: list[object]) -> Consistency
     for name, values in columns.items():
         n = len(listed) // len(values)
         table = table.append_column(name, pa.array([v for v in values for _ in range(n)]))
-    return ConsistencyAnswers(predictions=Predictions.from_table(table), run=ConsistencyRun())
+    return ConsistencyAnswers(predictions=Predictions.from_table(table), notes=ConsistencyNotes())
 
 
 @pytest.mark.parametrize(
@@ -117,26 +116,19 @@ def test_percentages_are_written_as_they_were_given(text: str) -> None:
 
 def test_files_keep_that_amounts_are_percentages(tmp_path: Path) -> None:
     (noted,) = note_amounts([answers(RIGHT)], [0.01, 1, 0.1], in_percent=True)
-    write_wordings(noted, tmp_path / "x.parquet")
+    write_answers(noted, tmp_path / "x.parquet")
     read = read_wordings(tmp_path / "x.parquet")
     assert read is not None
-    assert read.run.curves == noted.run.curves
-    (curve,) = curves_of_profiles(read.run.curves, measure_wordings([read], **QUICK), **QUICK)
+    assert read.notes.curves == noted.notes.curves
+    (curve,) = curves_of_profiles(read.notes.curves, measure_wordings([read], **QUICK), **QUICK)
     assert [point.written for point in curve.points] == ["1%", "10%", "100%"]
     assert [point.to_dict()["amount"] for point in curve.points] == [0.01, 0.1, 1]
-
-
-@pytest.mark.parametrize("value", [None, 1, "true"])
-def test_damaged_percentages_are_refused(value: object) -> None:
-    known = {"name": "", "of": "rows", "by_model": {"a": 0.1}}
-    with pytest.raises(TypeError, match="in_percent"):
-        Amounts.restore({**known, "in_percent": value})
 
 
 def test_a_curve_is_in_the_order_of_the_amounts() -> None:
     noted = note_amounts([answers(RIGHT)], [10, 1000, 100], of="rows")
     profiles = measure_wordings(noted, **QUICK)
-    (curve,) = curves_of_profiles(noted[0].run.curves, profiles, **QUICK)
+    (curve,) = curves_of_profiles(noted[0].notes.curves, profiles, **QUICK)
     assert (curve.name, curve.of) == ("", "rows")
     assert [(own.name, own.amount) for own in curve.points] == [
         ("small", 10.0),
@@ -162,7 +154,7 @@ def test_a_curve_is_in_the_order_of_the_amounts() -> None:
 def test_holm_is_over_the_steps_of_all_curves() -> None:
     noted = note_amounts([answers(RIGHT)], [10, 1000, 100])
     profiles = measure_wordings(noted, **QUICK)
-    own = noted[0].run.curves[0]
+    own = noted[0].notes.curves[0]
     assert own.of == AMOUNT
     (alone,) = curves_of_profiles([own], profiles, **QUICK)
     twice = curves_of_profiles([own, own], profiles, **QUICK)
@@ -178,9 +170,9 @@ def test_holm_is_over_the_steps_of_all_curves() -> None:
 def test_a_column_says_the_amounts() -> None:
     found = answers(RIGHT, rows=[10, 1000, 100])
     (noted,) = read_amounts([found], "rows")
-    (own,) = noted.run.curves
+    (own,) = noted.notes.curves
     assert own == Amounts(of="rows", by_model={"small": 10.0, "large": 1000.0, "middle": 100.0})
-    assert read_amounts([found], "rows", of="sentences")[0].run.curves[0].of == "sentences"
+    assert read_amounts([found], "rows", of="sentences")[0].notes.curves[0].of == "sentences"
 
 
 @pytest.mark.parametrize(
@@ -212,15 +204,15 @@ def test_amounts_that_do_not_fit_the_classifiers() -> None:
 
 def test_amounts_are_held_against_those_of_the_file() -> None:
     (noted,) = note_amounts([answers(RIGHT)], [10, 1000, 100])
-    assert noted.run.warnings == ()
+    assert noted.notes.warnings == ()
     (again,) = note_amounts([noted], [10, 1000, 100])
-    assert again.run.warnings == ()
+    assert again.notes.warnings == ()
     (other,) = note_amounts([noted], [1000, 10, 100])
-    assert len(other.run.warnings) == 2
-    assert "the amount of small is 10 there, and 1,000 is given" in other.run.warnings[0]
+    assert len(other.notes.warnings) == 2
+    assert "the amount of small is 10 there, and 1,000 is given" in other.notes.warnings[0]
     beside = answers(RIGHT, rows=[10, 1000, 100])
-    assert note_amounts([beside], [3, 2, 1])[0].run.warnings == ()
-    assert len(note_amounts([beside], [10, 1000, 1], of="rows")[0].run.warnings) == 1
+    assert note_amounts([beside], [3, 2, 1])[0].notes.warnings == ()
+    assert len(note_amounts([beside], [10, 1000, 1], of="rows")[0].notes.warnings) == 1
 
 
 def test_files_keep_their_curves(tmp_path: Path) -> None:
@@ -228,17 +220,17 @@ def test_files_keep_their_curves(tmp_path: Path) -> None:
     for path, end in zip(paths, "xy", strict=True):
         rows = {name + end: items for name, items in RIGHT.items()}
         (noted,) = note_amounts([answers(rows)], [10, 1000, 100], of="rows")
-        write_wordings(noted, path)
-        kept = read_consistency_run(path)
+        write_answers(noted, path)
+        kept = read_notes(path, ConsistencyNotes)
         assert kept is not None
-        assert kept.curves == noted.run.curves
+        assert kept.curves == noted.notes.curves
     read = [read_wordings(path) for path in paths]
     found = name_answers([each for each in read if each is not None], paths)
-    assert [own.name for each in found for own in each.run.curves] == ["one", "two"]
+    assert [own.name for each in found for own in each.notes.curves] == ["one", "two"]
     joined = join_answers(found)
-    assert [own.name for own in joined.run.curves] == ["one", "two"]
+    assert [own.name for own in joined.notes.curves] == ["one", "two"]
     profiles = measure_wordings([joined], **QUICK)
-    curves = curves_of_profiles(joined.run.curves, profiles, **QUICK)
+    curves = curves_of_profiles(joined.notes.curves, profiles, **QUICK)
     assert [[point.name for point in curve.points] for curve in curves] == [
         ["smallx", "middlex", "largex"],
         ["smally", "middley", "largey"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,14 @@ import pytest
 
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
-    ConsistencyRun,
+    ConsistencyNotes,
     confidences_of,
     count_strata,
-    read_consistency_run,
-    write_wordings,
 )
+from ietest_fast.analyses.logic.file import LogicNotes
+from ietest_fast.analyses.stress.run import StressNotes
 from ietest_fast.answers import Predictions
-from ietest_fast.answers.metadata import plain_name
+from ietest_fast.answers.file import plain_name, read_notes, write_answers
 from ietest_fast.errors import InputError
 
 
@@ -60,7 +61,7 @@ def test_a_confidence_that_is_none() -> None:
 def test_what_a_file_says_of_itself_comes_back(tmp_path: Path) -> None:
     columns = {"item": ["a"] * 2, "version": ["original", "p"], "correct": [True] * 2}
     table = pa.table(columns)
-    run = ConsistencyRun(
+    run = ConsistencyNotes(
         clusters="who",
         subset="kind",
         n_empty={"": 2},
@@ -72,14 +73,17 @@ def test_what_a_file_says_of_itself_comes_back(tmp_path: Path) -> None:
         identity={"phi": "p"},
     )
     path = tmp_path / "a.parquet"
-    write_wordings(ConsistencyAnswers(predictions=Predictions(table=table), run=run), path)
-    assert read_consistency_run(path) == run
+    write_answers(ConsistencyAnswers(predictions=Predictions(table=table), notes=run), path)
+    assert read_notes(path, ConsistencyNotes) == run
     assert len(Predictions.read(path)) == 2
     Predictions(table=table).write(path)
-    assert read_consistency_run(path) is None
-    assert read_consistency_run(tmp_path / "none.parquet") is None
+    assert read_notes(path, ConsistencyNotes) is None
+    assert read_notes(tmp_path / "none.parquet", ConsistencyNotes) is None
     renamed = run.renamed({"": "m"})
     assert (renamed.n_empty, renamed.strata) == ({"m": 2}, {"m": (3, 0, 4)})
+
+
+CURVE = {"name": "", "of": "rows", "by_model": {"a": 0.1}}
 
 
 @pytest.mark.parametrize(
@@ -88,23 +92,29 @@ def test_what_a_file_says_of_itself_comes_back(tmp_path: Path) -> None:
         ({"format": 2}, "are of format 2, and this version of ietest-fast reads format 1"),
         ({"format": None}, "are of format None, and this version"),
         ({"format": True}, "are of format True, and this version"),
-        ({"n_empty": {"": -1}}, "are damaged: n_empty has -1, a count expected"),
-        ({"n_mixed": {"": 1.5}}, "are damaged: n_mixed has 1.5, a count expected"),
-        ({"n_wanted": {"": True}}, "are damaged: n_wanted has true, a count expected"),
-        ({"n_wanted": [1]}, r"are damaged: n_wanted is \[1\], an object expected"),
-        ({"strata": {"": [10**12]}}, "are damaged: strata has 1000000000000, a count expected"),
-        ({"strata": {"": [0, 0]}}, "are damaged: strata has 0 items in 2 strata"),
-        ({"strata": {"": [1] * 10_001}}, "are damaged: strata has 10,001 items in 10,001 strata"),
-        ({"clusters": 3}, "are damaged: clusters has 3, a text expected"),
-        ({"diversity": "jaccard"}, "are damaged: diversity is .*, a list expected"),
-        ({"diversity_groups": 10**6}, "are damaged: diversity_groups is 1000000"),
-        ({"warnings": [3]}, "are damaged: warnings has 3, a text expected"),
-        ({"identity": {"phi": 1}}, "are damaged: identity has 1, a text expected"),
+        ({"n_empty": {"": -1}}, "are damaged: n_empty: Input should be greater than or equal to 0"),
+        ({"n_mixed": {"": 1.5}}, "are damaged: n_mixed: Input should be a valid integer"),
+        ({"n_wanted": {"": True}}, "are damaged: n_wanted: Input should be a valid integer"),
+        ({"n_wanted": [1]}, "are damaged: n_wanted: Input should be an object"),
+        ({"strata": {"": [10**12]}}, "are damaged: strata.0: Input should be less than"),
+        ({"strata": {"": [0, 0]}}, "are damaged: Value error, strata has 0 items in 2 strata"),
+        ({"strata": {"": [1] * 10_001}}, "are damaged: strata: Tuple should have at most 10000"),
+        ({"clusters": 3}, "are damaged: clusters: Input should be a valid string"),
+        ({"diversity": "jaccard"}, "are damaged: diversity: Input should be a valid array"),
+        (
+            {"diversity_groups": 10**6},
+            "are damaged: diversity_groups: Input should be less",
+        ),
+        ({"warnings": [3]}, "are damaged: warnings.0: Input should be a valid string"),
+        ({"identity": {"phi": 1}}, "are damaged: identity.phi: Input should be a valid string"),
         (
             {"curves": [{"name": "", "of": "x", "by_model": {"a": -1}}]},
-            "are damaged: curves has an amount that is no number above 0",
+            "are damaged: curves.0.by_model.a: Input should be greater than 0",
         ),
-        ({"more": 1}, "are damaged: unknown: more"),
+        ({"curves": [CURVE | {"in_percent": None}]}, "are damaged: curves.0.in_percent: Input"),
+        ({"curves": [CURVE | {"in_percent": 1}]}, "are damaged: curves.0.in_percent: Input"),
+        ({"curves": [CURVE | {"in_percent": "true"}]}, "are damaged: curves.0.in_percent: Input"),
+        ({"more": 1}, "are damaged: more: Unexpected keyword argument"),
     ],
 )
 def test_metadata_of_another_format_or_type_are_refused(
@@ -112,12 +122,45 @@ def test_metadata_of_another_format_or_type_are_refused(
 ) -> None:
     table = pa.table({"item": ["a"], "version": ["original"], "correct": [True]})
     path = tmp_path / "a.parquet"
-    run = ConsistencyRun(strata={"": (1,)})
-    write_wordings(ConsistencyAnswers(predictions=Predictions(table=table), run=run), path)
+    run = ConsistencyNotes(strata={"": (1,)})
+    write_answers(ConsistencyAnswers(predictions=Predictions(table=table), notes=run), path)
     written = pq.read_table(path)
     key = b"ietest_fast.consistency"
     told = json.loads(written.schema.metadata[key]) | change
     known = {**written.schema.metadata, key: json.dumps(told).encode()}
     pq.write_table(written.replace_schema_metadata(known), path)
     with pytest.raises(InputError, match=rf"a.parquet: its metadata {message}"):
-        read_consistency_run(path)
+        read_notes(path, ConsistencyNotes)
+
+
+RULES = {"and-intro": {"n_items": 1, "n_candidates": 1, "left_out": {}, "reason": None}}
+ORIGIN = {"identity": "x", "keeps_labels": True, "n_texts": 3}
+
+
+@pytest.mark.parametrize(
+    ("kind", "told", "message"),
+    [
+        (StressNotes, {"origins": {"x": ORIGIN}}, None),
+        (StressNotes, {"warnings": "abc"}, "warnings: Input should be a valid array"),
+        (StressNotes, {"origins": {"x": ORIGIN | {"n_texts": "x"}}}, "origins.x.n_texts: Input"),
+        (StressNotes, {"origins": {"x": ORIGIN | {"more": 1}}}, "origins.x.more: Unexpected"),
+        (StressNotes, {"group_by": ["a"]}, "group_by: Input should be a valid string"),
+        (StressNotes, [], "an object expected, not list"),
+        (LogicNotes, {"rules": RULES, "options": {"draws": 2}}, None),
+        (LogicNotes, {"rules": RULES, "options": {"draws": "2"}}, "options.draws: Input"),
+        (LogicNotes, {"options": {}}, "rules: Field required"),
+        (LogicNotes, {"rules": {"and-intro": []}, "options": {}}, "rules.and-intro: Input"),
+        (LogicNotes, {"rules": RULES, "options": {}, "format": 7}, "of format 7"),
+    ],
+)
+def test_notes_of_every_kind_are_checked(
+    tmp_path: Path, kind: type[Any], told: Any, message: str | None
+) -> None:
+    table = pa.table({"item": ["a"], "version": ["original"], "correct": [True]})
+    known = {f"ietest_fast.{kind.kind}".encode(): json.dumps(told).encode()}
+    pq.write_table(table.replace_schema_metadata(known), tmp_path / "a.parquet")
+    if message is None:
+        assert read_notes(tmp_path / "a.parquet", kind) is not None
+        return
+    with pytest.raises(InputError, match=f"its metadata are .*{re.escape(message)}"):
+        read_notes(tmp_path / "a.parquet", kind)

@@ -197,12 +197,12 @@ def test_numbers_of_other_labels_are_warned_of_as_by_eval(
         for version, answer in (("original", names[place]), ("p0", given[place]))
     ]
     path = give(pd.DataFrame(rows), tmp_path)
-    notes = [need_wordings(path).run.warnings, read_logs([path]).notes]
+    notes = [need_wordings(path).notes.warnings, read_logs([path]).notes]
     for found in notes:
         assert len(found) == (said is not None)
         assert all("version 'p0'" in note and str(said) in note for note in found)
     marked = pd.DataFrame(rows).assign(correct=[row["gold"] == row["predicted"] for row in rows])
-    assert not need_wordings(give(marked, tmp_path)).run.warnings
+    assert not need_wordings(give(marked, tmp_path)).notes.warnings
 
 
 def test_marks_say_which_free_texts_are_right(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.analyses import find_wordings
-from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.measure import measure_wordings
 from ietest_fast.analyses.consistency.noting import COLUMN, CORRECT, note_partial_input
 from ietest_fast.analyses.consistency.partition import part_by_partial_input
@@ -47,7 +47,7 @@ PARTIAL = make([(item, "original", right) for item, right in RIGHT.items()] + [(
 
 
 def note(full, partial):
-    answers = ConsistencyAnswers(predictions=full, run=ConsistencyRun())
+    answers = ConsistencyAnswers(predictions=full, notes=ConsistencyNotes())
     return note_partial_input(answers, partial, "part")
 
 
@@ -67,7 +67,7 @@ def items(noted, value):
 
 def test_items_go_with_all_their_wordings():
     noted = note(FULL, PARTIAL)
-    assert noted.run.partial_input == "part"
+    assert noted.notes.partial_input == "part"
     assert items(noted, "right") == ["a", "a", "a", "c"]
     assert items(noted, "wrong") == ["b", "b"]
     # d was not asked.
@@ -135,7 +135,7 @@ def test_answers_are_right_if_they_are_the_gold_label():
 def test_noted_again_it_is_noted_anew():
     noted = note(FULL, PARTIAL)
     again = note_partial_input(noted, make([("b", "original", True)]), "other")
-    assert again.run.partial_input == "other"
+    assert again.notes.partial_input == "other"
     assert (items(again, "right"), items(again, "wrong")) == (["b", "b"], [])
 
 

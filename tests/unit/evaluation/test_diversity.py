@@ -12,7 +12,7 @@ import pytest
 
 from ietest_fast.analyses import find_wordings
 from ietest_fast.analyses.consistency.diversity import LEXICAL, SYNTACTIC, group_by_quantiles
-from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.noting import MEASURES, MOST_GROUPS, note_diversity
 from ietest_fast.analyses.consistency.partition import part_by_diversity
 from ietest_fast.answers import Predictions
@@ -45,7 +45,9 @@ def make(rows=ROWS, **columns):
         "correct": [True] * len(rows),
         **columns,
     }
-    return ConsistencyAnswers(predictions=Predictions(table=to_arrow(table)), run=ConsistencyRun())
+    return ConsistencyAnswers(
+        predictions=Predictions(table=to_arrow(table)), notes=ConsistencyNotes()
+    )
 
 
 def note(answers, *measures, n_groups=2, **options):
@@ -65,7 +67,7 @@ def part(noted, *, subset=None):
 def test_each_paraphrase_is_measured_against_its_original():
     noted = note(make())
     # Premises never change, so hypotheses alone are compared.
-    assert noted.run.diversity_texts == ("hypothesis",)
+    assert noted.notes.diversity_texts == ("hypothesis",)
     assert tuple(name for name in MEASURES if name in noted.predictions.columns) == LEXICAL
     for name in LEXICAL:
         known = noted.predictions.table[name].is_valid().to_numpy()
@@ -137,12 +139,12 @@ def test_syntax_is_the_edit_distance_of_tags_and_relations(parser, columns):
 def test_columns_that_change_are_read_together():
     rows = [(1, "original", "A b.", "C d."), (1, "x", "A e.", "C f.")]
     noted = note(make(rows))
-    assert noted.run.diversity_texts == ("premise", "hypothesis")
+    assert noted.notes.diversity_texts == ("premise", "hypothesis")
     assert values_of(noted, "jaccard").tolist() == [2 / 6]
     # Of "a b" and "a e", and of "c d" and "c f": half of the words are the same.
     assert values_of(noted, "lexical_distance").tolist() == [0.5]
     only = note(make(rows), columns=["premise"])
-    assert only.run.diversity_texts == ("premise",)
+    assert only.notes.diversity_texts == ("premise",)
     assert values_of(only, "jaccard").tolist() == [1 / 3]
 
 
@@ -162,9 +164,9 @@ def test_texts_are_found_by_what_the_file_says_or_by_their_names(texts, found):
     table = answers.predictions.table.select(["item", "version", "correct"])
     for name, own in given.items():
         table = table.append_column(name, [own])
-    run = ConsistencyRun(text_columns=texts if texts[0] == "first" else ())
-    noted = note(ConsistencyAnswers(predictions=Predictions(table=table), run=run))
-    assert noted.run.diversity_texts == found
+    run = ConsistencyNotes(text_columns=texts if texts[0] == "first" else ())
+    noted = note(ConsistencyAnswers(predictions=Predictions(table=table), notes=run))
+    assert noted.notes.diversity_texts == found
 
 
 def test_items_have_the_means_of_their_paraphrases():

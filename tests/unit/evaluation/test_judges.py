@@ -529,7 +529,7 @@ def test_scores_in_one_column_that_contradict_the_answers_are_counted(
         else:
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     is_long = form == "long"
-    notes = need_wordings(paths[0]).run.warnings if is_long else read_logs(paths).notes
+    notes = need_wordings(paths[0]).notes.warnings if is_long else read_logs(paths).notes
     told = [note for note in notes if "is the likeliest in 12 rows of 12" in note]
     assert len(told) == is_told * (1 if is_long else 2)
 

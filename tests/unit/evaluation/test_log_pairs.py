@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ietest_fast.analyses.compare import compare_versions
-from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyRun
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.measure import measure_wordings
 from ietest_fast.analyses.stress.run import measure_stress
 from ietest_fast.answers.logs import find_logs, read_logs
@@ -488,7 +488,7 @@ def test_all_epochs_stay_together_wherever_they_are_read(tmp_path: Path) -> None
         wide, narrow = (each.original.accuracy.interval for each in (profile, of_items))
         assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
         (consistent,) = measure_wordings(
-            [ConsistencyAnswers(predictions=predictions, run=ConsistencyRun())], n_resamples=200
+            [ConsistencyAnswers(predictions=predictions, notes=ConsistencyNotes())], n_resamples=200
         )
         assert consistent.result.n_clusters == 12
     for how in ("first", "mean"):

@@ -22,7 +22,6 @@ from ietest_fast.analyses.logic.candidates import (
 )
 from ietest_fast.analyses.logic.file import (
     read_logic,
-    read_logic_run,
     write_logic,
 )
 from ietest_fast.analyses.logic.measure import measure_logic
@@ -30,7 +29,7 @@ from ietest_fast.analyses.logic.rules import RULES, WEIGHED, find_classes
 from ietest_fast.analyses.logic.run import run_logic
 from ietest_fast.analyses.logic.score import default_weights, read_weights, renormalise
 from ietest_fast.analyses.logic.texts import Items
-from ietest_fast.answers.metadata import refuse_logic
+from ietest_fast.answers.file import holds_logic, refuse_logic
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
 from logic_toys import LABELS, Asked, at_random, make_corpus
@@ -308,14 +307,14 @@ def test_files_say_everything(answers: LogicAnswers, tmp_path: Path) -> None:
     path = tmp_path / "answers.parquet"
     write_logic(answers, path)
     (again,) = read_logic([path])
-    assert again.run == replace(answers.run, n_rows=answers.predictions.table.num_rows)
+    assert again.notes == replace(answers.notes, n_rows=answers.predictions.table.num_rows)
     assert again.predictions.table.equals(answers.predictions.table)
     told = {"n_resamples": 50, "seed": 1}
     (one,), (other,) = measure_logic([answers], **told), measure_logic([again], **told)
     assert one.to_dict() == other.to_dict()
     assert one.to_frame()["rule"].tolist() == list(RULES)
     pa.parquet.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    assert read_logic_run(tmp_path / "other.parquet") is None
+    assert not holds_logic(tmp_path / "other.parquet")
 
 
 def test_several_models_are_compared_if_they_can_be(answers: LogicAnswers, tmp_path: Path) -> None:
@@ -337,8 +336,8 @@ def test_several_models_are_compared_if_they_can_be(answers: LogicAnswers, tmp_p
 
 def test_damaged_files_are_refused(answers: LogicAnswers, tmp_path: Path) -> None:
     path = tmp_path / "answers.parquet"
-    damaged = replace(answers.run, rules={"and-intro": {"n_itms": 3}})  # type: ignore[dict-item]
-    write_logic(replace(answers, run=damaged), path)
+    damaged = replace(answers.notes, rules={"and-intro": {"n_itms": 3}})  # type: ignore[dict-item]
+    write_logic(replace(answers, notes=damaged), path)
     with pytest.raises(InputError, match="its metadata are damaged"):
         read_logic([path])
 

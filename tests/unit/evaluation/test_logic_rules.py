@@ -181,7 +181,7 @@ def test_hypotheses_of_one_premise_are_paired(tagger: Tagger) -> None:
     corpus = make_corpus()
     always = Asked(lambda premise, hypothesis: "entailment")
     found, _ = run_logic(always, corpus, options=LogicOptions(nearest=0), tagger=tagger)
-    assert found.run.rules["and-intro"].n_candidates == len(corpus)  # three of each
+    assert found.notes.rules["and-intro"].n_candidates == len(corpus)  # three of each
     found, _ = run_logic(always, corpus, options=LogicOptions(nearest=2), tagger=tagger)
     mine = instances_in(found.predictions.table, "and-intro", "antecedent")
     by_premise: dict[str, list[str]] = {}
@@ -199,7 +199,7 @@ def test_no_more_candidates_than_asked_for(tagger: Tagger) -> None:
     found, _ = run_logic(
         Asked(at_random), make_corpus(), options=LogicOptions(instances=5), tagger=tagger
     )
-    for name, origin in found.run.rules.items():
+    for name, origin in found.notes.rules.items():
         assert origin.n_candidates <= 5, name
         assert "there are more than 5 candidates" in origin.left_out, name
     assert len(found.predictions.select(version="original")) == 42
@@ -226,5 +226,5 @@ def test_what_is_no_single_statement_stands_in_no_compound(tagger: Tagger) -> No
     assert not any("?" in text or "barks. a" in text or "It barks" in text for text in compounds)
     assert not any("cat" in text for text in texts)
     reason = "a text is a question, a request, several sentences or a phrase without a verb"
-    assert found.run.rules["negation"].left_out == {reason: 2}
-    assert found.run.rules["contraposition"].left_out == {reason: 2}
+    assert found.notes.rules["negation"].left_out == {reason: 2}
+    assert found.notes.rules["contraposition"].left_out == {reason: 2}

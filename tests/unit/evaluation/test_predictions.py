@@ -11,7 +11,7 @@ import pytest
 
 from ietest_fast.analyses import compare_versions
 from ietest_fast.answers import Predictions
-from ietest_fast.answers.metadata import name_models
+from ietest_fast.answers.file import name_models
 from ietest_fast.errors import InputError
 
 LABELS = ("no", "yes")

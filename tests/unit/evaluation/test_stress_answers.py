@@ -14,15 +14,14 @@ import ietest_fast as ie
 from ietest_fast.analyses.stress.origins import StressOrigin, say_made_of
 from ietest_fast.analyses.stress.run import (
     StressAnswers,
-    StressRun,
+    StressNotes,
     measure_answers,
     measure_stress,
-    read_answers,
-    read_run,
-    write_answers,
+    read_stress_answers,
 )
 from ietest_fast.analyses.stress.suite import StressTest
 from ietest_fast.answers import Predictions, read_predictions
+from ietest_fast.answers.file import read_notes, write_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.versions import Version
 from ietest_fast.errors import InputError
@@ -64,7 +63,7 @@ def test_a_test_that_sets_labels_is_not_paired_though_its_labels_are_the_origina
     )  # fmt: skip
     assert found["a"].accuracy.n == 1
     assert (found["a"].keeps_labels, found["a"].comparison) == (False, None)
-    (again,) = measure_answers(read_answers([tmp_path / "a.parquet"]))
+    (again,) = measure_answers(read_stress_answers([tmp_path / "a.parquet"]))
     assert not again["a"].keeps_labels
     # Several rows, each of an item of its own: they stay out of Holm's family.
     several = [(f"A large dog runs in park {i}.", "It moves.", "contradiction") for i in range(4)]
@@ -155,14 +154,15 @@ def test_blanks_around_clusters_make_no_other_stress_test() -> None:
 def test_answers_that_are_missing_in_a_file_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "answers.parquet"
     model = ie.stress(no_means_no, frame(PAIRS * 3), suite={"neg": "negation"})
-    write_answers(model.predictions, path, StressRun(text_columns=("premise", "hypothesis")))
+    notes = StressNotes(text_columns=("premise", "hypothesis"))
+    write_answers(StressAnswers(predictions=model.predictions, notes=notes), path)
     table = pq.read_table(path)
     place = table.schema.get_field_index("predicted")
     kept = table["predicted"].to_pylist()
     lost = pa.array([None if i % 3 == 0 else each for i, each in enumerate(kept)], pa.string())
     column = lost.cast(table.schema.field(place).type)
     pq.write_table(table.set_column(place, table.schema.field(place), column), path)
-    (found,) = measure_answers(read_answers([path]))
+    (found,) = measure_answers(read_stress_answers([path]))
     n = sum(each is None for each in lost.to_pylist())
     assert f"{n} answers are no label, and count as wrong." in found.remarks()
 
@@ -247,7 +247,7 @@ def test_every_file_keeps_what_it_says_of_itself(tmp_path: Path) -> None:
     known["dropped"] = {"no label": 7}
     metadata = {**table.schema.metadata, b"ietest_fast.predictions": json.dumps(known).encode()}
     pq.write_table(table.replace_schema_metadata(metadata), paths[0])
-    a, b = measure_answers(read_answers(paths))
+    a, b = measure_answers(read_stress_answers(paths))
     assert (a.name, b.name) == ("a", "b")
     assert (a.empty, b.empty) == ((), ("q",))
     assert (a.to_dict()["dropped"], b.to_dict()["dropped"]) == ({"no label": 7}, {})
@@ -263,7 +263,7 @@ def test_answers_to_other_texts_or_rules_are_said_to_be(tmp_path: Path) -> None:
         ie.stress(neutral, frame(rows), suite=suite, out=paths[name], label_names=LABELS)
     paper = {"w": "word-overlap:rules=paper"}
     ie.stress(neutral, frame(), suite=paper, out=paths["rules"], label_names=LABELS)
-    profiles = measure_answers(read_answers(list(paths.values())))
+    profiles = measure_answers(read_stress_answers(list(paths.values())))
     first, fewer, other, rules = profiles
     assert first.unlike == ()
     (said,) = fewer.unlike
@@ -278,7 +278,7 @@ def test_answers_to_other_texts_or_rules_are_said_to_be(tmp_path: Path) -> None:
     named = table.append_column("model", pa.array(["fewer"] * len(table)))
     pq.write_table(named, tmp_path / "again.parquet")
     with pytest.raises(InputError, match="another file holds answers of fewer as well"):
-        read_answers([paths["fewer"], tmp_path / "again.parquet"])
+        read_stress_answers([paths["fewer"], tmp_path / "again.parquet"])
 
 
 def answered(folder: Path, name: str, *, without: tuple[str, ...] = (), **new: str) -> Path:
@@ -310,8 +310,8 @@ def test_tables_of_other_programs_say_what_they_are_made_of_by_their_texts(
 ) -> None:
     paths = [answered(tmp_path, "m1"), answered(tmp_path, "m2", without=without, **new)]
     found = read_logs(paths)
-    run = StressRun(warnings=found.notes)
-    first, other = measure_answers([StressAnswers(predictions=found.predictions, run=run)])
+    run = StressNotes(warnings=found.notes)
+    first, other = measure_answers([StressAnswers(predictions=found.predictions, notes=run)])
     assert first.unlike == ()
     assert len(other.unlike) == (said is not None)
     assert said is None or other.unlike[0].startswith(said)
@@ -324,11 +324,11 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     )  # fmt: skip
     assert (found.empty, found.unseen) == (("l",), ("l",))
     assert "l: changes no column that the model sees." in found.remarks()
-    run = read_run(tmp_path / "a.parquet")
+    run = read_notes(tmp_path / "a.parquet", StressNotes)
     assert run is not None
     assert (run.empty, run.unseen, run.text_columns) == (("l",), ("l",), ("premise", "hypothesis"))
     assert run.origins["no"] == found["no"].origin
-    (again,) = measure_answers(read_answers([tmp_path / "a.parquet"]))
+    (again,) = measure_answers(read_stress_answers([tmp_path / "a.parquet"]))
     assert again.to_dict() == found.to_dict()
     with pytest.raises(InputError, match="changes a text in hypothesis, which the model sees"):
         ie.stress(neutral, frame(), suite={"l": "length-mismatch"}, input_columns="hypothesis")
@@ -376,7 +376,7 @@ def test_rows_that_a_file_has_lost_are_no_texts_without_use(
     )
     for is_old, expected in ((False, said), (True, said_of_old)):
         path = edit(tmp_path / "a.parquet", is_old=is_old, keep=keep)
-        (found,) = measure_answers(read_answers([path]))
+        (found,) = measure_answers(read_stress_answers([path]))
         remarks = [each for each in found.remarks() if "made of" in each]
         assert len(remarks) == len(expected)
         assert all(map(str.startswith, remarks, expected))
@@ -392,7 +392,7 @@ def test_a_test_of_several_rows_of_an_item_may_lose_some(tmp_path: Path) -> None
     assert n > found["n"].n_items == 4
     last = pq.read_table(tmp_path / "a.parquet").num_rows - 1
     path = edit(tmp_path / "a.parquet", is_old=False, keep=lambda _, n: n != last)
-    (again,) = measure_answers(read_answers([path]))
+    (again,) = measure_answers(read_stress_answers([path]))
     said = f"n: made of 4 of 4 items; {n} rows were answered, and the file has {n - 1}, so it was "
     assert again.remarks()[0].startswith(said)
 
@@ -412,7 +412,7 @@ def test_texts_that_were_edited_are_told(
     path = tmp_path / "a.parquet"
     ie.stress(neutral, frame(), suite={"no": "negation"}, out=path, label_names=LABELS)
     paths = [path, edit(path, is_old=is_old, texts=texts)]
-    _, other = measure_answers(read_answers(paths))
+    _, other = measure_answers(read_stress_answers(paths))
     assert len(other.unlike) == (said is not None)
     assert said is None or other.unlike[0].startswith(said)
 
@@ -439,7 +439,7 @@ def test_columns_of_an_own_file_that_contradict_each_other_are_told(
         place = table.column_names.index(column)
         made = table.set_column(place, column, pa.array(values, kind))
         pq.write_table(made.replace_schema_metadata(table.schema.metadata), path)
-    (profile,) = measure_answers(read_answers([path]))
+    (profile,) = measure_answers(read_stress_answers([path]))
     assert len(profile.warnings) == len(said)
     assert all(part in line for part, line in zip(said, profile.warnings, strict=True))
     notes = read_logs([path]).notes  # as of any other table

@@ -17,8 +17,8 @@ import ietest_fast as ie
 from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.analyses.consistency.reading import need_wordings
 from ietest_fast.analyses.consistency.wordings import read_confidence
+from ietest_fast.answers.file import name_models
 from ietest_fast.answers.logs import ReadLogs, read_logs
-from ietest_fast.answers.metadata import name_models
 from ietest_fast.answers.readers.facts_beside import check_outcomes, say_ids_again
 from ietest_fast.answers.table import Predictions
 from ietest_fast.errors import IetestWarning, InputError
@@ -455,7 +455,7 @@ def test_answers_without_an_original_are_told(
         for i in range(6)
         for name in names
     ]
-    told = need_wordings(write(pd.DataFrame(rows), tmp_path / "l.csv")).run.warnings
+    told = need_wordings(write(pd.DataFrame(rows), tmp_path / "l.csv")).notes.warnings
     found = [note for note in told if "no version is called original" in note]
     assert len(found) == n
     assert all("(orig, p1, p2, ...)" in note for note in found)
@@ -947,7 +947,7 @@ def test_answers_that_are_not_the_likeliest_are_counted(
     tmp_path: Path, answers: str, n: int
 ) -> None:
     of_probabilities(SURE, list(answers)).write(path := tmp_path / "own.parquet")
-    for notes in (read_logs([path]).notes, need_wordings(path).run.warnings):
+    for notes in (read_logs([path]).notes, need_wordings(path).notes.warnings):
         said = [note for note in notes if "not the label with the largest" in note]
         assert len(said) == (n > 0)
         assert not n or f"in {n} of 4 rows" in said[0]

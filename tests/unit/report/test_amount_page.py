@@ -16,10 +16,10 @@ import pytest
 from ietest_fast.analyses.consistency.curves import note_amounts
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
-    ConsistencyRun,
-    write_wordings,
+    ConsistencyNotes,
 )
 from ietest_fast.answers import Predictions
+from ietest_fast.answers.file import write_answers
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
@@ -71,15 +71,15 @@ def make_answers(models: dict[str, float], *, seed: int = 0, length: int = 1) ->
         for place in range(5)
     ]
     table = pa.Table.from_pylist(rows)
-    run = ConsistencyRun(text_columns=("text",))
-    return ConsistencyAnswers(predictions=Predictions.from_table(table), run=run)
+    run = ConsistencyNotes(text_columns=("text",))
+    return ConsistencyAnswers(predictions=Predictions.from_table(table), notes=run)
 
 
 def write(folder: Path, name: str, models: dict[str, float], amounts: list[float]) -> Path:
     found = [make_answers(models)]
     if amounts:
         found = list(note_amounts(found, amounts, of="pretraining tokens"))
-    write_wordings(found[0], folder / f"{name}.parquet")
+    write_answers(found[0], folder / f"{name}.parquet")
     return folder / f"{name}.parquet"
 
 
@@ -151,7 +151,7 @@ def test_the_two_planes_are_told_apart(source: ConsistencySource) -> None:
 
 def test_percentages_are_shown_as_percentages(tmp_path: Path) -> None:
     (noted,) = note_amounts([make_answers({"a": 0.5, "b": 0.9})], [1, 0.07], in_percent=True)
-    write_wordings(noted, tmp_path / "x.parquet")
+    write_answers(noted, tmp_path / "x.parquet")
     (curve,) = read_consistency([tmp_path / "x.parquet"]).curves
     table = curve_table([curve], of_runs=False)
     assert [row[0] for row in table.rows] == ["7%", "100%"]
@@ -258,7 +258,7 @@ def test_a_page_of_long_texts_has_a_part_of_the_items(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     found = make_answers({"a": 0.7}, length=40)
-    write_wordings(found, tmp_path / "a.parquet")
+    write_answers(found, tmp_path / "a.parquet")
     source = read_consistency([tmp_path / "a.parquet"])
     whole = gather_wordings(source.profiles, ("text",))
     assert whole is not None

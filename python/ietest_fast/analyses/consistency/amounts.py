@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from annotated_types import Gt, Lt
+
+from ietest_fast.answers.file import Told
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,34 +24,21 @@ _NUMBER = re.compile(r"(\d+(?:\.\d+)?) ?([kmbgt%]?)", re.IGNORECASE)
 _SHOWN = (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3))
 
 
+Amount = Annotated[float, Gt(0), Lt(math.inf)]
+
+
 @dataclass(frozen=True, kw_only=True)
-class Amounts:
+class Amounts(Told):
     """How much data each classifier of a curve has seen."""
 
     name: str = ""
     """Of the curve, where there are several; empty otherwise."""
     of: str = AMOUNT
     """What there is an amount of, such as ``pretraining tokens``."""
-    by_model: Mapping[str, float]
+    by_model: dict[str, Amount]
     """By classifier, the amount: all different, and above 0."""
     in_percent: bool = False
     """Whether the amounts are shares that were written as percentages, and are shown so."""
-
-    @classmethod
-    def restore(cls, found: Mapping[str, Any]) -> Amounts:
-        """Return what :func:`dataclasses.asdict` has made of amounts, with its types checked."""
-        by_model = {str(name): float(amount) for name, amount in found["by_model"].items()}
-        if not all(0 < amount < math.inf for amount in by_model.values()):
-            raise ValueError("curves has an amount that is no number above 0")
-        in_percent = found["in_percent"]
-        if not isinstance(in_percent, bool):
-            raise TypeError(f"in_percent is {in_percent!r}, true or false expected")
-        return cls(
-            name=str(found["name"]),
-            of=str(found["of"]),
-            by_model=by_model,
-            in_percent=in_percent,
-        )
 
     def renamed(self, names: Mapping[str, str]) -> Amounts:
         """Return these of classifiers that have other names, by their old ones."""

@@ -87,7 +87,7 @@ def note_amounts(
     said = [_say_other_amounts(each, by_model, of) for each in answers]
     noted = _with_curve(answers, Amounts(of=of or AMOUNT, by_model=by_model, in_percent=in_percent))
     return tuple(
-        replace(each, run=replace(each.run, warnings=(*each.run.warnings, *own)))
+        replace(each, notes=replace(each.notes, warnings=(*each.notes.warnings, *own)))
         for each, own in zip(noted, said, strict=True)
     )
 
@@ -96,7 +96,7 @@ def _say_other_amounts(
     answers: ConsistencyAnswers, given: Mapping[str, float], of: str | None
 ) -> list[str]:
     """Say where a file has noted other amounts, or has a column of their name that says so."""
-    own = {name: n for curve in answers.run.curves for name, n in curve.by_model.items()}
+    own = {name: n for curve in answers.notes.curves for name, n in curve.by_model.items()}
     if of is not None and of in answers.predictions.extra_columns:
         with contextlib.suppress(InputError):
             own |= read_amounts_of(answers, of)
@@ -185,7 +185,7 @@ def _with_curve(
     curves: list[tuple[Amounts, ...]] = [(amounts,)]
     curves += [()] * (len(answers) - 1)
     return tuple(
-        replace(each, run=replace(each.run, curves=own))
+        replace(each, notes=replace(each.notes, curves=own))
         for each, own in zip(answers, curves, strict=True)
     )
 
@@ -268,7 +268,7 @@ def curves_of_answers(
     answers: Iterable[ConsistencyAnswers], profiles: Sequence[ConsistencyProfile], **options: Any
 ) -> tuple[ConsistencyCurve, ...]:
     """Return the curves that files speak of."""
-    amounts = [own for each in answers for own in each.run.curves]
+    amounts = [own for each in answers for own in each.notes.curves]
     return curves_of_profiles(amounts, profiles, **options)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.consistency.buckets import Buckets
-    from ietest_fast.analyses.consistency.file import ConsistencyRun
+    from ietest_fast.analyses.consistency.file import ConsistencyNotes
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Unparsed
 
@@ -134,7 +134,7 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
             *texts,
         ],
     )
-    runs = [own.run for own in found]
+    all_notes = [own.notes for own in found]
     return ConsistencyAnswers(
         predictions=Predictions(
             table=table,
@@ -142,16 +142,19 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
             dropped=_add(own.predictions.dropped for own in found),
             source=first.source,
         ),
-        run=replace(
-            runs[0],
+        notes=replace(
+            all_notes[0],
             n_empty={
-                name: None for run in runs for name, n in run.n_empty.items() if n is None or n > 0
+                name: None
+                for notes in all_notes
+                for name, n in notes.n_empty.items()
+                if n is None or n > 0
             },
             n_mixed={},
             n_wanted={
-                name: sum(run.n_wanted[name] for run in runs)
-                for name in runs[0].n_wanted
-                if all(name in run.n_wanted for run in runs)
+                name: sum(notes.n_wanted[name] for notes in all_notes)
+                for name in all_notes[0].n_wanted
+                if all(name in notes.n_wanted for notes in all_notes)
             },
             strata={},
             diversity=(),
@@ -160,7 +163,7 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
                 dict.fromkeys(
                     line
                     for name, own in parts.items()
-                    for line in (*own.run.warnings, *_say_lacking(name, own.run))
+                    for line in (*own.notes.warnings, *_say_lacking(name, own.notes))
                 )
             )
             + shared,
@@ -232,7 +235,7 @@ def _say_same_answers(tables: Mapping[str, pa.Table], *, keys: Sequence[str]) ->
 
 def _find_shared_texts(parts: Sequence[ConsistencyAnswers]) -> list[str]:
     """Return the columns of texts that all have, for their originals to be compared."""
-    first, *others = (find_answered_texts(own.predictions, own.run.text_columns) for own in parts)
+    first, *others = (find_answered_texts(own.predictions, own.notes.text_columns) for own in parts)
     for part, names in zip(parts[1:], others, strict=True):
         if first and len(names) == len(first) and not set(first) & set(names):
             raise InputError(
@@ -244,13 +247,13 @@ def _find_shared_texts(parts: Sequence[ConsistencyAnswers]) -> list[str]:
     return [name for name in first if all(name in own for own in others)]
 
 
-def _say_lacking(source: str, run: ConsistencyRun) -> list[str]:
+def _say_lacking(source: str, notes: ConsistencyNotes) -> list[str]:
     """Say how many items a source lacks, of each classifier."""
     said = []
     for counts, one, many in (
-        (run.n_empty, "item has no row that can be used", "items have no row that can be used"),
+        (notes.n_empty, "item has no row that can be used", "items have no row that can be used"),
         (
-            run.n_mixed,
+            notes.n_mixed,
             "item was left out, because its wordings have different gold labels",
             "items were left out, because their wordings have different gold labels",
         ),

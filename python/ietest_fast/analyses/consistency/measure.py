@@ -77,15 +77,15 @@ def weigh_by_test_sets(
             raise InputError(str(error), path=own.source) from error
     found = []
     for each in answers:
-        mine, notes = {}, dict.fromkeys(each.run.warnings)
+        mine, notes = {}, dict.fromkeys(each.notes.warnings)
         for group in each.predictions.groups:
             name = name_group(group)
             mine[name] = strata[name]
             own = each.predictions.select(**group) if group else each.predictions
-            texts = find_answered_texts(own, each.run.text_columns)
+            texts = find_answered_texts(own, each.notes.text_columns)
             said = compare_with_test_set(own, full_of[name], text_columns=texts)
             notes |= dict.fromkeys(said)
-        found.append(replace(each, run=replace(each.run, strata=mine, warnings=tuple(notes))))
+        found.append(replace(each, notes=replace(each.notes, strata=mine, warnings=tuple(notes))))
     return tuple(found)
 
 
@@ -108,8 +108,8 @@ def measure_wordings(
                     replace(each, predictions=mine),
                     group,
                     is_named=is_named,
-                    clusters=clusters or each.run.clusters,
-                    subset=subset or each.run.subset,
+                    clusters=clusters or each.notes.clusters,
+                    subset=subset or each.notes.subset,
                     confidence_level=confidence_level,
                     options=options,
                 )
@@ -127,13 +127,13 @@ def _measure_one(
     confidence_level: float,
     options: dict[str, Any],
 ) -> ConsistencyProfile:
-    predictions, run = answers.predictions, answers.run
+    predictions, notes = answers.predictions, answers.notes
     wordings = find_wordings(predictions, cluster=clusters)
-    texts = find_answered_texts(predictions, run.text_columns)
+    texts = find_answered_texts(predictions, notes.text_columns)
     try:
         counts = wordings.count()
         result = wordings.measure(confidence_level=confidence_level, **options)
-        strata = run.strata.get(name_group(group))
+        strata = notes.strata.get(name_group(group))
         corrected = None
         if strata is not None:
             with warnings.catch_warnings():
@@ -172,11 +172,11 @@ def _measure_one(
         subsets=subsets,
         diversity=diversity,
         partial=partial,
-        n_mixed=run.n_mixed.get(name_group(group), 0),
-        n_empty=run.n_empty.get(name_group(group), 0),
-        n_wanted=run.n_wanted.get(name_group(group)),
+        n_mixed=notes.n_mixed.get(name_group(group), 0),
+        n_empty=notes.n_empty.get(name_group(group), 0),
+        n_wanted=notes.n_wanted.get(name_group(group)),
         predictions=predictions,
-        warnings=(*run.warnings, *wordings.remarks, *say_equal_texts(predictions, texts)),
+        warnings=(*notes.warnings, *wordings.remarks, *say_equal_texts(predictions, texts)),
         text_columns=texts,
     )
 

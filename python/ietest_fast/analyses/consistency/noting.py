@@ -54,7 +54,7 @@ def note_partial_input(
     table = predictions.table
     for column in (COLUMN, CORRECT):
         if column in table.column_names:
-            if answers.run.partial_input is None:
+            if answers.notes.partial_input is None:
                 raise InputError(
                     "is there already; rename it", path=predictions.source, column=column
                 )
@@ -71,10 +71,10 @@ def note_partial_input(
     return replace(
         answers,
         predictions=replace(predictions, table=table),
-        run=replace(
-            answers.run,
+        notes=replace(
+            answers.notes,
             partial_input=name,
-            warnings=tuple(dict.fromkeys((*answers.run.warnings, *notes))),
+            warnings=tuple(dict.fromkeys((*answers.notes.warnings, *notes))),
         ),
     )
 
@@ -89,7 +89,7 @@ def _check_facts(answers: ConsistencyAnswers, partial: Predictions) -> tuple[str
         keys=("item",),
     )
     has_labels = [each.check_labels("gold", "the gold label") for each in (originals, shared)]
-    names = (*answers.run.text_columns, *ABDUCTIVE, *DEFEASIBLE, *TEXT_COLUMNS)
+    names = (*answers.notes.text_columns, *ABDUCTIVE, *DEFEASIBLE, *TEXT_COLUMNS)
     shared.check_texts(tuple(dict.fromkeys(names)))
     notes = []
     if shared.are_equal_answers():
@@ -182,11 +182,11 @@ def note_diversity(
     n_threads: int | None = None,
 ) -> ConsistencyAnswers:
     """Measure the diversity of the paraphrases that were answered, in columns of the table."""
-    predictions, run = answers.predictions, answers.run
+    predictions, notes = answers.predictions, answers.notes
     check_measures(measures)
     check_groups(n_groups)
     table = predictions.table
-    if run.diversity:  # measured before
+    if notes.diversity:  # measured before
         table = table.drop_columns([name for name in MEASURES if name in table.column_names])
     texts = tuple(columns) if columns is not None else _find_texts(answers)
     originals, paraphrases = _match_originals(predictions)
@@ -218,8 +218,8 @@ def note_diversity(
     return replace(
         answers,
         predictions=replace(predictions, table=table),
-        run=replace(
-            run,
+        notes=replace(
+            notes,
             diversity=tuple(dict.fromkeys(measures)),
             diversity_groups=n_groups,
             diversity_texts=tuple(pairs),
@@ -229,11 +229,11 @@ def note_diversity(
 
 def check_diversity(answers: ConsistencyAnswers) -> None:
     """Refuse measures of words that are not those of the texts beside them in a file."""
-    predictions, run = answers.predictions, answers.run
+    predictions, notes = answers.predictions, answers.notes
     table = predictions.table
-    texts = [name for name in run.diversity_texts if name in table.column_names]
+    texts = [name for name in notes.diversity_texts if name in table.column_names]
     originals, paraphrases = _match_originals(predictions)
-    if not run.diversity or not texts or not len(paraphrases):
+    if not notes.diversity or not texts or not len(paraphrases):
         return
     pairs = pair_texts(
         table, texts, originals, paraphrases, all_columns=True, source=predictions.source
@@ -258,7 +258,7 @@ def check_diversity(answers: ConsistencyAnswers) -> None:
 def _find_texts(answers: ConsistencyAnswers) -> tuple[str, ...]:
     """Return the columns of texts: as the file says, or by their names."""
     predictions = answers.predictions
-    found = find_answered_texts(predictions, answers.run.text_columns)
+    found = find_answered_texts(predictions, answers.notes.text_columns)
     if not found:
         raise InputError(
             "holds no texts under a known name (premise and hypothesis, sentence1 and sentence2, "

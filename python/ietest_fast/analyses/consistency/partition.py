@@ -403,8 +403,8 @@ def part_by_partial_input(
     **options: Any,
 ) -> ConsistencyPartial | None:
     """Measure consistency on items that a part of the input decides, and on the others."""
-    predictions, run = answers.predictions, answers.run
-    if run.partial_input is None:
+    predictions, notes = answers.predictions, answers.notes
+    if notes.partial_input is None:
         return None
     table = predictions.table
     for column in (COLUMN, CORRECT):
@@ -425,7 +425,7 @@ def part_by_partial_input(
     )
     if not subsets.parts:
         raise InputError(
-            f"{run.partial_input} was asked no item that has paraphrases", path=predictions.source
+            f"{notes.partial_input} was asked no item that has paraphrases", path=predictions.source
         )
     own = np.array([values[name] for name in counts.names.tolist()], dtype=object)
     corrected: dict[str, CorrectedResult | None] = {}
@@ -434,7 +434,7 @@ def part_by_partial_input(
             mask = np.asarray(own == name, dtype=np.bool_)
             corrected[name] = _correct(counts.take(mask), strata, confidence_level)
     return ConsistencyPartial(
-        name=run.partial_input,
+        name=notes.partial_input,
         subsets=subsets,
         own={name: _measure_own(predictions, name, counts) for name in subsets.parts},
         corrected=corrected,
@@ -580,12 +580,12 @@ def part_by_diversity(
     **options: Any,
 ) -> ConsistencyDiversity | None:
     """Measure consistency by groups of items with about equally diverse paraphrases."""
-    predictions, run = answers.predictions, answers.run
-    if not run.diversity:
+    predictions, notes = answers.predictions, answers.notes
+    if not notes.diversity:
         return None
     table = predictions.table
     measures = [name for name in MEASURES if name in table.column_names]
-    missing = [name for name in run.diversity if name not in measures]
+    missing = [name for name in notes.diversity if name not in measures]
     if missing:
         raise InputError(
             "is not in the file, which says that diversity was measured",
@@ -604,7 +604,7 @@ def part_by_diversity(
         known, _ = read_values(predictions, subset)
         lines += [(name, is_measured & (known == name)) for name in sorted({*known[is_measured]})]
     return ConsistencyDiversity(
-        texts=run.diversity_texts,
+        texts=notes.diversity_texts,
         column=subset,
         means=tuple(
             MeanDiversity(
@@ -620,11 +620,11 @@ def part_by_diversity(
                 measure,
                 _means_of(values[measure], bucket, ~is_original, len(counts)),
                 counts,
-                n_groups=run.diversity_groups,
+                n_groups=notes.diversity_groups,
                 confidence_level=confidence_level,
                 **options,
             )
-            for measure in run.diversity
+            for measure in notes.diversity
         ),
         n_without_original=int((~is_original & ~is_measured).sum()),
     )

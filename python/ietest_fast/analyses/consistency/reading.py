@@ -12,13 +12,12 @@ import pyarrow.compute as pc
 from ietest_fast.analyses.consistency.buckets import find_mixed
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
-    ConsistencyRun,
-    read_consistency_run,
+    ConsistencyNotes,
 )
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu
 from ietest_fast.analyses.consistency.profile import name_group
+from ietest_fast.answers.file import name_models, plain_name, read_notes, refuse_logic
 from ietest_fast.answers.labels import say_known_numbers, with_known_answers
-from ietest_fast.answers.metadata import name_models, plain_name, refuse_logic
 from ietest_fast.answers.schema import is_predictions, say_unlikely
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.answers.versions import number_names
@@ -42,18 +41,18 @@ def read_wordings(
     refuse_logic(path)
     is_scored = by_outcomes or threshold is not None
     kind = paranlu_kind(path)
-    run = None if kind is not None else read_consistency_run(path)
-    if is_scored and (kind is not None or run is not None):
+    notes = None if kind is not None else read_notes(path, ConsistencyNotes)
+    if is_scored and (kind is not None or notes is not None):
         raise InputError(
             "says itself which answers are right; leave out --threshold and --correct-columns, "
             "which are for tables of scores",
             path=path,
         )
     if kind is not None:
-        return ConsistencyAnswers(predictions=read_paranlu(path), run=ConsistencyRun())
-    if run is not None:
+        return ConsistencyAnswers(predictions=read_paranlu(path), notes=ConsistencyNotes())
+    if notes is not None:
         own = Predictions.read(path)
-        return ConsistencyAnswers(predictions=own, run=_warned(run, own))
+        return ConsistencyAnswers(predictions=own, notes=_warned(notes, own))
     try:
         with open_batches(path) as batches:
             is_long = is_predictions(batches.schema)
@@ -82,7 +81,7 @@ def _read_scored(path: Path, threshold: float | None) -> ConsistencyAnswers:
     known = as_answers(Predictions.from_table(table, source=str(path)))
     said = [*lost]
     said += [] if threshold is None else say_threshold([table["correct"]], threshold)
-    return replace(known, run=replace(known.run, warnings=(*known.run.warnings, *said)))
+    return replace(known, notes=replace(known.notes, warnings=(*known.notes.warnings, *said)))
 
 
 def need_wordings(path: str | Path) -> ConsistencyAnswers:
@@ -104,8 +103,8 @@ def as_answers(predictions: Predictions) -> ConsistencyAnswers:
     said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)
     said += (*say_known_numbers(predictions), *_note_missing(known), *_say_no_original(known))
-    run = ConsistencyRun(warnings=said)
-    return ConsistencyAnswers(predictions=known, run=_warned(run, known))
+    notes = ConsistencyNotes(warnings=said)
+    return ConsistencyAnswers(predictions=known, notes=_warned(notes, known))
 
 
 def _say_no_original(predictions: Predictions) -> tuple[str, ...]:
@@ -120,13 +119,13 @@ def _say_no_original(predictions: Predictions) -> tuple[str, ...]:
     return (note,)
 
 
-def _warned(run: ConsistencyRun, predictions: Predictions) -> ConsistencyRun:
+def _warned(notes: ConsistencyNotes, predictions: Predictions) -> ConsistencyNotes:
     """Add what there is to say about probabilities beside answers, once."""
-    names, said = predictions.label_names, dict.fromkeys(run.warnings)
+    names, said = predictions.label_names, dict.fromkeys(notes.warnings)
     for group in predictions.groups:
         own = predictions.select(**group) if group else predictions
         said |= dict.fromkeys(say_unlikely(own.table, names, predictions.source))
-    return replace(run, warnings=tuple(said))
+    return replace(notes, warnings=tuple(said))
 
 
 def holds_paraphrases(path: Path) -> bool:
@@ -169,8 +168,8 @@ def name_answers(
     for each, predictions, curve in zip(answers, named, curves, strict=True):
         before = map(name_group, each.predictions.groups)
         after = map(name_group, predictions.groups)
-        run = each.run.renamed(dict(zip(before, after, strict=True)), curve=curve)
-        found.append(ConsistencyAnswers(predictions=predictions, run=run))
+        notes = each.notes.renamed(dict(zip(before, after, strict=True)), curve=curve)
+        found.append(ConsistencyAnswers(predictions=predictions, notes=notes))
     return tuple(found)
 
 
@@ -185,18 +184,18 @@ def join_answers(answers: Sequence[ConsistencyAnswers]) -> ConsistencyAnswers:
             "for each",
             path=answers[-1].predictions.source,
         )
-    runs = [each.run for each in answers]
-    first = runs[0]
+    all_notes = [each.notes for each in answers]
+    first = all_notes[0]
     return ConsistencyAnswers(
         predictions=Predictions.concat([each.predictions for each in answers]),
-        run=replace(
+        notes=replace(
             first,
-            strata={name: counts for run in runs for name, counts in run.strata.items()},
-            n_empty={name: n for run in runs for name, n in run.n_empty.items()},
-            n_mixed={name: n for run in runs for name, n in run.n_mixed.items()},
-            n_wanted={name: n for run in runs for name, n in run.n_wanted.items()},
-            warnings=tuple(dict.fromkeys(line for run in runs for line in run.warnings)),
-            curves=tuple(own for run in runs for own in run.curves),
+            strata={name: counts for notes in all_notes for name, counts in notes.strata.items()},
+            n_empty={name: n for notes in all_notes for name, n in notes.n_empty.items()},
+            n_mixed={name: n for notes in all_notes for name, n in notes.n_mixed.items()},
+            n_wanted={name: n for notes in all_notes for name, n in notes.n_wanted.items()},
+            warnings=tuple(dict.fromkeys(line for notes in all_notes for line in notes.warnings)),
+            curves=tuple(own for notes in all_notes for own in notes.curves),
         ),
     )
 
@@ -206,7 +205,7 @@ def without_mixed(answers: ConsistencyAnswers) -> ConsistencyAnswers:
     predictions = answers.predictions
     if "gold" not in predictions.columns:
         return answers
-    parts, n_mixed = [], dict(answers.run.n_mixed)
+    parts, n_mixed = [], dict(answers.notes.n_mixed)
     for group in predictions.groups:
         own = predictions.select(**group) if group else predictions
         table = own.table
@@ -223,5 +222,5 @@ def without_mixed(answers: ConsistencyAnswers) -> ConsistencyAnswers:
         parts.append(own.keep(~mixed))
     return ConsistencyAnswers(
         predictions=parts[0] if len(parts) == 1 else Predictions.concat(parts),
-        run=replace(answers.run, n_mixed=n_mixed),
+        notes=replace(answers.notes, n_mixed=n_mixed),
     )

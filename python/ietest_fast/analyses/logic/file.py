@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +11,15 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.consistency.buckets import rank_within
 from ietest_fast.analyses.logic.rules import RULES
-from ietest_fast.answers.metadata import (
+from ietest_fast.answers.file import (
     LOGIC,
     LOGIC_COLUMNS,
+    NotedAnswers,
+    Notes,
+    Told,
     holds_logic,
-    name_models,
-    read_run_of,
-    write_with_run,
+    read_answers,
+    write_answers,
 )
 from ietest_fast.answers.schema import GROUPS, plain_type
 from ietest_fast.answers.table import ORIGINAL, Predictions
@@ -380,91 +382,56 @@ def _check(
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleOrigin:
+class RuleOrigin(Told):
     """What the instances of a rule were found among."""
 
     n_items: int = 0
     """Labelled pairs of which candidates were made."""
     n_candidates: int = 0
     """Candidates: instances to which the rule applies if the classifier says so."""
-    left_out: Mapping[str, int] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
     """What is not among them, by reason."""
     reason: str | None = None
     """Why the labels do not allow to ask for it; None if they do."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogicRun:
-    """How answers to the suite came about."""
+class LogicNotes(Notes):
+    """How answers to the suite came about; without `clusters` the premise tells sources apart."""
 
-    rules: Mapping[str, RuleOrigin]
+    kind = LOGIC
+    what = "answers to the suite logic (ietest-fast stress --suite logic --out)"
+
+    rules: dict[str, RuleOrigin]
     """By rule, what its instances were found among."""
-    options: Mapping[str, int]
+    options: dict[str, int]
     """How candidates were found."""
-    text_columns: tuple[str, ...]
-    """Names of the columns of premises and of hypotheses."""
-    clusters: str | None = None
-    """The column that tells sources apart; None: the premise."""
-    warnings: tuple[str, ...] = ()
-    """Whole sentences about how the answers came about."""
-    backend: str = ""
-    identity: dict[str, str] | None = None
-    """Of the evaluation; see :class:`~ietest_fast.answers.Evaluation`."""
     n_rows: int = 0
     """Rows of the table that was written."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LogicAnswers:
-    """Answers to the questions of all rules, and how they came about."""
-
-    predictions: Predictions
-    """The long table: the labelled pairs (the version ``original``), and for each rule a version
-    with the questions of the instances to which it applies. Its further columns are ``instance``
-    (number of the instance), ``part`` (``antecedent``, ``consequent`` or ``control``), ``expected``
-    (what the rule asks for), ``unit`` (number of the source) and the texts. ``correct`` says
-    whether the answer is the one expected, and of control questions, whether it is another."""
-    run: LogicRun
-    """How they came about."""
+LogicAnswers = NotedAnswers[LogicNotes]
+"""The long table has the labelled pairs (the version ``original``), and for each rule a version
+with the questions of the instances to which it applies. Its further columns are ``instance``
+(number of the instance), ``part`` (``antecedent``, ``consequent`` or ``control``), ``expected``
+(what the rule asks for), ``unit`` (number of the source) and the texts. ``correct`` says whether
+the answer is the one expected, and of control questions, whether it is another."""
 
 
 def write_logic(answers: LogicAnswers, path: Path) -> None:
-    """Write answers to a Parquet file, whole or not at all."""
-    run = replace(answers.run, n_rows=answers.predictions.table.num_rows)
-    write_with_run(answers.predictions, path, LOGIC, run)
+    """Write answers to a Parquet file, with the number of its rows."""
+    notes = replace(answers.notes, n_rows=answers.predictions.table.num_rows)
+    write_answers(replace(answers, notes=notes), path)
 
 
 def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
-    """Read files of answers to the suite, each of one model or several.
-
-    Of several files each is a model, called as the file, unless it has a column ``model``.
-    """
-    runs = []
+    """Read files of answers to the suite, and check that they still say what was asked."""
     for path in paths:
-        run = read_logic_run(path)
-        if run is None:
-            raise InputError(
-                "holds no answers to the suite logic (ietest-fast stress --suite logic --out)",
-                path=path,
-            )
-        runs.append(run)
-    parts = name_models([Predictions.read(path) for path in paths], paths)
-    answers = tuple(
-        LogicAnswers(predictions=part, run=run) for part, run in zip(parts, runs, strict=True)
-    )
-    for part, run in zip(parts, runs, strict=True):
-        check_answers(part, rules=run.rules, text_columns=run.text_columns, n_rows=run.n_rows)
-    return answers
-
-
-def read_logic_run(path: Path) -> LogicRun | None:
-    """Return how the answers of a file came about; None if it is none of the suite."""
-    return read_run_of(path, LOGIC, _restore) if holds_logic(path) else None
-
-
-def _restore(found: dict[str, Any]) -> LogicRun:
-    told: dict[str, Any] = {
-        name: tuple(map(str, found[name])) for name in ("text_columns", "warnings")
-    }
-    rules = {str(name): RuleOrigin(**value) for name, value in found["rules"].items()}
-    return LogicRun(**{**found, **told, "rules": rules, "n_rows": int(found["n_rows"])})
+        holds_logic(path)  # or has lost what tells how they came about
+    found = read_answers(paths, LogicNotes)
+    for each in found:
+        told = each.notes
+        check_answers(
+            each.predictions, rules=told.rules, text_columns=told.text_columns, n_rows=told.n_rows
+        )
+    return tuple(found)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.analyses.logic.file import LogicAnswers, LogicRun, RuleOrigin
+    from ietest_fast.analyses.logic.file import LogicAnswers, LogicNotes, RuleOrigin
     from ietest_fast.analyses.logic.rules import Rule
     from ietest_fast.analyses.logic.score import StructuralScore
     from ietest_fast.answers.table import Predictions
@@ -126,7 +126,7 @@ class LogicProfile(Result):
     """Of informedness in their place."""
     predictions: Predictions
     """The long table of the classifier's answers."""
-    run: LogicRun
+    notes: LogicNotes
     """How they came about."""
     unlike: tuple[str, ...] = ()
     """Whole sentences about what makes it hard to compare with the first of several classifiers."""
@@ -158,10 +158,10 @@ class LogicProfile(Result):
             "used_weights": dict(self.used_weights),
             "score": self.score.to_dict(),
             "informed_score": self.informed_score.to_dict(),
-            "options": dict(self.run.options),
-            "clusters": self.run.clusters,
+            "options": dict(self.notes.options),
+            "clusters": self.notes.clusters,
             "dropped": dict(self.predictions.dropped),
-            "warnings": list(self.run.warnings),
+            "warnings": list(self.notes.warnings),
             "unlike": list(self.unlike),
         }
 
@@ -182,7 +182,7 @@ class LogicProfile(Result):
     def remarks(self) -> list[str]:
         """Return the weights, what the score lacks, and what was not asked or left out."""
         said = [f"{each}." for each in list_dropped(self.predictions.dropped, "left out")]
-        said += self.run.warnings
+        said += self.notes.warnings
         said += [self._say_weights(), *self._say_undefined()]
         said += [_say_both_ways(each) for each in self.results if each.is_kept is not None]
         none, bare = [], []
@@ -315,7 +315,7 @@ def measure_logic(
             several = len(answers) > 1 or len(each.predictions.groups) > 1
             found = _profile(
                 mine,
-                each.run,
+                each.notes,
                 group=group if several else {},
                 weights=chosen,
                 leave_out_undefined=leave_out_undefined,
@@ -328,7 +328,7 @@ def measure_logic(
 
 def _profile(
     predictions: Predictions,
-    run: LogicRun,
+    notes: LogicNotes,
     *,
     group: dict[str, Any],
     weights: Mapping[str, float] | None,
@@ -349,9 +349,9 @@ def _profile(
     results = tuple(
         RuleResult(
             rule=rule,
-            origin=run.rules[name],
+            origin=notes.rules[name],
             measured=None
-            if run.rules[name].reason is not None
+            if notes.rules[name].reason is not None
             else measure_informedness(
                 (own := outcomes.get(name, _NOTHING)).holds,
                 own.units,
@@ -361,7 +361,7 @@ def _profile(
             ),
         )
         for name, rule in RULES.items()
-        if name in run.rules
+        if name in notes.rules
     )
     asked = [each.name for each in results if each.measured is not None]
     chosen = dict(default_weights(asked) if weights is None else weights)
@@ -380,7 +380,7 @@ def _profile(
         score=scores[0],
         informed_score=scores[1],
         predictions=predictions,
-        run=run,
+        notes=notes,
     )
 
 
@@ -425,10 +425,10 @@ def _say_unlike(first: LogicProfile, other: LogicProfile) -> list[str]:
     said = []
     for each in (first, other):
         originals = each.predictions.select(version=ORIGINAL).table
-        said.append({name: originals[name].to_pylist() for name in each.run.text_columns})
+        said.append({name: originals[name].to_pylist() for name in each.notes.text_columns})
     if list(said[0].values()) != list(said[1].values()):
         return [f"{other.name} has answered other pairs than {first.name}: do not compare them."]
-    if first.run.options != other.run.options or first.run.clusters != other.run.clusters:
+    if first.notes.options != other.notes.options or first.notes.clusters != other.notes.clusters:
         return [f"{other.name}: instances were not found as for {first.name}."]
     if first.label_names != other.label_names:
         return [

@@ -19,7 +19,7 @@ from ietest_fast.analyses.logic.file import (
     CONSEQUENT,
     CONTROL,
     LogicAnswers,
-    LogicRun,
+    LogicNotes,
     RuleOrigin,
 )
 from ietest_fast.analyses.logic.rules import RULES, find_classes, say_unsaid
@@ -342,7 +342,7 @@ def run_logic(
             classes=classes,
             text_columns=corpus.text_columns,
         ),
-        run=LogicRun(
+        notes=LogicNotes(
             rules=origins,
             options=asdict(options),
             text_columns=corpus.text_columns,
@@ -462,7 +462,7 @@ def write_questions(answers: LogicAnswers, folder: Path) -> None:
     import pyarrow.parquet as pq
 
     table = answers.predictions.table
-    texts = answers.run.text_columns
+    texts = answers.notes.text_columns
     versions = table["version"].cast(pa.string())
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = name_temporary(folder)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.answers.file import Told
 from ietest_fast.errors import InputError
 from ietest_fast.lexicon.words import FUNCTION_WORDS
 from ietest_fast.plurals import say_count
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StressOrigin:
+class StressOrigin(Told):
     """Where the rows of a test come from."""
 
     identity: str

@@ -25,7 +25,7 @@ from ietest_fast.analyses.stress.profile import (
     read_times,
 )
 from ietest_fast.answers.asking import say_unparsed
-from ietest_fast.answers.metadata import name_models, read_run_of, write_with_run
+from ietest_fast.answers.file import NotedAnswers, Notes, read_answers
 from ietest_fast.answers.readers.tables import list_versions
 from ietest_fast.answers.schema import CHANGED
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
@@ -47,31 +47,21 @@ if TYPE_CHECKING:
     from ietest_fast.answers.asking import Evaluation
 
 
-KEY = b"ietest_fast.stress"
-"""What the metadata of a file of answers to stress tests stand under."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class StressRun:
+class StressNotes(Notes):
     """How answers to stress tests came about."""
+
+    kind = "stress"
+    what = "answers to stress tests (ietest-fast stress --out)"
 
     group_by: str | None = None
     """The column by which accuracies are parted; None: none."""
-    clusters: str | None = None
-    """The column whose equal values belong together; None: none."""
     empty: tuple[str, ...] = ()
     """Tests that changed no text that the model sees."""
     unseen: tuple[str, ...] = ()
     """Of these, tests that changed texts that it does not see."""
-    origins: Mapping[str, StressOrigin] = field(default_factory=dict)
+    origins: dict[str, StressOrigin] = field(default_factory=dict)
     """By test, what it is made of."""
-    text_columns: tuple[str, ...] = ()
-    """Names of the columns of texts."""
-    warnings: tuple[str, ...] = ()
-    """Whole sentences about how the answers came about."""
-    backend: str = ""
-    identity: dict[str, str] | None = None
-    """Of the evaluation; see :class:`~ietest_fast.answers.Evaluation`."""
 
     @classmethod
     def of(
@@ -83,7 +73,7 @@ class StressRun:
         clusters: str | None,
         text_columns: Sequence[str],
         warnings: Sequence[str] = (),
-    ) -> StressRun:
+    ) -> StressNotes:
         """Describe answers to a suite; `warnings` are further ones."""
         warned = () if answers.warning is None else (answers.warning,)
         return cls(
@@ -110,63 +100,21 @@ def _count_answered(origin: StressOrigin, answers: Predictions, name: str) -> St
     return replace(origin, n_made=len(own.items), n_rows=len(own))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class StressAnswers:
-    """Answers to stress tests, and how they came about."""
-
-    predictions: Predictions
-    """The long table."""
-    run: StressRun
-    """How they came about."""
+StressAnswers = NotedAnswers[StressNotes]
 
 
-def write_answers(predictions: Predictions, path: Path, run: StressRun) -> None:
-    """Write answers to a Parquet file, whole or not at all.
+def read_stress_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
+    """Read files of answers to stress tests.
 
-    :meth:`~ietest_fast.answers.Predictions.read` reads it as any file of predictions.
+    Columns that disagree about what was reworded are warned of, as in any other table of answers.
     """
-    write_with_run(predictions, path, KEY, run)
-
-
-def read_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
-    """Read files of answers to stress tests, each of one model or several.
-
-    Of several files each is a model, called as the file, unless it has a column ``model``. Columns
-    that disagree about what was reworded are warned of, as in any other table of answers.
-    """
-    runs = [read_run(path) for path in paths]
-    parts = [Predictions.read(path) for path in paths]
-    found: list[StressAnswers] = []
-    for run, part, path in zip(runs, name_models(parts, paths), paths, strict=True):
-        if run is None:
-            raise InputError(
-                "holds no answers to stress tests (ietest-fast stress --out)", path=path
-            )
-        said = [note for log in list_versions(part, path, is_own=True) for note in log.notes]
-        told = replace(run, warnings=tuple(dict.fromkeys((*run.warnings, *said))))
-        found.append(StressAnswers(predictions=part, run=told))
+    found = []
+    for answers, path in zip(read_answers(paths, StressNotes), paths, strict=True):
+        versions = list_versions(answers.predictions, path, is_own=True)
+        said = (*answers.notes.warnings, *(note for log in versions for note in log.notes))
+        notes = replace(answers.notes, warnings=tuple(dict.fromkeys(said)))
+        found.append(replace(answers, notes=notes))
     return tuple(found)
-
-
-def read_run(path: Path) -> StressRun | None:
-    """Return how the answers of a file came about; None if it is no file of stress tests.
-
-    Raises
-    ------
-    InputError
-        If what it says of itself is damaged.
-    """
-    return read_run_of(path, KEY, _restore)
-
-
-def _restore(found: dict[str, Any]) -> StressRun:
-    told: dict[str, Any] = {
-        name: tuple(map(str, found[name]))
-        for name in ("empty", "unseen", "text_columns", "warnings")
-        if name == "empty" or name in found
-    }
-    origins = {str(name): StressOrigin(**value) for name, value in found.get("origins", {}).items()}
-    return StressRun(**{**found, **told, "origins": origins})
 
 
 NEUTRAL = "neutral"
@@ -306,34 +254,36 @@ def measure_answers(
     """Measure the answers of files, each as it says of itself."""
     profiles: list[StressProfile] = []
     for each in answers:
-        run, first = each.run, answers[0].run
+        notes, first = each.notes, answers[0].notes
         found = measure_stress(
             each.predictions,
-            group_by=group_by or run.group_by,
-            clusters=clusters or run.clusters,
-            empty=run.empty,
-            unseen=run.unseen,
-            origins=run.origins,
-            warnings=list(dict.fromkeys((*run.warnings, *say_unparsed(each.predictions)))),
+            group_by=group_by or notes.group_by,
+            clusters=clusters or notes.clusters,
+            empty=notes.empty,
+            unseen=notes.unseen,
+            origins=notes.origins,
+            warnings=list(dict.fromkeys((*notes.warnings, *say_unparsed(each.predictions)))),
             named=len(answers) > 1,
             alpha=alpha,
             **options,
         )
         for profile in found:
-            said = _say_unlike(profiles[0], profile, (first, run)) if profiles else ()
+            said = _say_unlike(profiles[0], profile, (first, notes)) if profiles else ()
             profiles.append(replace(profile, unlike=tuple(said)))
     return tuple(profiles)
 
 
 def _say_unlike(
-    first: StressProfile, other: StressProfile, runs: tuple[StressRun, StressRun]
+    first: StressProfile, other: StressProfile, all_notes: tuple[StressNotes, StressNotes]
 ) -> list[str]:
     """Say what makes the numbers of two classifiers differ beside the classifiers.
 
     Without columns of texts, items and transformations alone are compared, where they are known.
     """
     both = first.predictions, other.predictions
-    found = [_find_texts(each, run.text_columns) for each, run in zip(both, runs, strict=True)]
+    found = [
+        _find_texts(each, notes.text_columns) for each, notes in zip(both, all_notes, strict=True)
+    ]
     columns = found if len(found[0]) == len(found[1]) else [(), ()]
     one, two = (
         _list_texts(each, ORIGINAL, names) for each, names in zip(both, columns, strict=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.answers.metadata import plain_name
+from ietest_fast.answers.file import plain_name
 from ietest_fast.answers.readers.base import (
     CHAT_TEMPLATE,
     Answers,

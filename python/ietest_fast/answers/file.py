@@ -1,13 +1,13 @@
-"""What files of answers say of themselves: how the answers came about, beside the table."""
+"""Files of answers: the table, and beside it what is known of how the answers came about."""
 
 from __future__ import annotations
 
 import filecmp
 import json
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +19,7 @@ from ietest_fast.answers.schema import (
     check_gold_of_models,
     plain_type,
 )
+from ietest_fast.answers.table import Predictions
 from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.formats import open_parquet
 from ietest_fast.corpus.labels import answer_key
@@ -26,57 +27,140 @@ from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.files import open_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ietest_fast.answers.table import Predictions
+    from collections.abc import Sequence
 
 
-T = TypeVar("T")
-
-LOGIC = b"ietest_fast.logic"
-"""What the metadata of a file of answers to the suite logic stand under."""
+LOGIC = "logic"
+"""The kind of notes of answers to the suite logic."""
 LOGIC_COLUMNS = ("instance", "part", "expected", "unit")
 """What its table has beside the columns of predictions and the texts."""
 
 _ENDINGS = (".gz", ".zst", ".bz2", ".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 
-def write_with_run(predictions: Predictions, path: Path, key: bytes, run: Any) -> None:
-    """Write predictions to a Parquet file, whole or not at all, with what is known of them."""
+FORMAT = 1
+"""Of what stands beside the table."""
+
+_STRICT = {"strict": True, "extra": "forbid"}
+
+
+class Told:
+    """What a file says in JSON: dataclasses whose fields are checked, and have no others beside."""
+
+    # Of pydantic, whose import takes longer than most commands, and which only reading needs.
+    __pydantic_config__: ClassVar[dict[str, Any]] = _STRICT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notes(Told):
+    """How answers came about."""
+
+    kind: ClassVar[str]
+    """What the metadata of a file stand under, behind ``ietest_fast.``."""
+    what: ClassVar[str]
+    """What the file holds, and the command that writes it."""
+
+    clusters: str | None = None
+    """The column whose equal values belong together; None: none."""
+    text_columns: tuple[str, ...] = ()
+    """Names of the columns of texts."""
+    warnings: tuple[str, ...] = ()
+    """Whole sentences about how the answers came about."""
+    backend: str = ""
+    """What ran the model."""
+    identity: dict[str, str] | None = None
+    """Of the evaluation; see :class:`~ietest_fast.answers.Evaluation`."""
+
+
+N = TypeVar("N", bound=Notes)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NotedAnswers(Generic[N]):
+    """Answers to versions of items, and how they came about."""
+
+    predictions: Predictions
+    """The long table."""
+    notes: N
+
+
+def write_answers(answers: NotedAnswers[Any], path: Path) -> None:
+    """Write answers to a Parquet file, whole or not at all.
+
+    :meth:`~ietest_fast.answers.Predictions.read` reads it as any file of predictions.
+    """
     import pyarrow.parquet as pq
 
     from ietest_fast.atomic import write_file
 
-    told = run if isinstance(run, dict) else asdict(run)
-    known = {**(predictions.table.schema.metadata or {}), key: json.dumps(told).encode()}
-    table = predictions.table.replace_schema_metadata(known)
+    told = json.dumps({"format": FORMAT, **asdict(answers.notes)}).encode()
+    table = answers.predictions.table
+    known = {**(table.schema.metadata or {}), _key(answers.notes.kind): told}
+    table = table.replace_schema_metadata(known)
     write_file(path, lambda file: pq.write_table(table, file, compression="zstd"))
 
 
-def read_run_of(path: Path, key: bytes, restore: Callable[[dict[str, Any]], T]) -> T | None:
-    """Return what a file says of itself under a key; None if it says nothing."""
+def read_answers(paths: Sequence[Path], kind: type[N]) -> list[NotedAnswers[N]]:
+    """Read files of answers, each of one model or several.
+
+    Of several files each is a model, called as the file, unless it has a column ``model``.
+    """
+    found = [read_notes(path, kind) for path in paths]
+    parts = name_models([Predictions.read(path) for path in paths], paths)
+    answers = []
+    for notes, part, path in zip(found, parts, paths, strict=True):
+        if notes is None:
+            raise InputError(f"holds no {kind.what}", path=path)
+        answers.append(NotedAnswers(predictions=part, notes=notes))
+    return answers
+
+
+def read_notes(path: Path, kind: type[N]) -> N | None:
+    """Return how the answers of a file came about; None if it holds none of the kind.
+
+    What the file says is checked by the types of the fields, whoever has written it.
+    """
     schema = _read_schema(path)
-    metadata = {} if schema is None else schema.metadata or {}
-    if key not in metadata:
+    told = (schema.metadata or {}).get(_key(kind.kind)) if schema is not None else None
+    if told is None:
         return None
+    from pydantic import TypeAdapter
+
     try:
-        return restore(json.loads(metadata[key]))
-    except InputError as error:
-        raise InputError(str(error), path=path) from error
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise InputError(f"its metadata are damaged: {shorten_error(error)}", path=path) from error
+        values = json.loads(told)
+        if not isinstance(values, dict):
+            raise TypeError(f"an object expected, not {type(values).__name__}")
+        version = values.pop("format", FORMAT)  # which files of some kinds did not have before
+        if type(version) is int and version == FORMAT:
+            return TypeAdapter(kind).validate_json(json.dumps(values))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"its metadata are damaged: {_say_wrong(error)}", path=path) from error
+    raise InputError(
+        f"its metadata are of format {version!r}, and this version of ietest-fast reads format "
+        f"{FORMAT}; measure the answers anew, or take the version that has written them",
+        path=path,
+    )
 
 
-def column_names(path: Path) -> list[str]:
-    """Return the names of the columns of a Parquet file; none if it is no such file."""
-    schema = _read_schema(path)
-    return [] if schema is None else list(schema.names)
+def _say_wrong(error: Exception) -> str:
+    """Say the first thing that is wrong, and where."""
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return shorten_error(error)
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "")
+    return f"{place}: {first['msg']}" if place else first["msg"]
+
+
+def _key(kind: str) -> bytes:
+    return f"ietest_fast.{kind}".encode()
 
 
 def holds_logic(path: Path) -> bool:
     """Whether a file holds answers to the suite logic."""
     schema = _read_schema(path)
-    if schema is None or LOGIC in (schema.metadata or {}):
+    if schema is None or _key(LOGIC) in (schema.metadata or {}):
         return schema is not None
     if set(LOGIC_COLUMNS) <= set(schema.names):
         raise InputError(
