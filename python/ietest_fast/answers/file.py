@@ -105,14 +105,17 @@ def read_answers(paths: Sequence[Path], kind: type[N]) -> list[NotedAnswers[N]]:
 
     Of several files each is a model, called as the file, unless it has a column ``model``.
     """
-    found = [read_notes(path, kind) for path in paths]
-    parts = name_models([Predictions.read(path) for path in paths], paths)
-    answers = []
-    for notes, part, path in zip(found, parts, paths, strict=True):
+    found = []
+    for path in paths:
+        notes = read_notes(path, kind)
         if notes is None:
             raise InputError(f"holds no {kind.what}", path=path)
-        answers.append(NotedAnswers(predictions=part, notes=notes))
-    return answers
+        found.append(notes)
+    parts = name_models([Predictions.read(path) for path in paths], paths)
+    return [
+        NotedAnswers(predictions=part, notes=notes)
+        for part, notes in zip(parts, found, strict=True)
+    ]
 
 
 def read_notes(path: Path, kind: type[N]) -> N | None:
