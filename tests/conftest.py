@@ -21,7 +21,7 @@ if _n_workers > 1:
 # Few examples while you work and in the README's test line; what .ci/run asks for is thorough. No
 # deadlines: a slow machine is no defect.
 settings.register_profile("quick", max_examples=25, deadline=None)
-settings.register_profile("thorough", max_examples=200, deadline=None)
+settings.register_profile("thorough", max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("IETEST_HYPOTHESIS", "quick"))
 
 
