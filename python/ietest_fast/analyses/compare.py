@@ -1,4 +1,4 @@
-"""Versions by label, genre or number of edits: columns of predictions that tell texts apart."""
+"""Every version against the reference, with one correction for all of them."""
 
 from __future__ import annotations
 
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     )
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.strata import StrataCorrection
+
+
+# Versions by label, genre or number of edits: columns of predictions that tell texts apart.
 
 
 def look_closer(

@@ -208,6 +208,9 @@ def cut_pieces(text: str, edits: Sequence[Mapping[str, Any]]) -> list[list[str]]
     return [piece for piece in pieces if piece[1]]
 
 
+# Draw a sample from a labelled file: of what a transformation makes of it.
+
+
 @dataclass(kw_only=True)
 class _Made:
     """Keeps the old rows, in the order of the new ones, and the edits that lead to these."""

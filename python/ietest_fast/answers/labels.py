@@ -342,6 +342,8 @@ def _are_numbers(names: set[str]) -> bool:
     return all(name.removeprefix("-").isdecimal() for name in names)
 
 
+# The answers of a long table held against its gold labels, by the rules that logs are read by.
+
 _MARKS = "where answers are no labels, add a column correct that says which are right"
 _MARKS_ALONE = "add a column correct that says which answers are right"
 _WRITE_NAMES = f"Write the labels' names in the place of the numbers; {_MARKS}"

@@ -1,4 +1,4 @@
-"""Folders of logs, as harnesses write them for several tasks, and which of the logs is meant."""
+"""Predictions from logs: which versions and classifiers they are of, row matched with row."""
 
 from __future__ import annotations
 
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.answers.table import Predictions
 
+
+# Folders of logs, as harnesses write them for several tasks, and which of the logs is meant.
 
 _ENDINGS = (".jsonl", ".json", ".eval")
 _PACKED = (".gz", ".bz2", ".zst")
@@ -148,6 +150,8 @@ def _show(names: Sequence[str]) -> str:
     more = len(names) - _MOST_SHOWN
     return ", ".join([*names[:_MOST_SHOWN], *([f"and {more} more"] if more > 0 else [])])
 
+
+# Which version and which classifier a log is of.
 
 LogsAre = Literal["versions", "models"]
 

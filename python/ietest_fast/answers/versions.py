@@ -1,4 +1,4 @@
-"""Texts of another file, without labels: what tests that set labels can be made of."""
+"""Versions of a corpus: its texts as transformations make them, or as a file has them."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ietest_fast.transform import Transformed
     from ietest_fast.transform.kinds import TextSource
 
+
+# Texts of another file, without labels: what tests that set labels can be made of.
 
 #: What a column of texts may be called, in this order.
 TEXT_COLUMNS = ("text", "sentence", "question", "premise")

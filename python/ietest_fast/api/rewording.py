@@ -1,4 +1,4 @@
-"""Answers to wordings that a caller has: predictions, files, or tables of any kind."""
+"""How alike a finished classifier answers the wordings of the same items."""
 
 from __future__ import annotations
 
@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from ietest_fast.stats.inputs import Rng
 
 
+# Answers to wordings that a caller has: predictions, files, or tables of any kind.
+
+
 def take_answers(given: Any, name: str) -> ConsistencyAnswers:
     """Take the answers of one classifier, or read them."""
     if isinstance(given, Predictions):
@@ -89,6 +92,8 @@ def check_out(target: Path, read: Sequence[Any]) -> Path:
             check_distinct(Path(file), target)
     return target
 
+
+# The paraphrases that a caller has, or has made; and arguments that do not go together.
 
 _OF_TABLES = (
     "item_column",

@@ -1,4 +1,4 @@
-"""A finished classifier on the suite logic."""
+"""A finished classifier on a suite of stress tests."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
 
+
+# A finished classifier on the suite logic.
 
 LOGIC = "logic"
 """The value of ``suite`` that is no file."""

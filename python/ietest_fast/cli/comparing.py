@@ -1,4 +1,4 @@
-"""What commands say of a paired test: the result, what stands beside it, and a signature."""
+"""What ``eval`` and ``test`` print of answers in logs."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     )
     from ietest_fast.stats.result import Result
 
+
+# What commands say of a paired test: the result, what stands beside it, and a signature.
 
 DEFAULT_MARGIN = 0.01
 
@@ -217,6 +219,9 @@ def print_test(
             if line not in said:  # a warning that the test and equivalence share
                 echo(line)
     echo(signature)
+
+
+# What ``eval`` and ``test`` print of strata, and of what grows with a column.
 
 
 def print_closer(

@@ -1,4 +1,4 @@
-"""Options of ``ietest-fast consistency``, and which of them go together."""
+"""``ietest-fast consistency``: how alike a finished model answers paraphrases of the same items."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.models import TextClassifier
 
+
+# Options of ``ietest-fast consistency``, and which of them go together.
 
 _FILE = click.Path(path_type=Path)
 
@@ -226,6 +228,8 @@ def check_together(
     check_out(options["out"], read)
 
 
+# Options of ``ietest-fast consistency`` that part items: by diversity, by partial input.
+
 # Stand in ietest_fast.analyses.consistency.noting, too, which is too much to import for --help.
 MEASURES = (
     "lexical-distance",
@@ -351,6 +355,8 @@ def note_parts_of(
     )
 
 
+# Logs that ``ietest-fast consistency`` measures, and those of full test sets.
+
 # What a table with a row for each item and version has in the place of -C's columns.
 _OUTCOMES = ("correct",)
 
@@ -426,6 +432,9 @@ def read_test_sets(paths: Sequence[Path]) -> list[Any]:
             )
         found.append(own.predictions)
     return found
+
+
+# A finished model on the paraphrases of a file, or on those made of it.
 
 
 def run_model(

@@ -1,4 +1,4 @@
-"""``ietest-fast stress --suite logic``: a finished model's answers against rules of logic."""
+"""``ietest-fast stress``: a finished model on a suite of stress tests."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.models import TextClassifier
 
+
+# ``ietest-fast stress --suite logic``: a finished model's answers against rules of logic.
 
 LOGIC = Path("logic")
 """The value of --suite that is no file."""

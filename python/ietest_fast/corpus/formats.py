@@ -1,4 +1,8 @@
-"""JSON that is one array of objects, or one object with such an array in it, element by element."""
+"""Which format a file has, and where exactly it breaks its rules.
+
+Reading goes through Arrow, which is fast and says little about errors. When it fails, the
+functions here go through the file a second time, slowly, to name the line and what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+
+# JSON that is one array of objects, or one object with such an array in it, element by element.
 
 _BLOCK_BYTES = 1 << 20
 _LONGEST_ELEMENT = 16 << 20
@@ -166,6 +172,13 @@ def _check_end(path: Path, rest: str, array: JsonArray, sign: str) -> None:
             path=path,
         )
 
+
+# How many values a Parquet file says that it holds, from its footer.
+#
+# Arrow's own way to this number ends the whole process where a footer is damaged in some places:
+# an exception of C++ passes through a call that is declared to raise none. So the few fields that
+# are needed are read here (Apache Thrift's compact protocol, ``parquet.thrift``); Arrow reads the
+# rest, by calls that do raise.
 
 _BOOLEANS, _BYTE, _INTEGERS, _DOUBLE, _BINARY = (1, 2), 3, (4, 5, 6), 7, 8
 _LISTS, _MAP, _STRUCT, _UUID = (9, 10), 11, 12, 13

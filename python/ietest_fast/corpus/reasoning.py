@@ -450,6 +450,9 @@ def _name_update(value: Any) -> str | None:
     return folded if folded in UPDATE_LABELS else None
 
 
+# α-NLI and δ-NLI as corpora like all others: how they are told, and what ``read_corpus`` reads.
+
+
 @dataclass(frozen=True, kw_only=True)
 class ReasoningTask:
     """A task whose two text columns are made of more texts."""

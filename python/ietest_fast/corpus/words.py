@@ -94,6 +94,8 @@ def count_marks(marks: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray
     return counts
 
 
+# How easy texts are to read (Flesch 1948).
+
 # The end of a sentence and the beginning of another: . ! or ?, perhaps closed, a space, a sign.
 _LONGEST = 100
 _BREAK = r"[.!?]+[\"'”’)\]]*\s+[^\s.!?]"

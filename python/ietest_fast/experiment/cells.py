@@ -1,4 +1,4 @@
-"""Whose folder it is: what a run makes there, what is somebody else's, and who holds it."""
+"""A cell on disk: its predictions, and in the same file what it says of itself."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+
+# Whose folder it is: what a run makes there, what is somebody else's, and who holds it.
 
 DATABASE = "run.sqlite"
 CELLS = "cells"

@@ -1,4 +1,4 @@
-"""What the classifiers of a run did on further test sets, compared with the original one."""
+"""The third stage of a run: tests and decisions from what the cells have answered."""
 
 from __future__ import annotations
 
@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.search import Search, Searches
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
+
+
+# What the classifiers of a run did on further test sets, compared with the original one.
 
 
 def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, ...]:

@@ -1,4 +1,4 @@
-"""The part of a configuration that is about models."""
+"""What a run is told to do, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.search import DataGeneratingProcess
     from ietest_fast.models.protocol import Model
 
+
+# The part of a configuration that is about models.
 
 DEFAULT_SEARCH_BUDGET = 10
 
@@ -234,6 +236,8 @@ def read_models(value: Any, info: ValidationInfo) -> tuple[ModelConfig, ...]:
 # Any: the validator makes a tuple of ModelConfig.
 Models = Annotated[Any, PlainValidator(read_models)]
 
+
+# Numbers of training rows as an axis of a run.
 
 _MOST_SIZES = 1_000
 

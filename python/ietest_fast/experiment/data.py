@@ -386,6 +386,9 @@ def count_row_edits(path: Path, test: Corpus) -> NDArray[np.int64] | None:
     return summed
 
 
+# The transformations of a run: those that it trains on, and those that it only evaluates.
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlannedPhi:
     """One of the transformations of a run."""

@@ -1,4 +1,4 @@
-"""One line that says how a result came about."""
+"""Tests of a run's cells, and decisions over them."""
 
 from __future__ import annotations
 
@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
     from ietest_fast.stats import StratifiedResult
+
+
+# One line that says how a result came about.
 
 
 class Named(Protocol):

@@ -1,4 +1,4 @@
-"""The rephrasings of a finished run's test set, and what its classifiers answered to them."""
+"""Paraphrastic consistency of a finished run's classifiers, over the number of training rows."""
 
 from __future__ import annotations
 
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.schema import CellResult, ConditionResult, RunResult
+
+
+# The rephrasings of a finished run's test set, and what its classifiers answered to them.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -157,6 +160,8 @@ def _number_texts(files: Sequence[str], columns: Sequence[str]) -> NDArray[np.in
         _, codes = np.unique(codes * (own.max(initial=0) + 1) + own, return_inverse=True)
     return codes.reshape(len(files), n)
 
+
+# Clusters of a run's test rows: kept in its folder, for what is measured once it has ended.
 
 _KEY = b"ietest_fast.clusters"
 _REMEDY = "give the run's command again, then it is written anew and nothing is trained"

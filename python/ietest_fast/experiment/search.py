@@ -1,4 +1,4 @@
-"""What makes two results the same: hashes of canonical JSON, and seeds derived from addresses."""
+"""Random search for hyperparameters (step 2 of Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+
+# What makes two results the same: hashes of canonical JSON, and seeds derived from addresses.
 
 # Counted up when the meaning of a cell changes without any of its settings changing.
 CELL_SCHEME = 1
@@ -105,6 +107,8 @@ def differing_keys(a: Any, b: Any, prefix: str = "") -> list[str]:
         ]
     return [] if canonical_json(a) == canonical_json(b) else [prefix]
 
+
+# The data-generating process DGP_{phi,rho}: which observations of a resample are transformed.
 
 Split = Literal["train", "valid"]
 

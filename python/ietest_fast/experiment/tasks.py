@@ -1,4 +1,9 @@
-"""What classifiers answer: labels of one, or of several by majority vote."""
+"""What is done for one trial or one cell, in whatever process.
+
+Tasks take values and give values back: a number, or the bytes of a cell's file. The encoded texts
+are read from files that the processes of a machine map into memory together; nothing is written
+here. Whoever has given out the task writes.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +36,9 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.search import Split
     from ietest_fast.models import Classifier, EncodedRows, EncodedSplit, Model
     from ietest_fast.models.protocol import Params, RowStore
+
+
+# What classifiers answer: labels of one, or of several by majority vote.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

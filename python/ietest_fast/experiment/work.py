@@ -1,4 +1,4 @@
-"""Answers of kept classifiers to test sets that were not there when they were trained."""
+"""The second stage of a run: new texts, searches and cells, as far as they are not done yet."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.tasks import Task, TrialTask
     from ietest_fast.models import Model
     from ietest_fast.models.protocol import Restores
+
+
+# Answers of kept classifiers to test sets that were not there when they were trained.
 
 
 def answer_again(

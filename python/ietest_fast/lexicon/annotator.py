@@ -234,6 +234,9 @@ def _say_too_long(size: str, most: str) -> str:
     return f"the text has {size}, of which at most {most} can be tagged; cut it into several rows"
 
 
+# Parts of speech of all tokens of many texts, by any spaCy pipeline, each text once.
+
+
 class Tagger(Annotator[TokenTags]):
     """A spaCy pipeline, used for universal tags and the number of common nouns alone.
 
@@ -274,6 +277,9 @@ class Tagger(Annotator[TokenTags]):
     ) -> TokenTags:
         """Tag texts, equal texts once; see :meth:`Annotator.annotate`."""
         return self.annotate(texts, n_process=n_process, cache=cache, on_progress=on_progress)
+
+
+# Dependency trees of many texts, by any spaCy pipeline with a parser, each text once.
 
 
 class Parser(Annotator[TokenParses]):

@@ -1,9 +1,4 @@
-"""ClearNLP's trees, which spaCy's English pipelines make, as Universal Dependencies.
-
-What is rewritten: prepositions and copulas become dependents, members of a coordination hang on
-the first of them, and relations get the names of Universal Dependencies. A predicate such as "in
-the park" keeps its copula as head.
-"""
+"""spaCy pipelines with a parser: loaded with what parsing needs, and read off."""
 
 from __future__ import annotations
 
@@ -36,6 +31,12 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
+
+# ClearNLP's trees, which spaCy's English pipelines make, as Universal Dependencies.
+#
+# What is rewritten: prepositions and copulas become dependents, members of a coordination hang on
+# the first of them, and relations get the names of Universal Dependencies. A predicate such as
+# "in the park" keeps its copula as head.
 
 CLEARNLP_MARKS = frozenset({"dobj", "pobj", "nsubjpass"})
 """Relations by which this style is told."""

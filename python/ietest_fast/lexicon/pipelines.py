@@ -1,10 +1,4 @@
-"""Importing thinc, the numerical layer of spaCy, without torch where nothing will miss it.
-
-thinc imports torch wherever it is installed, to offer layers that wrap it. That takes seconds and
-half a gigabyte, in every tagging process, for pipelines that are made of spaCy's own layers. What
-thinc has found at its import stays so for the life of the process; therefore torch is passed by
-only in processes that are this package's own, never in a program that uses it as a library.
-"""
+"""spaCy pipelines: found, loaded with what tagging needs, and read off fast."""
 
 from __future__ import annotations
 
@@ -34,6 +28,15 @@ if TYPE_CHECKING:
 
     from spacy.language import Language
     from spacy.tokens import Doc
+
+
+# Importing thinc, the numerical layer of spaCy, without torch where nothing will miss it.
+#
+# thinc imports torch wherever it is installed, to offer layers that wrap it. That takes seconds
+# and half a gigabyte, in every tagging process, for pipelines that are made of spaCy's own
+# layers. What thinc has found at its import stays so for the life of the process; therefore torch
+# is passed by only in processes that are this package's own, never in a program that uses it as a
+# library.
 
 
 def import_thinc(config: Mapping[str, Any], own_components: Iterable[str]) -> None:

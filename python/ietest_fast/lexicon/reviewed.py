@@ -1,4 +1,4 @@
-"""Words of a part of speech, what replaces them, and beside what."""
+"""The packaged substitutions that readers accepted, and which of them fit a corpus."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.synonym_table import SynonymTable
     from ietest_fast.lexicon.wordnet import PartOfSpeech, WordNet
 
+
+# Words of a part of speech, what replaces them, and beside what.
 
 PLACES = {"prev2": -2, "prev": -1, "next": 1, "next2": 2}
 #: In a list of a condition: there is no such token.

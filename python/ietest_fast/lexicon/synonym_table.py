@@ -148,6 +148,9 @@ def counts_by_word(counts: Mapping[str, int]) -> dict[str, int]:
     return lower
 
 
+# The synonyms of the published experiments (Salvatore et al. 2023), as their code chose them.
+
+
 def paper_candidates(word: str, wordnet: WordNet) -> tuple[str, ...]:
     """Give what `word` might be replaced by.
 
@@ -208,6 +211,13 @@ def paper_table(
             entries.append((word, value.lower(), ANY_NUMBER, rule))
     return SynonymTable.from_entries(entries, "paper")
 
+
+# Synonyms of nouns that WordNet, SemCor and the corpus speak for: what ``syn.broad`` adds.
+#
+# WordNet's synsets hold much that no one says (chapeau, terpsichore) and senses that a text does
+# not mean (court as tribunal). SemCor's sense counts and the corpus itself tell most of it apart;
+# the thresholds below were set by reading the substitutions that SNLI's and MNLI's texts get.
+# docs/lexicon.md lists the rules with examples.
 
 # The first sense of a word to be replaced has to carry this share of its SemCor tags.
 _KEY_SHARE = 0.55

@@ -77,6 +77,8 @@ def offsets_of(lengths: Sequence[int] | npt.NDArray[np.integer[Any]]) -> npt.NDA
     return offsets
 
 
+# Tokens of texts and their parts of speech, as arrays.
+
 UPOS = (
     "",
     "ADJ",
@@ -127,6 +129,8 @@ class TokenTags(TokenTable):
     number: npt.NDArray[np.int8]
     """int8: 1 a singular common noun, 2 a plural one, 0 anything else or unknown."""
 
+
+# Tokens of texts with their Penn tags and a dependency tree, as arrays.
 
 PENN = (
     "",

@@ -1,4 +1,4 @@
-"""How regular verbs are spelt: stopped, tries, hoping, dying."""
+"""Forms of English verbs, made and recognised with WordNet's exception list."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from ietest_fast.lexicon.wordnet import WordNet
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+
+# How regular verbs are spelt: stopped, tries, hoping, dying.
 
 # One vowel letter and one consonant at the end: the consonant may have to be doubled. "Qu" is a
 # consonant.

@@ -1,9 +1,4 @@
-"""WordNet's relations as arrays: read from a dict folder, written to and read from one file.
-
-The arrays hold what substitution needs and nothing else: which synsets a lemma has, in WordNet's
-order; the lemmas of each synset, in its order; how often each sense was tagged in SemCor; and the
-exception lists of the morphology. No glosses.
-"""
+"""Looking words up in WordNet, exactly as NLTK does."""
 
 from __future__ import annotations
 
@@ -27,6 +22,12 @@ from ietest_fast.lexicon.packaged import RESOURCES, check_packaged, hash_resourc
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+
+# WordNet's relations as arrays: read from a dict folder, written to and read from one file.
+#
+# The arrays hold what substitution needs and nothing else: which synsets a lemma has, in
+# WordNet's order; the lemmas of each synset, in its order; how often each sense was tagged in
+# SemCor; and the exception lists of the morphology. No glosses.
 
 PARTS = "nvar"
 """Parts of speech in NLTK's order of search: nouns, verbs, adjectives, adverbs."""

@@ -1,4 +1,4 @@
-"""English function words: the closed classes, written down by the authors of this package."""
+"""English words: function words, frequencies, plurals and stems."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.lexicon.wordnet import WordNet
 
+
+# English function words: the closed classes, written down by the authors of this package.
 
 _DETERMINERS = """
     a an the this that these those each every either neither some any no all both half such what
@@ -63,6 +65,9 @@ _ALL = (_DETERMINERS, _PRONOUNS, _PREPOSITIONS, _CONJUNCTIONS, _AUXILIARIES, _PA
 FUNCTION_WORDS = frozenset(word for words in _ALL for word in words.split())
 """In lower case, with the straight apostrophe: determiners, pronouns, prepositions, conjunctions,
 auxiliaries and particles; all other words are content words."""
+
+
+# How often a corpus uses each noun.
 
 
 def count_nouns(
@@ -195,6 +200,11 @@ def _is_respelling(form: str, noun: str) -> bool:
     """Tell whether a listed form only spells the regular ending otherwise (busses, zeroes)."""
     return form in (noun + "s", noun + "es", noun + noun[-1] + "es") and not noun.endswith("z")
 
+
+# Porter's stems, by NLTK's implementation of them.
+#
+# M. F. Porter, *An algorithm for suffix stripping*, Program 14 (1980), with NLTK's departures,
+# which are the published experiments' too.
 
 __all__ = ["porter_stem"]
 

@@ -1,4 +1,4 @@
-"""From class scores to probabilities and labels."""
+"""The protocol of finished classifiers of texts, and their answers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.models.protocol import RowStore
+
+
+# From class scores to probabilities and labels.
 
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

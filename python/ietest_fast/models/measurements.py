@@ -1,4 +1,4 @@
-"""Named columns of files of values: Parquet, CSV, TSV or JSONL."""
+"""Outcomes and scores measured elsewhere, read from the columns of a file."""
 
 from __future__ import annotations
 
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.corpus.streams import BatchReader
+
+
+# Named columns of files of values: Parquet, CSV, TSV or JSONL.
 
 
 def read_columns(

@@ -285,6 +285,8 @@ def _normalise_column(column: pa.ChunkedArray) -> pa.Array:
     return normalise_words(encoded.dictionary).take(encoded.indices)
 
 
+# A trained linear classifier over n-grams: its answers, its files, and what else runs it.
+
 BACKEND = f"ietest_fast {ietest_fast.__version__}"
 """What trains it and runs it: the core of this package."""
 
@@ -491,6 +493,13 @@ class NgramTextClassifier:
                 on_batch(len(which))
         return Scores.from_logits(np.concatenate(parts))
 
+
+# A linear classifier over hashed word n-grams: the lexical baseline of Srikanth et al. (2024).
+#
+# Theirs is fastText's (Joulin et al. 2017): n-grams of up to four words, five epochs of
+# stochastic gradient descent, a learning rate that falls to zero. So is this one, but for
+# fastText's layer of 100 numbers between n-grams and labels: here each n-gram has a weight for
+# each label.
 
 _SEARCH_SPACE: SearchSpace = {
     "epochs": IntegerRange(low=2, high=20),

@@ -456,6 +456,8 @@ def normalise_params(params: Mapping[str, Any], space: SearchSpace) -> Params:
     return normalised
 
 
+# Models by name, imported when they are asked for.
+
 _PROTOCOL = "ietest_fast.models.Model"
 
 # The class is called with the options of the configuration.

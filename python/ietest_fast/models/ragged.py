@@ -60,6 +60,9 @@ def spread(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.
     return np.arange(offsets[-1], dtype=np.int64) + np.repeat(begins - offsets[:-1], lengths)
 
 
+# Every distinct text once, and every distinct input as a choice among them.
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PooledInputs:
     """The inputs of one split."""

@@ -1,4 +1,4 @@
-"""Batches of inputs of like length, cut by a budget of tokens."""
+"""What all classifiers trained by torch share: devices, batches, and a loop that can be resumed."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.protocol import Unfinished
     from ietest_fast.models.tokens import TokenStore
+
+
+# Batches of inputs of like length, cut by a budget of tokens.
 
 
 @dataclass(frozen=True, kw_only=True)

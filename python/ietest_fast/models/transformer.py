@@ -1,4 +1,8 @@
-"""Low-rank adapters (LoRA, Hu et al. 2022): one frozen encoder, few weights per classifier."""
+"""Sequence-classification transformers, fine-tuned on resamples (section 4.3, Tables 8 to 12).
+
+Texts are tokenised once and kept as arrays; a resample is a choice of rows. Batches hold inputs of
+like length and are cut by a budget of tokens, so that hardly anything is padding.
+"""
 
 from __future__ import annotations
 
@@ -70,6 +74,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.models.training import Padding
+
+
+# Low-rank adapters (LoRA, Hu et al. 2022): one frozen encoder, few weights per classifier.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -309,6 +309,8 @@ def range_of(interval: Interval | None) -> Range | None:
     return None if interval is None else Range(interval.low, interval.high)
 
 
+# The table of how many paraphrases items have.
+
 MOST_SIZES = 16
 """Of more different numbers of paraphrases, a table has ranges."""
 
@@ -375,6 +377,8 @@ def _say_about(profile: ConsistencyProfile) -> str:
     have = "has" if paired == 1 else "have"
     return f"{about}; the unbiased ones, about the {paired:,} that {have} two or more."
 
+
+# Tables of paraphrastic consistency by a column, by diversity and by partial input.
 
 MEASURE_NAMES = {
     "lexical_distance": "lexical distance",
@@ -598,6 +602,9 @@ def _value(own: BucketEstimate | None) -> float | None:
 
 def _range(own: BucketEstimate | None) -> Range | None:
     return None if own is None else range_of(own.interval)
+
+
+# All tables of paraphrastic consistency, in reading order.
 
 
 def all_tables(

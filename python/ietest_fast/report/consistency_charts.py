@@ -271,6 +271,8 @@ def _say_left(profiles: Sequence[ConsistencyProfile | _Drawn]) -> str:
     return f"The first {MOST_DRAWN} are drawn; {left:,} more are in the table." if left > 0 else ""
 
 
+# Figures of consistency over the amount of data (Srikanth et al. 2024, Figures 5 and 6).
+
 MOST_CURVES = 12
 """Of more curves the first so many are drawn; the tables have all."""
 
@@ -483,6 +485,8 @@ def _whose(curve: ConsistencyCurve) -> str:
 def _level_of(point: CurvePoint) -> str:
     return f"{100 * point.result.confidence_level:g}%"
 
+
+# Tables of consistency over the amount of data that classifiers have seen.
 
 _MEASURES = {
     "accuracy_macro": "accuracy, macro",

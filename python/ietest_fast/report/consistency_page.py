@@ -1,4 +1,4 @@
-"""Answers to wordings, read for a report: profiles, what they show, items that split."""
+"""Sections of a report on paraphrastic consistency."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.runs import FinishedRun
 
+
+# Answers to wordings, read for a report: profiles, what they show, items that split.
 
 N_SPLIT = 25
 """Lines of the table of items that split."""
@@ -215,6 +217,8 @@ def split_table(profile: ConsistencyProfile, texts: Sequence[str]) -> Table | No
         note=f"The {len(shown)} most evenly split of {len(places):,}." if left else "",
     )
 
+
+# Parts of a report on consistency over the amount of data that classifiers have seen.
 
 _MOST_RHO = 2
 

@@ -1,4 +1,4 @@
-"""Matplotlib's figures as SVG that a page can hold: themed, named and with values on hover."""
+"""What figures are drawn with: axes, looks of series, points with hints, labels."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
+# Matplotlib's figures as SVG that a page can hold: themed, named and with values on hover.
 
 _SVG = "http://www.w3.org/2000/svg"
 _XLINK = "http://www.w3.org/1999/xlink"

@@ -251,6 +251,8 @@ def flip_table(
     )
 
 
+# Words that go with a label in the training set, and how often they stand in a test set.
+
 SMOOTHING = 100
 """Added to the count of every word with every label, as Gururangan et al. (2018) do."""
 
@@ -361,6 +363,8 @@ def _shares(
         for word in words
     ]
 
+
+# What can be guessed from a part of the input: a check of a dataset for artefacts.
 
 MODEL = "bow-xgb"
 

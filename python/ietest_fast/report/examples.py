@@ -1,4 +1,4 @@
-"""Pairs that a model gets right before the transformation and wrong after it (Tables 17 and 18)."""
+"""Test observations as the page carries them: both versions, edits, and every answer."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.report.runs import FinishedRun, Versions
+
+
+# Pairs that a model gets right before the transformation and wrong after it (Tables 17 and 18).
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -143,6 +143,8 @@ def chosen_rhos(values: Iterable[float], most: int) -> list[float]:
     return [ordered[place] for place in places]
 
 
+# Curves over the number of training rows.
+
 # Lines of a figure.
 _MOST_RHO_OF_ACCURACY = 2
 _MOST_RHO_OF_LOSS = 6

@@ -146,6 +146,8 @@ def _range(interval: Interval | None) -> Range | None:
     return None if interval is None else Range(interval.low, interval.high)
 
 
+# Answers to the suite logic, read for a report: profiles, what they show, examples to read.
+
 N_EXAMPLES = 25
 """Instances in a table of examples."""
 
@@ -235,6 +237,9 @@ def _examples(profile: LogicProfile, result: RuleResult) -> Table:
         note=f"{result.rule.formula}."
         + (f" {len(places)} of {len(violated):,}, evenly spaced." if left else ""),
     )
+
+
+# Sections of a report on the logic of finished models' answers.
 
 
 def logic_sections(found: LogicSource) -> list[Section]:

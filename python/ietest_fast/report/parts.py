@@ -1,4 +1,4 @@
-"""Items with all their wordings and the answers of every classifier, as the page carries them."""
+"""What the sections of a report are made of."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ietest_fast.report.examples import TestSetAnswers
     from ietest_fast.report.tables import Table
 
+
+# Items with all their wordings and the answers of every classifier, as the page carries them.
 
 MOST_ITEMS = 20_000
 """Of more items a page carries so many, those that split first."""

@@ -1,4 +1,4 @@
-"""Models by the robustness of their accuracy (the paper's Table 2)."""
+"""The numbers behind the figures of a run, and the runs beside each other."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.report.runs import FinishedRun
     from ietest_fast.stats import SignalToNoise
+
+
+# Models by the robustness of their accuracy (the paper's Table 2).
 
 
 def rank_by_snr(runs: Sequence[FinishedRun]) -> list[FinishedRun]:

@@ -1,4 +1,4 @@
-"""What it takes to run a finished run again."""
+"""Sections of a report on runs: results, robustness, soundness, comparisons, settings."""
 
 from __future__ import annotations
 
@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from ietest_fast.report.soundness import MarkedSample
     from ietest_fast.stats import Decision
 
+
+# What it takes to run a finished run again.
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{32,}")
 
@@ -214,6 +216,8 @@ def _key(name: str) -> str:
         else _value(name)
     )
 
+
+# Two runs beside each other, observation by observation.
 
 N_REPLICATES = 10_000
 """S of the test of losses, which are no outcomes but differences of them."""

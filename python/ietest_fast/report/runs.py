@@ -369,6 +369,8 @@ def _find_data_name(signature: str) -> str:
     return "data"
 
 
+# Runs of which only counts are known: published ones, or those of another program.
+
 _COUNTS = ("n11", "n10", "n01", "n00")
 _NUMBERS = ("rho", *_COUNTS)
 _WHOLE = ("n", "k")
@@ -597,6 +599,8 @@ def _number(path: Path, row: Mapping[str, Any], name: str) -> float:
         )
     return number
 
+
+# Where finished runs come from: folders of runs, and files of counts.
 
 # What tells runs of one model apart, in turn, and the word that leads to it in a name.
 _LINKS = {"data_name": " on ", "transformation": " under ", "source": ", "}

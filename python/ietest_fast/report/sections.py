@@ -173,6 +173,9 @@ def _hard_pairs(found: TestSetAnswers, quantifier: str) -> list[Part]:
     return [Numbers(table=table, folded=table.title)]
 
 
+# Sections of a report on finished models: stress tests, and versions of texts.
+
+
 def stress_sections(found: StressSource) -> list[Section]:
     """Return sections on finished models on stress tests."""
     profiles = found.profiles

@@ -1,4 +1,4 @@
-"""The test of a finished run on some of its observations."""
+"""How many unsound rephrasings would explain a run's result, and how many people found."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from ietest_fast.annotation.agreement import Soundness
     from ietest_fast.annotation.sample import Sample
     from ietest_fast.report.runs import FinishedRun
+
+
+# The test of a finished run on some of its observations.
 
 
 def repeat_on(run: FinishedRun, rows: Sequence[int]) -> FinishedRun:

@@ -247,6 +247,8 @@ def _rate(test: StressResult, names: Sequence[str], gold: str, answer: str) -> f
     return count / n if n else None
 
 
+# Figures of stress tests: the profile of a classifier over tests, at one glance.
+
 MOST_DRAWN = 21
 """Of more classifiers or groups the first so many are drawn; the tables have all."""
 
@@ -360,6 +362,8 @@ def _summarise(label: str, shares: Mapping[str, Share]) -> str:
     ]
     return f"{plain_label(label)}: {', '.join(said)}."
 
+
+# Answers to stress tests, read for a report: profiles, what they show, examples to read.
 
 N_EXAMPLES = 25
 """Rows of a table of examples."""

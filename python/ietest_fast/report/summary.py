@@ -1,4 +1,4 @@
-"""What a run found, in one sentence of plain words."""
+"""The end of a run, in words and numbers, for a terminal."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
         Spread,
     )
     from ietest_fast.report.runs import FinishedRun
+
+
+# What a run found, in one sentence of plain words.
 
 
 def say_verdict(run: FinishedRun) -> str:

@@ -1,4 +1,4 @@
-"""How numbers are written for people in summaries and tables."""
+"""Tables that stand in a page, in a paper and in a file, all with the same numbers."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.experiment.schema import Spread
 
+
+# How numbers are written for people in summaries and tables.
 
 UNDEFINED = "undefined"
 """Stands for a mean of infinities of both signs."""
@@ -53,6 +55,15 @@ def signed_points(spread: Spread) -> str:
     sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
     return f"{100 * spread.mean:+.2f}{sd}"
 
+
+# Files that people open in a spreadsheet: text in them stays text, and computes nothing.
+#
+# A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, which
+# can start a program or send other cells away. Such text gets an apostrophe before it; numbers
+# stay numbers. To undo it, take one apostrophe away where what follows would get one.
+#
+# Only tables for people are written here. Data files that commands write for programs
+# (``transform``, ``templates``, ``--out``) hold every text as it is, because they are read again.
 
 # Also behind blanks, quotes and signs without a width, which some programs take away first; in
 # their full-width forms, which a spreadsheet in Chinese or Japanese reads alike; and a tab or a

@@ -1,7 +1,4 @@
-"""What a text, or a cluster of texts, is worth to the excess churn: its products, and its type.
-
-The formulas stand at the head of ``cpp/include/ietest/stats/churn.hpp``.
-"""
+"""Excess churn: what rephrasing changes in an algorithm's answers beyond what retraining does."""
 
 from __future__ import annotations
 
@@ -32,6 +29,11 @@ from ietest_fast.stats.result import Result, format_p
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+# What a text, or a cluster of texts, is worth to the excess churn: its products, and its type.
+#
+# The formulas stand at the head of ``cpp/include/ietest/stats/churn.hpp``.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""What is found of growth with a dose: words and numbers."""
+"""Whether losses and flips grow with a number that each text has, such as its number of edits."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.matched import MatchedSample
 
+
+# What is found of growth with a dose: words and numbers.
 
 #: A slope of which one text or cluster has so large a share of the weight is warned of.
 MOST_WEIGHT = 0.1

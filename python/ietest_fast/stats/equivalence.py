@@ -1,4 +1,4 @@
-"""The outcome of an equivalence test: a verdict, and how many pairs would give one."""
+"""Not rejecting is not invariance: two one-sided tests against a margin, and a verdict."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.studentised import NullLaw
 
+
+# The outcome of an equivalence test: a verdict, and how many pairs would give one.
 
 #: The probability of a verdict that ``n_to_decide`` aims at.
 POWER_TO_DECIDE = 0.8

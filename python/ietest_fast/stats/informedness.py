@@ -1,4 +1,4 @@
-"""Shares of rows, with intervals."""
+"""Shares and sums of rates with intervals, and informedness."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+
+# Shares of rows, with intervals.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,9 @@ class Share:
             f"{name}_n": self.n,
             f"{name}_interval": None if interval is None else [interval.low, interval.high],
         }
+
+
+# Interval of a share of observations, some of which may belong together.
 
 
 @in_one_order
@@ -102,6 +108,9 @@ def proportion_interval(
                 n, n_clusters, clustering.cautious_effect, (1 - confidence_level) / 2
             )
     return wilson_interval(float(values.mean()) * size, size, confidence_level=confidence_level)
+
+
+# A weighted sum of rates of the same units, with an interval.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

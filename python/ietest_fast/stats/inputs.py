@@ -345,6 +345,8 @@ def _refuse_missing(rows: NDArray[np.int64], name: str) -> None:
         )
 
 
+# Where randomness comes from: SciPy's ``rng``, made into one seed that is written down.
+
 #: What a test accepts as ``rng``.
 Rng = int | np.integer | np.random.SeedSequence | np.random.Generator | None
 
@@ -385,6 +387,8 @@ def seed_of(rng: Any) -> int:
 def _first_word(sequence: np.random.SeedSequence) -> int:
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
+
+# What a plan may ask for: checks and limits of everything that enumerates power.
 
 #: The power that is aimed at unless another is asked for.
 DEFAULT_POWER = 0.8
@@ -452,6 +456,8 @@ def normal_quantile(tail: float) -> float:
     return float(-ndtri(tail))
 
 
+# What a test will cost, said before it begins: no machine finishes every S that can be typed.
+
 #: Replicates of ``multinomial`` for a test; some hours on two processors.
 MOST_REPLICATES = 10**12
 #: Units that all replicates of ``resample`` draw; a day or so on two processors.
@@ -516,6 +522,9 @@ def _say_seconds(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:,.0f} {unit}"
     return f"{seconds:,.0f} seconds"
+
+
+# Tables with a column for each classifier, as people have them, made into checked arrays.
 
 
 def read_classifiers(

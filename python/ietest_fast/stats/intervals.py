@@ -163,6 +163,9 @@ def effective_size(n: int, n_clusters: int | None, effect: float | None, tail: f
     return min(float(n), n / effect * freedom)
 
 
+# Score intervals: Tango's for a difference of paired proportions, Wilson's for a proportion.
+
+
 def tango_score(counts: PairedCounts, delta: float) -> float:
     r"""Compute Tango's (1998) score statistic of H0: delta = ``delta``.
 
@@ -293,6 +296,9 @@ def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.9
         0.0 if successes == 0 else max(0.0, centre - half),
         1.0 if successes == n else min(1.0, centre + half),
     )
+
+
+# What pictures of results are made of: axes, intervals, p-values, an observed statistic.
 
 
 def axes_or_new(ax: Any) -> Any:

@@ -222,6 +222,9 @@ def _permute(
     return (n_hits + 1) / (N_PERMUTATIONS + 1), N_PERMUTATIONS
 
 
+# Means over strata whose shares of a population are known, or estimated from a sample of it.
+
+
 @dataclass(frozen=True, kw_only=True)
 class StratifiedMean:
     """A mean of values in [0, 1] over strata."""
@@ -359,6 +362,9 @@ def _deviations(values: NDArray[np.float64]) -> NDArray[np.float64]:
     if n < 2 or np.ptp(values) == 0:
         return np.zeros(n)
     return np.asarray((values - values.mean()) * math.sqrt(n / (n - 1)))
+
+
+# Interval of a mean of independent values.
 
 
 def mean_interval(

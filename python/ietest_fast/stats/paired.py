@@ -218,6 +218,9 @@ def _say_units(a: NDArray[np.float64], b: NDArray[np.float64]) -> None:
             )
 
 
+# One line that says how a result came about, for papers and bug reports.
+
+
 def clean_field(text: object) -> str:
     """Make a text fit for a name in a signature: the separators cannot stand inside it."""
     return "".join("_" if c in "|:@" or c.isspace() else c for c in str(text))

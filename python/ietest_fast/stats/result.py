@@ -129,6 +129,9 @@ def format_p(p: float, *, floor: float | None = None) -> str:
     return f"{mark}{p:.4g}"
 
 
+# What the results of every paired test have in common, under SciPy's names too.
+
+
 class PairedResult(Result):
     """Base of the results of :func:`ietest_fast.stats.paired_test`.
 

@@ -1,4 +1,4 @@
-"""What is found in every stratum: tables, words and numbers."""
+"""The same test in every stratum (label, genre, number of edits), and whether strata differ."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from ietest_fast.stats.flips import FlipResult
     from ietest_fast.stats.symmetry import HeterogeneityResult
 
+
+# What is found in every stratum: tables, words and numbers.
 
 StrataCorrection = Literal["holm", "minp"]
 

@@ -1,9 +1,4 @@
-"""A coin for each unit that says whether its two versions are swapped.
-
-If versions are exchangeable, a swap leaves the law of the data as it is. It turns the sign of what
-the unit adds to a sum u, and leaves V, the sum of squares of what units add, so u' V⁻ u can be
-compared with what coins make of it.
-"""
+"""Which labels a classifier's answers move to: Bowker's and Stuart and Maxwell's tests."""
 
 from __future__ import annotations
 
@@ -28,6 +23,12 @@ from ietest_fast.stats.result import Result, format_p
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
+# A coin for each unit that says whether its two versions are swapped.
+#
+# If versions are exchangeable, a swap leaves the law of the data as it is. It turns the sign of
+# what the unit adds to a sum u, and leaves V, the sum of squares of what units add, so u' V⁻ u
+# can be compared with what coins make of it.
 
 # Numbers that are held in memory at a time.
 _MOST_DRAWN = 2**24
@@ -289,6 +290,9 @@ def _units(
 
 def _say(statistic: float, df: int, p_value: float, floor: float | None = None) -> str:
     return f"{statistic:.3f}, df {df}, p = {format_p(p_value, floor=floor)}"
+
+
+# Whether losses and gains come in the same proportion in every stratum.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Texts with places for names and verbs, as the arrays that the core fills."""
+"""Pairs drawn from templates: a shape whose label is proved, and names for its entities."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from ietest_fast.templates.template import Shape, Template
     from ietest_fast.templates.wording import Piece
 
+
+# Texts with places for names and verbs, as the arrays that the core fills.
 
 _LITERAL, _NAME, _VERB = range(3)
 

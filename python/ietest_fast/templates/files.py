@@ -265,6 +265,8 @@ class _Reader:
             raise self.parser.error(f"{name!r} has a meaning already; take another name", at)
 
 
+# The tasks of the package: template files, and what is special about their words.
+
 TASKS = Path(__file__).parent / "tasks"
 
 RuleSet = Literal["careful", "thesis", "released"]

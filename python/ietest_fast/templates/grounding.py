@@ -305,6 +305,14 @@ def too_large() -> TooLargeError:
     )
 
 
+# How large a world must be, so that a formula that is true anywhere is true in one of that size.
+#
+# A formula in monotone normal form stays true if entities are taken away that neither it nor a
+# *some* of it needs. So the named entities are enough, and the witnesses of each *some*: as many
+# as it asks for, and if it stands under an *all but*, as many for each entity there. That is
+# finite if no *some* under an *all but* asks for entities for each entity of the same sort, in a
+# circle ("everyone has visited someone"). The axioms of heights hold in every part of a world.
+
 MOST_PARTS = 20_000
 """Parts of a weaker form, at most."""
 

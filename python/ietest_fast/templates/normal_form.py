@@ -1,4 +1,8 @@
-"""Definite descriptions as quantifiers (Russell 1905)."""
+"""Monotone normal form: negations stand before atoms only.
+
+Two quantifiers are enough: *at least n* entities satisfy a body, and *all but at most n* do. The
+form is monotone: if a part of it is replaced by something weaker, the whole becomes weaker.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ietest_fast.templates.formulas import Atom, Formula, Term
+
+
+# Definite descriptions as quantifiers (Russell 1905).
 
 
 def spell_out(formula: Formula) -> Formula:
@@ -253,6 +260,9 @@ def substitute(form: Form, variable: str, constant: Constant) -> Form:
             assert_never(form)
 
 
+# Quantifiers moved inwards, to what their variable stands in.
+
+
 def miniscope(formula: Formula) -> Formula:  # noqa: PLR0911 - one line for each kind
     """Return a formula that means the same, with universal quantifiers as far in as they can be.
 
@@ -327,8 +337,16 @@ def _miniscope_term(term: Term) -> Term:
     return term
 
 
+# Conjunctions as independent parts, which can be decided one by one.
+#
+# ``(exactly 20 u in Pl: V(x, u)) & (exactly 30 v in Pe: V(x, v))`` is true in some world if and
+# only if each part is: the one speaks of visits to places and of all places, the other of visits
+# to people and of all people.
+
 Subject = tuple[str, Sort]
 """What a formula speaks of: ``("visits", sort)``, ``("all", sort)`` or ``("heights", person)``."""
+
+# Formulas that differ only in names and order, as one: what is proved of one is proved of all.
 
 _MOST_REMEMBERED = 2**12
 

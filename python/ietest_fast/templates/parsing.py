@@ -317,6 +317,8 @@ class Parser:
         return index
 
 
+# Writing formulas as text that can be read again.
+
 _MARKS = {Taller: ">", AsTall: ">=", SameHeight: "==", Equal: "="}
 _RANGES = {Domain.PEOPLE: " in Pe", Domain.PLACES: " in Pl", Domain.BOTH: ""}
 

@@ -361,6 +361,8 @@ def _join(mark: str, parts: Iterable[Formula]) -> Formula:
     return And(formulas) if mark == "&" else Or(formulas)
 
 
+# Checking schemas: names, sorts and sizes.
+
 _PLURALS = {Sort.PERSON: "people", Sort.PLACE: "places"}
 _DOMAINS = {Sort.PERSON: "Pe", Sort.PLACE: "Pl"}
 

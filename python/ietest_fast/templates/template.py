@@ -1,4 +1,8 @@
-"""Why premises and a hypothesis do not have a label: a world that shows it."""
+"""Templates: premises and a hypothesis as schemas, and the label that all their shapes have.
+
+A *shape* of a template has numbers for its sizes and indices. It is a pair of formulas about named
+entities, whose label is proved; names of people and places make texts of it.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
     from ietest_fast.templates.schemas import Index, NamedTerm, Schema
 
 
+# Why premises and a hypothesis do not have a label: a world that shows it.
+
 MOST_SAID = 8
 """Visits of a world that are named."""
 
@@ -86,6 +92,8 @@ def describe_world(world: Interpretation) -> str:
     kinds = {Sort.PERSON: "person", Sort.PLACE: "place"}
     return said + "".join(f"; there is also a {kinds[each.sort]} {names[each]}" for each in unnamed)
 
+
+# The words that a masked word of a hypothesis competes with.
 
 STRONGER = {"or": "'and'", "some": "'every'", "number": "a greater number"}
 """What says more than a word that can be masked."""

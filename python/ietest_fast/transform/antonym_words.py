@@ -198,6 +198,8 @@ def read_pairs() -> tuple[AntonymPair, ...]:
     return tuple(AntonymPair(*line.split("\t")) for line in lines)
 
 
+# Where the opposite of a word surely makes a sentence false: what stands around the word.
+
 _PERSON = (
     "(?:man|woman|men|women|boys?|girls?|males?|females?|ladies|lady|mothers?|fathers?|sons?|"
     "daughters?|husbands?|wife|wives|brothers?|sisters?|uncles?|aunts?)"

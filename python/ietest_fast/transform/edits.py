@@ -288,6 +288,8 @@ def _column_codes(edits: pa.Table) -> npt.NDArray[np.int64]:
     return codes
 
 
+# The edits of several transformations in turn as edits of the first texts.
+
 # First and last byte of the old text, the new piece, and the rules that led to it.
 _Edit = tuple[int, int, bytes, tuple[str, ...]]
 
@@ -407,6 +409,8 @@ def _apply_within(text: bytes, edits: list[_Edit], low: int, high: int) -> bytes
         at = end
     return b"".join([*pieces, text[at:high]])
 
+
+# Drawing some of the edits that a transformation can make.
 
 # Up to so many choices all of their subsets are looked at; of more, sizes are drawn first.
 _MOST_ENUMERATED = 10

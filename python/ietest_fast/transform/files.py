@@ -1,4 +1,4 @@
-"""Counting how often things occur when there may be more different ones than memory holds."""
+"""Transforming whole files, batch by batch, in bounded memory."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ from ietest_fast.values import find_outcomes, show_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+
+# Counting how often things occur when there may be more different ones than memory holds.
 
 Key = TypeVar("Key")
 

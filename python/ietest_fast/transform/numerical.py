@@ -1,6 +1,6 @@
-"""Which sentences say a quantity so plainly that it is sure what follows from it.
+"""Competence with numbers: pairs that follow from a quantity, or contradict it.
 
-Everything is read off the words of the sentence, without a tagger.
+Naik et al. 2018, section 3.1.
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+
+# Which sentences say a quantity so plainly that it is sure what follows from it.
+#
+# Everything is read off the words of the sentence, without a tagger.
 
 # Another clause, of which the quantity may be a part.
 _SUBORDINATED = (
@@ -261,6 +265,8 @@ def _is_verb(form: str) -> bool:
         return verbs.lemma(form, "VBZ") is not None
     return verbs.lemma(form, "VBD") is not None
 
+
+# Which quantities count or measure something, so that others can be more or less.
 
 # What stands before a number that cannot take "less than", or that has something like it already.
 _BOUND_WORDS = frozenset(

@@ -45,6 +45,8 @@ def without_cut_numbers(sentences: list[str]) -> list[str]:
     return [each for i, each in enumerate(sentences) if i not in cut]
 
 
+# Telling statements from questions and requests, and one sentence from several.
+
 # Neither true nor false: questions, also without their mark, and requests.
 _FILLERS = "well|so|and|but|or|oh|yeah|yes|no|um|uh|huh|now|okay|ok|right|then"
 _OPENERS = (

@@ -1,4 +1,4 @@
-"""Which rows a transformation may work on, by their label."""
+"""Equivalences of a pair as a whole: its texts exchanged, or put into one (thesis, 1.2.3)."""
 
 from __future__ import annotations
 
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
+
+# Which rows a transformation may work on, by their label.
 
 ALL_LABELS = "all"
 """Stands for every label, so that no column of labels is needed."""

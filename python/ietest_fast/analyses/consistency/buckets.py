@@ -1,4 +1,4 @@
-"""What is said of how a transformation made wordings."""
+"""Buckets: items in several wordings, the texts that consistency is measured on."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+
+# What is said of how a transformation made wordings.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +77,8 @@ class Making:
             )
         return said
 
+
+# Rows of buckets: which belong to mixed items, and what wordings without a name are called.
 
 PARAPHRASE = "paraphrase"
 """What wordings without a name are called; the second becomes ``paraphrase#2``."""
@@ -309,6 +314,9 @@ def _with_plain_names(table: pa.Table, source: str) -> pa.Table:
             raise error_of_missing(column, name, source, "row {}".format)
         table = table.set_column(table.column_names.index(name), name, column)
     return table
+
+
+# Reading buckets: long tables with a row for each wording of an item.
 
 
 def read_buckets(

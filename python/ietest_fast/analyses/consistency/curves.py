@@ -1,4 +1,4 @@
-"""The axis of a figure over amounts of data."""
+"""Consistency over the amount of data: the curves of Srikanth et al. (2024), section 8."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ietest_fast.stats.consistency.measure import ConsistencyResult
 
 
+# The axis of a figure over amounts of data.
+
 # From so many times the smallest amount on the axis is logarithmic.
 _LOGARITHMIC_FROM = 4
 _MOST_TICKS = 6
@@ -66,6 +68,9 @@ def _choose_ticks(amounts: Sequence[float], *, is_log: bool) -> list[int]:
         if min(apart) >= least:
             shown.append(number)
     return [*shown, len(amounts) - 1]
+
+
+# Answers to wordings, with the amount of data that each classifier has seen.
 
 
 def note_amounts(
@@ -323,6 +328,8 @@ def make_curves(
         for place, (name, of, points) in enumerate(curves)
     )
 
+
+# Curves of consistency over the amount of data, as notebooks show them.
 
 _IN_WORDS = {
     "accuracy_macro": "accuracy, macro",

@@ -1,4 +1,4 @@
-"""How much of one text's words and characters another has, for many pairs of texts at once."""
+"""How far paraphrases are from their originals, and buckets grouped by it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+
+# How much of one text's words and characters another has, for many pairs of texts at once.
 
 BLEU_ORDERS = 4
 
@@ -278,6 +280,8 @@ def _halve(codes: NDArray[np.int64], lengths: NDArray[np.int64]) -> tuple[Sequen
         Sequences(codes=codes[middle:], offsets=offsets[n:] - middle),
     )
 
+
+# How far the words of one text are from those of another, whatever their order.
 
 _WORD_PAIRS_AT_ONCE = 1 << 16
 _SPELT_AT_ONCE = 1 << 12

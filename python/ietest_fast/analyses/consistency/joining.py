@@ -339,6 +339,8 @@ def _join(
         ) from error
 
 
+# A finished classifier on buckets: all wordings of the items, each distinct input once.
+
 _ALL = "all wordings"
 
 

@@ -1,4 +1,4 @@
-"""Which columns are reworded to make buckets, and which of them a model sees."""
+"""Making buckets: every item under several transformations, or several draws of one."""
 
 from __future__ import annotations
 
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
     # Gives a draw of some rows: the texts, and which of the rows have it.
     _Maker = Callable[[int, NDArray[np.int64]], tuple[pa.Table, NDArray[np.int64]]]
+
+
+# Which columns are reworded to make buckets, and which of them a model sees.
 
 
 def choose_reworded_columns(
@@ -83,6 +86,9 @@ def _check_not_joined(corpus: Corpus) -> None:
                 f"{list(task.parts)}), or say what to reword (reword, --reword)",
                 path=corpus.source,
             )
+
+
+# Random draws of one transformation: several wordings of each row.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

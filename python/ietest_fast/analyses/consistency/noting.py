@@ -1,4 +1,4 @@
-"""What a model that saw a part of the input gets right, noted in the table of answers."""
+"""By what items are parted, noted in the answers: diversity of paraphrases, partial input."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.consistency.file import ConsistencyAnswers
     from ietest_fast.answers.table import Predictions
 
+
+# What a model that saw a part of the input gets right, noted in the table of answers.
 
 COLUMN = "partial_input"
 """Column that says whether the model that saw a part of the input got an item right."""
@@ -149,6 +151,8 @@ def _item_names(predictions: Predictions) -> pa.Array:
     column = predictions.table["item"]
     return column.cast(plain_type(column.type)).cast(pa.string()).combine_chunks()
 
+
+# The diversity of paraphrases that were answered, noted in the table of answers.
 
 MEASURES = (*LEXICAL, *SYNTACTIC)
 """Measures that items can be grouped by."""

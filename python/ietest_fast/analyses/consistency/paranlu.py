@@ -1,4 +1,9 @@
-"""ParaNLU's published files: which kind a file is, and its content."""
+"""ParaNLU's published files (Srikanth et al. 2024): paraphrases, and predictions on them.
+
+Three kinds, plain or gzipped JSON. *Results* are an object of buckets, each with the classifier's
+answer to the original and to its paraphrases. A *test set* is a list of the classifier's answers to
+a full test set. *Paraphrases* are an object of lists, without answers.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +31,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.consistency.buckets import Buckets
 
+
+# ParaNLU's published files: which kind a file is, and its content.
 
 ParanluKind = Literal["results", "test set", "paraphrases"]
 
@@ -448,6 +455,9 @@ def _make_predictions(rows: list[dict[str, Any]], source: Path) -> Predictions:
         if any(row.get(name) is not None for row in rows):
             columns[name] = pa.array([row.get(name) for row in rows], pa.string())
     return Predictions(table=pa.table(columns), label_names=names, source=str(source))
+
+
+# Buckets of ParaNLU's published paraphrases, for a model to answer.
 
 
 def read_paranlu_buckets(path: str | Path) -> Buckets:

@@ -1,4 +1,4 @@
-"""Consistency of the parts that a column makes of items or of paraphrases."""
+"""Paraphrastic consistency by the values of a column: of items, or of their paraphrases."""
 
 from __future__ import annotations
 
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval
 
 
+# Consistency of the parts that a column makes of items or of paraphrases.
+
+
 @dataclass(frozen=True, kw_only=True)
 class ConsistencySubsets:
     """Consistency by the values of a column."""
@@ -76,6 +79,9 @@ class ConsistencySubsets:
             f"{self.column.replace('_', ' ')}, {' and '.join(names)}: {line}"
             for line, names in of_line.items()
         ]
+
+
+# Two classifiers, or two subsets, compared by their consistency, with Holm's correction.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,6 +331,9 @@ def read_values(predictions: Predictions, column: str) -> tuple[NDArray[Any], ND
     return values, find_originals(predictions)
 
 
+# Paraphrastic consistency on items that a part of the input decides, and on others (section 7).
+
+
 @dataclass(frozen=True, kw_only=True)
 class PartialAccuracy:
     """How the model that saw a part of the input answers some items."""
@@ -478,6 +487,8 @@ def _measure_own(predictions: Predictions, name: str, counts: BucketCounts) -> P
         n_paraphrases=int(rows.sum()),
     )
 
+
+# Paraphrastic consistency by how far paraphrases are from their originals (section 6).
 
 ALL = "all"
 """What the line for all paraphrases is called."""

@@ -250,6 +250,9 @@ def _check_kinds(log: Predictions, full: Predictions, *, is_shared: bool) -> Non
     )
 
 
+# The texts beside answers to wordings: which columns hold them, and what they contradict.
+
+
 def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the columns of texts, as the file tells or by their names, so that all read the
     same.

@@ -1,4 +1,4 @@
-"""The confidence in the gold label that a table of predictions holds, or why it holds none."""
+"""From a table of predictions to buckets: items with the wordings that a classifier answers."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.answers.table import Predictions
 
+
+# The confidence in the gold label that a table of predictions holds, or why it holds none.
 
 _SUM_TOLERANCE = 1e-3
 _TIE = 1e-6

@@ -1,4 +1,4 @@
-"""Rows of large matrices, some at a time."""
+"""AFLite: which items linear classifiers find easy (Le Bras et al. 2020; Sakaguchi et al. 2020)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+
+# Rows of large matrices, some at a time.
 
 ROWS_AT_ONCE = 1_024
 """Rows of a block."""
@@ -50,6 +52,9 @@ def take_rows(features: Any, rows: NDArray[np.int64]) -> Any:
     return taken
 
 
+# Bags of words as features of linear classifiers.
+
+
 def count_word_features(columns: Sequence[pa.ChunkedArray], *, min_texts: int = 2) -> Any:
     """Return which words stand in which texts, as features for linear classifiers."""
     import scipy.sparse as sp
@@ -74,6 +79,9 @@ def count_word_features(columns: Sequence[pa.ChunkedArray], *, min_texts: int = 
     if joined.shape[1] == 0:
         raise InputError(f"no word stands in {min_texts} texts; lower min_texts")
     return joined
+
+
+# Logistic regression: the linear classifiers of adversarial filtering.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -170,6 +178,8 @@ def _expit(x: NDArray[np.float64]) -> NDArray[np.float64]:
     made: NDArray[np.float64] = expit(x)
     return made
 
+
+# What AFLite finds: a score for each item, and what each round did.
 
 End = Literal["slice", "target", "training"]
 

@@ -1,4 +1,4 @@
-"""Vectors of texts that another program has computed, from a file."""
+"""A file of labelled texts whose items AFLite marks as easy or difficult."""
 
 from __future__ import annotations
 
@@ -59,6 +59,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.difficulty.aflite import Difficulty
+
+
+# Vectors of texts that another program has computed, from a file.
 
 
 def read_vectors(path: str | Path, *, column: str | None = None) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""How candidates of rules are found."""
+"""The questions of every rule: which sentences of labelled pairs stand for which letters."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Pairs = tuple[Numbers, Numbers]
 
 
+# How candidates of rules are found.
+
+
 @dataclass(frozen=True, kw_only=True)
 class LogicOptions:
     """How candidates are found."""
@@ -43,6 +46,8 @@ class LogicOptions:
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise InputError(f"{name} must be a whole number of at least {least}, not {value}")
 
+
+# Sentences that share words with another, found by an index of words.
 
 # Numbers that a block of similarities holds at once.
 _BLOCK = 4_000_000
@@ -101,6 +106,8 @@ class WordIndex:
             found.append(pool[best[row, column]])
         return np.concatenate(places), np.concatenate(found)
 
+
+# Which sentences of labelled pairs stand together: drawn at random, or with the same words.
 
 NO_STATEMENT = "a text is a question, a request, several sentences or a phrase without a verb"
 NO_OTHER = "no sentence of another source was found"
@@ -532,6 +539,8 @@ def _make(
         left_out=draft.left_out,
     )
 
+
+# Control questions: what a rule asks, of sentences of which it must not be said.
 
 # A stream of random numbers for each rule, behind those of candidates.
 _STREAM = 64

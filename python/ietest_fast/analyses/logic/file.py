@@ -1,4 +1,4 @@
-"""The columns of answers to the suite logic."""
+"""Answers to the questions of rules in a file, with what has to be known to measure them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+# The columns of answers to the suite logic.
+
 ANTECEDENT, CONSEQUENT, CONTROL = "antecedent", "consequent", "control"
 """What a row is, in the column ``part``; rows of labelled pairs have no value there."""
 
+
+# Whether a file of answers to the suite logic still says what was written.
 
 _ANSWERS = ("gold", "predicted")
 _PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)

@@ -1,4 +1,4 @@
-"""How logical a classifier's answers are: a result for each rule, and the score."""
+"""What a classifier makes of every property and rule, and the structural inference score."""
 
 from __future__ import annotations
 
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.logic.score import StructuralScore
     from ietest_fast.answers.table import Predictions
     from ietest_fast.stats.informedness import Informedness, Rate
+
+
+# How logical a classifier's answers are: a result for each rule, and the score.
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -194,6 +194,9 @@ WEIGHED = tuple(rule.name for rule in _ALL if rule.group == "rule")
 """The rules of the score, unless other weights are given."""
 
 
+# Which of NLI's labels a classifier has, and so which rules it can be asked for.
+
+
 def find_classes(names: Sequence[str], *, source: str | Path | None = None) -> dict[str, int]:
     """Return the places of entailment, neutral and contradiction among labels, where they are."""
     found = [label_key(name) for name in names]

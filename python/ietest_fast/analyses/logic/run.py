@@ -1,4 +1,4 @@
-"""The long table of answers: labelled pairs, and the questions of every instance of a rule."""
+"""A finished classifier on the questions of all rules."""
 
 from __future__ import annotations
 
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     Answered = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
     Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+
+# The long table of answers: labelled pairs, and the questions of every instance of a rule.
 
 _PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
 
@@ -156,6 +158,9 @@ def _tabulate(
         text_columns[1]: texts.take(hypothesis),
     }
     return pa.table(columns).filter(pa.array(kept))
+
+
+# Asking a classifier, each distinct question once.
 
 
 class Asker:
@@ -446,6 +451,8 @@ def _add_runs(first: Evaluation, asker: Asker) -> Evaluation:
     )
     return replace(first, scores=scores)
 
+
+# The questions of the suite as files: one for each rule, and one with every different input.
 
 _KEPT = ("item", "instance", "part")
 INPUTS = "inputs"

@@ -1,4 +1,4 @@
-"""The weights of the structural inference score (thesis of Salvatore 2020, eq. 5.3)."""
+"""The structural inference score: accuracy and rates of rules, weighted (thesis, eq. 5.3)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.intervals import Interval
 
+
+# The weights of the structural inference score (thesis of Salvatore 2020, eq. 5.3).
 
 ACCURACY = "acc"
 """The name of the accuracy among weights, β0."""

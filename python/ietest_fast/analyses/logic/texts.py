@@ -1,4 +1,4 @@
-"""The sentences of labelled pairs, each once, and which of them come from the same source."""
+"""All texts that are asked about: sentences, and compounds of them, each once."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.lexicon import Tagger
     from ietest_fast.transform.compounds import Connective
+
+
+# The sentences of labelled pairs, each once, and which of them come from the same source.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,4 +1,4 @@
-"""Columns of logs of hidden words: numbers and marks as pandas and other tools write them."""
+"""What a masked language model says of hidden words, and files of it."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+
+# Columns of logs of hidden words: numbers and marks as pandas and other tools write them.
 
 MOST_RANK = 2**31 - 1
 """The largest rank that can be kept."""

@@ -298,6 +298,9 @@ def find_others(
     ]
 
 
+# Which inputs tell how likely words are in the place of a mask, each input once.
+
+
 class Word(NamedTuple):
     """A word in the place of a mask, as a tokenizer sees it."""
 

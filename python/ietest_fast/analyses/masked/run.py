@@ -232,6 +232,8 @@ class _Scoring:
         )
 
 
+# A masked language model before and after training on a file of masked inference.
+
 PRETRAINED, FINE_TUNED = "pretrained", "fine-tuned"
 """What the two are called, as in Table 3.3 of the thesis."""
 

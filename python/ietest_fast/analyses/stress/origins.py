@@ -1,4 +1,4 @@
-"""What a stress test is made of: which texts, by which transformation, and what gave no row."""
+"""What stress tests are made of, what gave no row, and what was done to each row."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ietest_fast.answers.table import Predictions
     from ietest_fast.answers.versions import Version
     from ietest_fast.transform import Transformed
+
+
+# What a stress test is made of: which texts, by which transformation, and what gave no row.
 
 
 @dataclass(frozen=True, kw_only=True)

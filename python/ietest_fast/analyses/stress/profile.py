@@ -1,7 +1,4 @@
-"""Easy and hard pairs of antonyms, and how often training contradictions show them.
-
-Naik et al. 2018, section 4.3.
-"""
+"""What a classifier did on stress tests: one result for each, together a profile."""
 
 from __future__ import annotations
 
@@ -31,6 +28,10 @@ if TYPE_CHECKING:
     from ietest_fast.answers.table import Predictions
     from ietest_fast.corpus import Corpus
 
+
+# Easy and hard pairs of antonyms, and how often training contradictions show them.
+#
+# Naik et al. 2018, section 4.3.
 
 TIMES_IN_TRAINING = "times_in_training"
 """Column: in how many contradictions of the training data the row's pair of antonyms stands."""

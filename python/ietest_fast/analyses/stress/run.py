@@ -1,4 +1,4 @@
-"""Answers to stress tests in a file, with what has to be known of the suite to measure them."""
+"""Stress tests of a finished classifier: one table of answers, measured test by test."""
 
 from __future__ import annotations
 
@@ -90,6 +90,9 @@ class StressNotes(Notes):
             backend=answers.backend,
             identity=answers.identity,
         )
+
+
+# Answers to stress tests in a file, with what has to be known of the suite to measure them.
 
 
 def _count_answered(origin: StressOrigin, answers: Predictions, name: str) -> StressOrigin:

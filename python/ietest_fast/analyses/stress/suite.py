@@ -246,6 +246,9 @@ def check_different(tests: Mapping[str, StressTest]) -> None:
             )
 
 
+# The texts of a suite as files: one for each test, with labels and the rows they come from.
+
+
 def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
     """Write the texts of each test to a Parquet file in a new folder, all of them or none."""
     import pyarrow.parquet as pq

@@ -1,4 +1,4 @@
-"""The scores of Inspect's samples as numbers, and which of them says what is right."""
+"""Logs of Inspect (inspect-ai): ``.eval``, a zip of JSON files, or one ``.json``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.answers.readers.base import Fields, FileStart
 
+
+# The scores of Inspect's samples as numbers, and which of them says what is right.
 
 # As Inspect's own metrics take them: letters as they are, words in capitals or not.
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}

@@ -1,14 +1,4 @@
-"""ONNX files in fewer bits: half precision for GPUs, 8 bits for processors.
-
-Weights use seven of them: a processor without VNNI instructions adds two products of an activation
-and a weight in 16 bits, which overflow if both have eight.
-
-Eight bits come in two ways. *Dynamic*: the range of every activation is found while the model
-runs; nothing has to be known before, and ONNX Runtime is the faster with it. *Static*: ranges are
-measured beforehand on example texts, with NNCF, which moves large activations into the weights
-(SmoothQuant, Xiao et al. 2023) and corrects biases; the file is of ordinary operators between
-QuantizeLinear and DequantizeLinear, and OpenVINO is the faster with it.
-"""
+"""Fine-tuned classifiers as ONNX folders, in the layout that Optimum writes, checked before use."""
 
 from __future__ import annotations
 
@@ -50,6 +40,17 @@ if TYPE_CHECKING:
 
     from ietest_fast.models.tokens import TokenStore
 
+
+# ONNX files in fewer bits: half precision for GPUs, 8 bits for processors.
+#
+# Weights use seven of them: a processor without VNNI instructions adds two products of an
+# activation and a weight in 16 bits, which overflow if both have eight.
+#
+# Eight bits come in two ways. *Dynamic*: the range of every activation is found while the model
+# runs; nothing has to be known before, and ONNX Runtime is the faster with it. *Static*: ranges
+# are measured beforehand on example texts, with NNCF, which moves large activations into the
+# weights (SmoothQuant, Xiao et al. 2023) and corrects biases; the file is of ordinary operators
+# between QuantizeLinear and DequantizeLinear, and OpenVINO is the faster with it.
 
 # An ONNX file holds two gigabytes; more weights go into a file beside it.
 _MOST_INSIDE = 1.8e9

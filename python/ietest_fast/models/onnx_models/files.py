@@ -178,6 +178,8 @@ def _read_varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
     raise NoOnnxError("it is no protocol buffer, or cut")
 
 
+# Inputs and outputs of an ONNX file, and which of them is what.
+
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
 _DTYPES: dict[str, type[np.integer[Any]]] = {"int64": np.int64, "int32": np.int32}
 

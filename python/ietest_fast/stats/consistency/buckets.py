@@ -323,6 +323,11 @@ def _confidences(
     return means, own, distances
 
 
+# Measures of paraphrastic consistency as functions of a few sums over buckets.
+#
+# The formulas are those of ``cpp/src/stats/bucket_bootstrap.cpp``, which computes the replicates;
+# a test holds the two together.
+
 RATIO, BETWEEN, SHARE, LOWER_BOUND, UNBIASED_BETWEEN, UNBIASED_SHARE = range(6)
 
 #: What the names of the second side's columns end in where two sides are compared.
@@ -543,6 +548,9 @@ def to_core(
             row += places + [places[0]] * (_N_COLUMNS - len(places))
         rows.append(row)
     return np.array(rows, dtype=np.int64)
+
+
+# Answers to paraphrases against those to their originals, paraphrase by paraphrase.
 
 
 def find_flips(

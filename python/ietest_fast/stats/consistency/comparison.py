@@ -237,6 +237,9 @@ def _match(first: BucketCounts, second: BucketCounts) -> tuple[BucketCounts, Buc
     return a, b
 
 
+# Comparison of paraphrastic consistency between two sets of items.
+
+
 @dataclass(frozen=True, kw_only=True)
 class SubsetComparison(Result):
     """Two sets of items, none of which is in both."""

@@ -279,6 +279,8 @@ def _resample(
     ]
 
 
+# Quantiles of the replicates of t, held in memory or drawn again.
+
 # Up to here the replicates are held for their quantiles (8 MB), beyond they are drawn again.
 _MAX_HELD = 1 << 20
 

@@ -1,4 +1,4 @@
-"""The plane of accuracy and P_C (Figure 3), and its lines of equal PVAP."""
+"""Paraphrastic consistency: whether an item is answered alike however it is worded."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.flips import FlipResult
 
+
+# The plane of accuracy and P_C (Figure 3), and its lines of equal PVAP.
 
 #: Shares of variance whose lines are drawn.
 ISO_PVAP = (0.1, 0.25, 0.5, 0.75, 1.0)

@@ -164,6 +164,33 @@ def count_replicates(replicates: ArrayLike, edges: NDArray[np.float64]) -> NullH
     return NullHistogram(edges=edges, mass=found / drawn.size)
 
 
+# Null tables: tables of differences between two versions that are equally accurate.
+#
+# The model. Of the difference A - B only the sign and whether it is 0 matter to tests of paired
+# outcomes. Under H0 a difference is +1 or -1 with probability psi/2 each and 0 otherwise.
+# Dependence is made by copying (Lunn and Davies 1998): an observation takes, with probability
+# sqrt(icc), the difference that its cluster drew, and else one of its own, so two observations of
+# one cluster have correlation icc and each keeps its law. Classifiers are tied in the same way:
+# what the cluster or the observation draws for classifier m is, with probability sqrt(r), a draw
+# that all classifiers share, so two classifiers have correlation r on one observation.
+#
+# Scores. A difference is 0 with probability 1 - psi, else it follows Student's law with so many
+# degrees of freedom: few differences are large, as those of probabilities and losses are. Or it
+# is skewed: a lognormal variable about its mean. It is the quantile of that mixture at Phi(Z), Z
+# being standard normal; dependence is that of the Z. With u, v for the correlations of Z within a
+# cluster and of two classifiers, observation i of cluster c and classifier m has
+#
+#     Z = sqrt(u) (sqrt(v) C[c] + sqrt(1 - v) C[c, m])
+#         + sqrt(1 - u) (sqrt(v) E[i] + sqrt(1 - v) E[i, m])
+#
+# with independent standard normal C and E. The correlation of two differences is a function of
+# that of their Z, sum(a_k**2 * u**k) / sum(a_k**2) with the Hermite coefficients a_k of the
+# quantile (Cario and Nelson 1997, "NORTA"); u and v are those that give the correlations asked
+# for.
+#
+# Scores can also be drawn from differences that were observed: those that are not 0 are centred,
+# and rows, or whole clusters of rows, are drawn with replacement.
+
 # Streams of Philox, one for each thing that is drawn; _TESTS in simulation.py is another.
 _INDEPENDENT, _DEPENDENT, _SCORES, _OBSERVED = 48, 49, 51, 52
 

@@ -150,6 +150,10 @@ class LognormalLaw(ScoreLaw):
         return self._psi * math.expm1(square) * math.exp(square)
 
 
+# The law of sums of draws from real numbers, on a grid, and the intervals it gives.
+#
+# This is the limit of the bootstrap for S → ∞ where a measure is a mean, or a ratio of two sums.
+
 _LEAST_LENGTH = 2**14
 _MOST_LENGTH = 2**20
 

@@ -1,4 +1,14 @@
-"""What planning gives: a plan, and a curve of power."""
+"""Power of the exact paired test, and what it takes to have enough of it.
+
+A plan names the share psi of discordant pairs and the difference delta of the accuracies. Then n
+pairs hold K ~ Binomial(n, psi) discordant ones, of which Binomial(K, (1 + delta/psi) / 2) favour
+the original, and
+
+    power = sum over k of P(K = k) * P(abs(D) >= c(k) | k),
+
+where c(k) is the smallest abs(D) whose exact ``p_value`` lies below alpha / M. Nothing is
+simulated.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+
+# What planning gives: a plan, and a curve of power.
 
 
 @dataclass(frozen=True, kw_only=True)

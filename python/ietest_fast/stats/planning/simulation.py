@@ -1,4 +1,4 @@
-"""The tests whose levels are simulated, each on the differences of one null table."""
+"""Which test keeps its level on data like mine? Null tables are simulated and tested."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.inputs import Rng
 
+
+# The tests whose levels are simulated, each on the differences of one null table.
 
 # Stream of Philox; null_tables.py has others.
 _TESTS = 50

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ietest_fast.transform.syntax.trees import NounPhrase, Person, Sentence
 
 
+# Finite verbs with their auxiliaries: read off a sentence, and put into the other voice.
+
 Tense = Literal["present", "past", "modal", "perfect", "progressive", "modal-perfect"]
 """How a group is built: eats, ate, will eat, has eaten, is eating, will have eaten."""
 

@@ -1,4 +1,4 @@
-"""Two of the permutations: a sentence with its tree becomes the same sentence in another order."""
+"""Constituents of a symmetric relation in the other order (thesis, section 4.2.2)."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.wordnet import WordNet
     from ietest_fast.transform.syntax.trees import NounPhrase, Sentence
 
+
+# Two of the permutations: a sentence with its tree becomes the same sentence in another order.
 
 _BE = frozenset({"is", "was", "are", "were"})
 _MARKS = frozenset({".", "!"})

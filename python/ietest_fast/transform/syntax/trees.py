@@ -123,6 +123,9 @@ def _cut(heads: list[int]) -> Iterator[tuple[int, int]]:
             begin = i + 1
 
 
+# What transformations of syntax raise where a sentence is not surely what it looks like.
+
+
 class Doubt(Exception):  # noqa: N818 - no error: the sentence stays as it is
     """A sentence, or a part of it, is not sure enough to be rewritten."""
 
@@ -137,6 +140,8 @@ def only(found: tuple[int, ...]) -> tuple[int, ...]:
         raise Doubt("not the construction")
     return found
 
+
+# Kinds of nouns that transformations of syntax tell apart.
 
 PEOPLE = frozenset(
     "adult artist athlete baby biker boy bride brother chef child cop dancer daughter "  # noqa: SIM905
@@ -165,6 +170,8 @@ def is_verb_form(wordnet: WordNet, word: str) -> bool:
         base != word for base in wordnet.base_forms(word, "v")
     )
 
+
+# Noun phrases of a sentence: number, person, case, and whether they can be moved.
 
 Person = Literal["i", "we", "you", "singular", "plural"]
 """What a finite verb agrees with."""

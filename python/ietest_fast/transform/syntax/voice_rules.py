@@ -1,4 +1,4 @@
-"""Objects of active clauses, and whether what stands behind belongs to them or to the verb."""
+"""Which clauses do not say the same in the other voice, or say it oddly."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ietest_fast.transform.syntax.clauses import Clause
     from ietest_fast.transform.syntax.trees import NounPhrase, Sentence
 
+
+# Objects of active clauses, and whether what stands behind belongs to them or to the verb.
 
 # What a place or a thing does with what it contains.
 _CONTAINING = frozenset("boast feature hold house seat sleep sport".split())  # noqa: SIM905
