@@ -87,7 +87,8 @@ def assemble(
     bases = {
         part.version: (part.log, encode_gold(part.log, names).codes)
         for part in parts[::-1]
-        if part.log.path == first.path and part.log.gold is not None
+        if part.log.path == first.path
+        and not (part.log.gold is None or part.log.gold is first.gold)
     }
     bases = {**bases, parts[0].version: (first, gold.codes)}
     kept = {

@@ -50,7 +50,7 @@ def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str
             )
         if seen[as_seen(name)] > 1:
             raise InputError(
-                "another column has this name but for blanks and what is not seen; rename one",
+                "another column has this name, apart from blanks or invisible signs; rename one",
                 path=source,
                 column=name,
             )

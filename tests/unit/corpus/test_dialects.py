@@ -303,5 +303,5 @@ def test_what_is_packed_or_binary_is_told_by_its_content(tmp_path: Path, name: s
 @pytest.mark.parametrize("other", ["label ", " label", "label\u200b"])
 def test_columns_of_names_that_look_the_same_are_refused(tmp_path: Path, other: str) -> None:
     (tmp_path / "a.csv").write_text(f"text,label,{other}\na,x,y\nb,y,x\n")
-    with pytest.raises(InputError, match="another column has this name but for blanks"):
+    with pytest.raises(InputError, match="another column has this name, apart from blanks"):
         read_corpus(tmp_path / "a.csv")

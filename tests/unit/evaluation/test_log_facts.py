@@ -410,7 +410,7 @@ def test_reductions_of_inspect_are_compared_with_its_samples(
     assert all(f"for {n} of 6; the samples count" in note for note in told)
 
 
-@pytest.mark.parametrize(("value", "n"), [("I", 3), ("C", 2), ("own", 0), (None, 0)])
+@pytest.mark.parametrize(("value", "n"), [("I", 3), ("C", 2), ("own", 0), (None, 0), ("list", 1)])
 def test_summaries_of_inspect_are_compared_with_its_samples(
     value: str | None, n: int, tmp_path: Path
 ) -> None:
@@ -421,7 +421,9 @@ def test_summaries_of_inspect_are_compared_with_its_samples(
         for row, each in enumerate(samples):
             archive.writestr(f"samples/{row}_epoch_1.json", json.dumps(each))
         first = [each | {"epoch": 1} for each in samples[:5]]
-        if value != "own":
+        if value == "list":
+            first[0]["scores"] = {"own": {"value": ["C", "I"]}}
+        elif value != "own":
             first = [each | {"scores": {"own": {"value": value}}} for each in first]
         listed = [*first, "x", {"id": 1}, {"id": "else", "scores": {"own": {"value": "C"}}}]
         archive.writestr("summaries.json", json.dumps(listed))

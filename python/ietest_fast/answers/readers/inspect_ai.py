@@ -243,7 +243,10 @@ def compare_summaries(
         for sample, value in zip(samples, judged.values, strict=True)
         if _name_sample(sample) in there
     ]
-    n = sum(one != other and not {None} & {one, other} for one, other in pairs)
+    n = sum(
+        one is not None and other is not None and one != other and str(one) != str(other)
+        for one, other in pairs  # NaN is not itself
+    )
     note = (
         f"Warning: the score of {judged.scorer!r} is another one in the summaries of {path} than "
         f"in its samples, for {n:,} of {len(pairs):,}; the samples count."
