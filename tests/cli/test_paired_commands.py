@@ -492,16 +492,17 @@ def test_outcomes_are_held_against_labels_and_answers_beside_them(
 
 
 @pytest.mark.parametrize(("row", "status"), [("1,0,1,0", 0), ("1,0,1,1", 1), ("1,0,x,y", 0)])
+@pytest.mark.parametrize("ending", ["_correct", ""])
 def test_outcomes_under_both_usual_names_are_the_same(
-    row: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    row: str, status: int, ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "o.csv"
-    lines = ["A,B,original_correct,transformed_correct", "0,0,0,0", *[row] * 9]
+    lines = [f"A,B,original{ending},transformed{ending}", "0,0,0,0", *[row] * 9]
     path.write_text("\n".join(lines) + "\n")
     found, _, err = run(capsys, "test", path)
     assert found == status
     if status:
-        assert "row 1, column 'transformed_correct': says otherwise than B in 9 rows" in err
+        assert f"row 1, column 'transformed{ending}': says otherwise than B in 9 rows" in err
     assert run(capsys, "test", path, "--original", "A", "--transformed", "B")[0] == 0
 
 

@@ -341,7 +341,7 @@ def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predic
             table = table.filter(pa.array(~np.isin(item_names(part.log), left_out)))
         tables.append(table)
     made = _finish(tables, names, dropped, parts)
-    n = 0 if names is None or parts[0].log.keys else _count_contradicted(made)
+    n = 0 if names is None or "copy" in parts[0].log.keys else _count_contradicted(made)
     if n:
         notes.append(
             f"Warning: {n:,} answers are the same in two versions, and right in one only; right "

@@ -277,8 +277,7 @@ def _name_tables(
             for log in logs
         ]
         which = ", ".join(dict.fromkeys(f"{part.model} ({part.log.path})" for part in parts))
-        n = len({part.model for part in parts})
-        return parts, [f"The logs are of {n} classifiers on the same items: {which}."]
+        return parts, [_say_models(which, firsts, logs)] if len(paths) > 1 else []
     several = len({log.model for log in logs}) > 1
     dropped = [id(log) for _, log in again]
     notes = [
@@ -290,6 +289,27 @@ def _name_tables(
         for log in logs
         if id(log) not in dropped
     ], notes
+
+
+def _say_models(which: str, tables: Sequence[Answers], logs: Sequence[Answers]) -> str:
+    """Say of which classifiers tables are, and of how many items all have answers."""
+    own = [
+        {
+            item
+            for log in logs
+            if log.path == table.path and log.items is not None
+            for item in as_texts(log.items, path=log.path).to_pylist()
+        }
+        for table in tables
+    ]
+    n_all, n_shared = len(set().union(*own)), len(set.intersection(*own))
+    if n_all == n_shared:
+        return f"The logs are of {len(own)} classifiers on the same items: {which}."
+    return (
+        f"Warning: the logs are of {len(own)} classifiers: {which}. All have answered "
+        f"{n_shared:,} of {say_count(n_all, 'item')}, so their numbers are of other items; give "
+        "the answers to the same items to compare the classifiers."
+    )
 
 
 def _say_the_same(first: Answers, second: Answers) -> bool:

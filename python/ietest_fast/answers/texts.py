@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from ietest_fast.answers.readers.base import list_right
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.plurals import say_count
-from ietest_fast.values import as_seen, as_texts, show_value
+from ietest_fast.values import are_ids, as_seen, as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,9 +59,9 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
 
     The texts themselves say it where both logs have them; otherwise a column that either has.
     """
-    own = [other for other in parts if other.model == part.model]
+    own = _list_versions(part, parts)
     first, log = own[0].log, part.log
-    if len({other.version for other in own}) < 2 or log.keys:
+    if len({other.version for other in own}) < 2:
         return None
     by_texts = _find_different(first, log)
     if by_texts is not None and (by_texts.any() or not _marks_differ(first, log)):
@@ -77,11 +77,22 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
     return first.changed if is_only else None
 
 
+def _list_versions(part: Part, parts: Sequence[Part]) -> list[Part]:
+    """List what the same classifier of a model has answered: of a run, that of the same share."""
+    group = part.model, _group_of(part.log)
+    return [other for other in parts if (other.model, _group_of(other.log)) == group]
+
+
+def _group_of(log: Answers) -> dict[str, Any]:
+    """Return the number of a classifier and the share of its training data that was reworded."""
+    return {name: log.keys[name][0].as_py() for name in ("m", "rho") if name in log.keys}
+
+
 def say_contradictions(parts: Sequence[Part]) -> list[str]:
     """Say of how many rows columns, or a column and the texts, disagree about what was reworded."""
     said = []
     for part in parts:
-        own = [other for other in parts if other.model == part.model]
+        own = _list_versions(part, parts)
         first = own[0].log
         said += _say_other_gold(part, own[0])
         said += _say_reworded_original(own) if part is own[0] else []
@@ -176,7 +187,7 @@ def say_other_texts(parts: Sequence[Part]) -> list[str]:
     for part in parts:
         first = firsts.setdefault(part.version, part)
         log = part.log
-        rows = None if log.version is None or log.keys else _match(first.log, log)
+        rows = None if log.version is None else _match(first.log, log)
         if first.model == part.model or rows is None:
             continue
         same = _compare_texts(first.log, log, *rows)[0]
@@ -367,7 +378,12 @@ def _match(first: Answers, second: Answers) -> tuple[NDArray[np.int64], NDArray[
             return None
         rows = np.arange(len(first), dtype=np.int64)
         return (rows, rows) if len(rows) else None
-    where = pc.index_in(*(as_texts(each.items, path=each.path) for each in (first, second)))
+    items = [as_texts(each.items, path=each.path) for each in (first, second)]
+    if "copy" in first.keys and "copy" in second.keys and not are_ids(items[1]):
+        copies = [as_texts(each.keys["copy"], path=each.path) for each in (first, second)]
+        both = zip(items, copies, strict=True)
+        items = [pc.binary_join_element_wise(*pair, " ") for pair in both]
+    where = pc.index_in(*items)
     mine = np.flatnonzero(where.is_valid().to_numpy(zero_copy_only=False))
     return (mine, np.asarray(where.drop_null(), dtype=np.int64)) if len(mine) else None
 

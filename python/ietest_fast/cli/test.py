@@ -291,31 +291,33 @@ def _warn_of_repeats(file: str, options: Mapping[str, Any]) -> None:
 
 
 def _check_twice(file: str, given: Measurements) -> None:
-    """Refuse outcomes that stand there under both usual names, and are not the same."""
+    """Refuse outcomes that stand there under two usual pairs of names, and are not the same."""
     from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.errors import InputError
     from ietest_fast.models.measurements import read_measurements
     from ietest_fast.plurals import say_count
 
-    if _OUTCOMES[0] in given.columns or not set(_OUTCOMES) <= set(list_columns(file)):
-        return
-    try:
-        others = read_measurements(file, _OUTCOMES, scores=False)
-    except InputError:  # nobody has asked for them
-        return
-    for (name, own), (other, marks) in zip(
-        given.columns.items(), others.columns.items(), strict=True
-    ):
-        n = int((own != marks).sum())
-        if n:
-            raise InputError(
-                f"says otherwise than {name} in {say_count(n, 'row')}; mend what is wrong, or say "
-                f"which outcomes count (--original {name} --transformed ..., or --original "
-                f"{_OUTCOMES[0]} --transformed {_OUTCOMES[1]})",
-                path=file,
-                row=f"row {int((own != marks).argmax())}",
-                column=other,
-            )
+    names = set(list_columns(file))
+    for pair in (_OUTCOMES, _VERSIONS):
+        if pair[0] in given.columns or not set(pair) <= names:
+            continue
+        try:
+            others = read_measurements(file, pair, scores=False)
+        except InputError:  # nobody has asked for them
+            continue
+        for (name, own), (other, marks) in zip(
+            given.columns.items(), others.columns.items(), strict=True
+        ):
+            n = int((own != marks).sum())
+            if n:
+                raise InputError(
+                    f"says otherwise than {name} in {say_count(n, 'row')}; mend what is wrong, or "
+                    f"say which outcomes count (--original {name} --transformed ..., or --original "
+                    f"{pair[0]} --transformed {pair[1]})",
+                    path=file,
+                    row=f"row {int((own != marks).argmax())}",
+                    column=other,
+                )
 
 
 def _roles(options: Mapping[str, Any]) -> list[str]:
@@ -401,6 +403,7 @@ _LABELS = ("label", "gold", "gold_label")
 _UNKNOWN = {"", "-", "-1", "-1.0", "nan"}
 
 _OUTCOMES = ("original_correct", "transformed_correct")
+_VERSIONS = ("original", "transformed")
 
 
 def _are_logs(files: tuple[str, ...]) -> bool:

@@ -771,6 +771,17 @@ def test_results_of_helm_that_contradict_the_answers_are_told(
     assert all(str(said) in note for note in notes)
 
 
+@pytest.mark.parametrize("splits", [["test"] * 4, ["valid", "test", "test", "test"]])
+def test_instances_of_several_splits_of_helm_are_told(tmp_path: Path, splits: list[str]) -> None:
+    requests = [perturbed(i, "A", **by) for by in ({}, {"name": "typos"}) for i in range(4)]
+    for request, split in zip(requests, splits * 2, strict=True):
+        request["instance"]["split"] = split
+    log = helm_log(tmp_path / "scenario_state.json", *requests)
+    said = [note for note in read_logs([log], unparsed="wrong").notes if "of 2 splits" in note]
+    assert len(said) == ("valid" in splits)
+    assert not said or "(valid 2, test 6), and count together" in said[0]
+
+
 @pytest.mark.parametrize(
     ("metrics", "said"),
     [

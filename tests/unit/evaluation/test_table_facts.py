@@ -522,6 +522,22 @@ def test_outcomes_are_held_against_answers_of_the_same_name(
         check_outcomes(path, outcomes)
 
 
+@pytest.mark.parametrize("answers", ["xxxyyy", "xyzuvw"])
+def test_outcomes_of_the_rows_of_one_label_are_held_against_the_answers(
+    tmp_path: Path, answers: str
+) -> None:
+    """Answers that recur are labels; those that do not may be right in other words."""
+    frame = pd.DataFrame({"A": [1] * 6, "B": [1] * 6, "label": ["x"] * 6})
+    frame["pred_A"], frame["pred_B"] = list(answers), list(answers[::-1])
+    path = write(frame, tmp_path / "t.csv")
+    outcomes = {name: frame[name].to_numpy(bool) for name in "AB"}
+    if answers == "xyzuvw":
+        check_outcomes(path, outcomes)
+        return
+    with pytest.raises(InputError, match=r"row 3, column 'A': true contradicts 'x' .* and 3 rows"):
+        check_outcomes(path, outcomes)
+
+
 @pytest.mark.parametrize(("values", "n"), [("1,0,1,0,1,0", 0), ("1,,1,,1,0", 2)])
 def test_rows_of_which_a_column_does_not_say_whether_they_are_reworded(
     tmp_path: Path, values: str, n: int
@@ -1418,3 +1434,47 @@ def test_lists_name_no_clusters(tmp_path: Path) -> None:
     path = write(frame, tmp_path / "long.parquet")
     with pytest.raises(InputError, match=r"column 'cluster': values are of type list<.*name clus"):
         compare_versions(read_logs([path]).predictions, clusters="cluster")
+
+
+@pytest.mark.parametrize("key", ["m", "rho", "copy", "model"])
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_texts_tell_what_is_reworded_in_long_tables_of_several_classifiers(
+    tmp_path: Path, key: str, name: str
+) -> None:
+    rows = []
+    for value in (0, 1):
+        for i in range(12):
+            texts = [("original", f"text {i}"), ("new", f"text {i}" if i < 4 else f"other {i}")]
+            for version, text in texts[value if key == "copy" else 0 :]:
+                wrong = version == "new" and i in {5, 6, 9}
+                said = "xy"[(i + wrong) % 2]
+                row = {"item": str(i), "version": version, "text": text, key: value}
+                rows.append(row | {"gold": "xy"[i % 2], "predicted": said})
+    if key == "model":
+        for row in rows:
+            row["model"] = f"m{row['model']}"
+    read = read_logs([write(pd.DataFrame(rows), tmp_path / name)])
+    assert not any("classifiers" in note for note in read.notes)
+    changed = read.predictions.table["changed"].to_pylist()
+    versions = read.predictions.table["version"].to_pylist()
+    assert [c for c, v in zip(changed, versions, strict=True) if v == "original"].count(True) == 0
+    assert [c for c, v in zip(changed, versions, strict=True) if v == "new"].count(True) == 16
+
+
+@pytest.mark.parametrize("n_shared", [0, 6, 12])
+def test_tables_of_classifiers_on_other_items_are_told(tmp_path: Path, n_shared: int) -> None:
+    logs = []
+    for name, seed in (("d", 0), ("e", 12 - n_shared)):
+        rows = [
+            {"item": f"q{i}", "version": v, "text": f"{v} {i}", "gold": "xy"[i % 2]}
+            | {"predicted": "xy"[(i + (v == "a" and i % 3 == len(logs))) % 2]}
+            for i in range(seed, seed + 12)
+            for v in ("original", "a")
+        ]
+        logs.append(write(pd.DataFrame(rows), tmp_path / f"{name}.csv"))
+    said = read_logs(logs).notes[0]
+    if n_shared == 12:
+        assert said.startswith("The logs are of 2 classifiers on the same items: d (")
+    else:
+        assert said.startswith("Warning: the logs are of 2 classifiers: d (")
+        assert f"All have answered {n_shared} of {24 - n_shared} items" in said

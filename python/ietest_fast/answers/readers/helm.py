@@ -6,6 +6,7 @@ import json
 import math
 import re
 import string
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast import files
@@ -92,6 +93,7 @@ class HelmReader:
         notes = (
             *_say_failures(valid, path),
             *_say_several(valid, path),
+            *_say_splits(valid, path),
             *_say_other_models(about, valid, path),
         )
         if is_choice:
@@ -362,6 +364,17 @@ def _list_references(request: dict[str, Any]) -> list[Any]:
         for each in _as_list(request["instance"].get("references"))
         if isinstance(each, dict)
     ]
+
+
+def _say_splits(requests: Sequence[dict[str, Any]], path: Path) -> list[str]:
+    """Say of which parts of the data the instances are, where they are of several."""
+    counts = Counter(as_text(request["instance"].get("split")) for request in requests)
+    splits = ", ".join(f"{name} {n:,}" for name, n in counts.items())
+    note = (
+        f"{path}: its instances are of {len(counts)} splits ({splits}), and count together; leave "
+        "the others out to compare one."
+    )
+    return [note] if len(counts) > 1 else []
 
 
 def _say_other_models(

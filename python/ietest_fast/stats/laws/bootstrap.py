@@ -145,12 +145,17 @@ class WideLaw:
         one = np.bincount(cells % self._LENGTH, shares * (1 - upper), self._LENGTH)
         one += np.bincount((cells + 1) % self._LENGTH, shares * upper, self._LENGTH)
         masses = np.fft.irfft(to_power(np.fft.rfft(one), self._count), self._LENGTH)
-        masses = np.clip(np.fft.fftshift(masses), 0.0, None)
-        # The distribution function at the cells' middles, straight in between.
-        middles = np.cumsum(masses) - 0.5 * masses
-        threshold = -self._count * mean / step + self._LENGTH // 2
-        grid = np.arange(self._LENGTH)
-        return float(np.interp(threshold, grid, middles, left=0.0, right=middles[-1]))
+        # The distribution function at the cells' middles, straight in between. Cell 0 is the mean.
+        threshold = -self._count * mean / step
+        if abs(threshold) >= self._LENGTH // 2 - 1:  # beyond all that can happen
+            return float(threshold > 0)
+        cell = math.floor(threshold)
+        # What lies below the mean stands behind what lies above it.
+        half = self._LENGTH // 2
+        below = masses[half : self._LENGTH + min(cell, 0)], masses[: max(cell, 0)]
+        here, above = max(float(masses[cell]), 0.0), max(float(masses[cell + 1]), 0.0)
+        middle = sum(float(np.clip(part, 0.0, None).sum()) for part in below) + here / 2
+        return middle + (threshold - cell) * (here + above) / 2
 
     def ends(self, low: float, high: float) -> Interval:
         """Return the quantiles with these probabilities below, and above."""
