@@ -90,6 +90,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EXPECTED)
 @pytest.mark.parametrize("command", ["eval", "test"])
 def test_answers(

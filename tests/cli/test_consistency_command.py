@@ -676,8 +676,8 @@ def test_models_that_do_not_go_together(tmp_path: Path, capsys: pytest.CaptureFi
     ("rename", "is_said"),
     [
         (lambda item, version: f"w{version[1:]}", True),
-        (lambda item, version: f"{item}-{version}", True),
-        (lambda item, version: version, False),
+        pytest.param(lambda item, version: f"{item}-{version}", True, marks=pytest.mark.slow),
+        pytest.param(lambda item, version: version, False, marks=pytest.mark.slow),
         (lambda item, version: version if item == "1" else f"w{version[1:]}", False),
     ],
 )

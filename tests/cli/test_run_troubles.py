@@ -124,7 +124,7 @@ def test_one_row_is_too_few(tmp_path: Path, broken: str) -> None:
     assert not (tmp_path / "ietest-run").exists()
 
 
-@pytest.mark.parametrize("n", [1, 30])
+@pytest.mark.parametrize("n", [1, pytest.param(30, marks=pytest.mark.slow)])
 def test_test_rows_that_stand_in_the_training_set_are_counted(tmp_path: Path, n: int) -> None:
     files = write_data(tmp_path)
     train, test = (pq.read_table(tmp_path / f"{name}.parquet") for name in ("train", "test"))

@@ -47,6 +47,7 @@ def test_answers_give_the_same_numbers(name: str, written: Path) -> None:
     assert find_difference(json.loads(out), expected) is None
 
 
+@pytest.mark.slow
 def test_a_run_is_concluded_again_without_training(written: Path) -> None:
     expected = json.loads((written / "said.json").read_text())["run"]
     cells = sorted((written / "run" / "cells").iterdir())

@@ -30,6 +30,7 @@ def test_the_template_of_the_page_is_proved() -> None:
     assert len([template.prove(sizes) for sizes in template.sizes()]) == sum(range(2, 13))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formula", "spanish"),
     [

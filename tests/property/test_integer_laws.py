@@ -85,6 +85,7 @@ def test_deep_tails_of_coins_keep_their_digits(n: int) -> None:
             assert np.log(found) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_large_sums_of_many_types() -> None:
     rng = np.random.default_rng(0)
     supports = [np.sort(rng.choice(np.arange(-1_000, 1_000), 6, replace=False)) for _ in range(40)]

@@ -354,6 +354,7 @@ def test_the_level_holds_with_clusters_and_at_the_margin(tau: float) -> None:
     assert sizes[2] >= 0.935 - slack(n_tables)
 
 
+@pytest.mark.slow
 def test_unlike_t_tests_of_the_classifiers_it_keeps_its_level() -> None:
     """The reason for the test: Bonferroni over M classifiers rejects where trainings vary."""
     from ietest_fast.stats import PairedCounts, paired_test

@@ -74,7 +74,7 @@ def test_a_run_rejects_less_often_than_its_rhos() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_rhos", [5, 7, 11])
+@pytest.mark.parametrize("n_rhos", [5, 11])
 def test_an_invariant_model_passes_as_often_as_it_should(n_rhos: int) -> None:
     over, alone = rejection_rates(n_rhos, n_runs=2_000, seed=2)
     print(f"{n_rhos} rho: {1 - over:.1%} pass; some rho rejects by itself in {alone:.1%}")

@@ -52,6 +52,7 @@ def test_cochran_draws_its_null_law() -> None:
     assert labels_of(even.plot())[-1] == "observed"
 
 
+@pytest.mark.slow
 def test_intervals_are_drawn_against_the_margin() -> None:
     result = equivalence_test(COUNTS, margin=0.05)
     axes = result.plot()

@@ -71,6 +71,7 @@ def test_the_interval_is_the_delta_methods() -> None:
     assert result.interval.high == pytest.approx(result.snr * factor, rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("share", "least", "most"),
     [

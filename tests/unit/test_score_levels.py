@@ -96,7 +96,7 @@ def test_tests_of_scores_keep_their_level_or_warn(n: int, share: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "share"), [(50, 1.0), (200, 0.5), (1_000, 0.1)])
+@pytest.mark.parametrize(("n", "share"), [(50, 1.0), (1_000, 0.1)])
 def test_equivalence_tests_of_scores_keep_their_level_or_warn(n: int, share: float) -> None:
     """One-sided at delta = margin, skewed to either side; and what the 95% interval covers."""
     n_tables = scaled(2_000)

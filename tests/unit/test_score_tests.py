@@ -74,6 +74,7 @@ TINY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("texts", TINY)
 def test_tiny_samples_have_the_law_of_all_resamples(texts: list[str]) -> None:
     differences = [Fraction(text) for text in texts]

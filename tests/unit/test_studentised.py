@@ -30,6 +30,7 @@ def _units_of(d: np.ndarray, codes: np.ndarray | None = None) -> StudentisedUnit
     return StudentisedUnits.of(Differences.of(d), codes, n_clusters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [1.0, 0.3])
 @pytest.mark.parametrize("clustered", [False, True])
 def test_no_result_depends_on_the_number_of_threads(share: float, clustered: bool) -> None:
@@ -131,6 +132,7 @@ def test_the_interval_ends_where_the_test_begins_to_reject(share: float, alterna
             assert (p < alpha / (2 if alternative == "two-sided" else 1)) is rejected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("d", "codes"),
     [

@@ -161,6 +161,7 @@ def test_number_is_kept(broad: SynonymTable) -> None:
     assert "child" not in plural
 
 
+@pytest.mark.slow
 def test_poor_synonyms_are_passed_over(broad: SynonymTable) -> None:
     table = broad.as_dict()
     # Multi-word, Latin, archaic, another sense, a mass noun for a count noun, numbers, gerunds.

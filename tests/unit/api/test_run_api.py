@@ -125,6 +125,7 @@ def test_predictions_of_all_classifiers(found: Any) -> None:
     assert ie.paired_test(pairs.sample).pvalue == cell.p_value
 
 
+@pytest.mark.slow
 def test_a_temporary_folder_goes_with_the_result() -> None:
     made = ie.run(**CORPORA, model=ByWord(), input_column="hypothesis", **SMALL)
     folder = made.folder

@@ -70,6 +70,7 @@ def test_every_way_to_a_label_occurs() -> None:
             assert seen[list(TAXONOMIES).index(slot), label, True] > 50
 
 
+@pytest.mark.slow
 def test_a_pair_depends_on_its_number_and_the_seed_alone() -> None:
     whole = demo_corpus(1000, seed=4)
     for batch_size in (1, 7, 999, 5000):
@@ -107,6 +108,7 @@ def test_labels_are_balanced() -> None:
     assert np.abs(counts - 20_000).max() < 5 * np.sqrt(60_000 * 2 / 9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", [0, 1])
 def test_no_word_gives_the_label_away(column: int) -> None:
     texts, labels = sample()[column], sample()[2]
@@ -128,11 +130,13 @@ def test_no_word_gives_the_label_away(column: int) -> None:
             assert inside.min() / inside.sum() > 0.05, (word, inside)
 
 
+@pytest.mark.slow
 def test_the_hypothesis_alone_says_nothing() -> None:
     _, hypotheses, labels = sample()
     assert _naive_bayes_accuracy(hypotheses, labels) < 0.38
 
 
+@pytest.mark.slow
 def test_a_premise_alone_says_little() -> None:
     premises, _, labels = sample()
     assert _naive_bayes_accuracy(premises, labels) < 0.52
@@ -209,6 +213,7 @@ def test_sentences_are_well_formed() -> None:
         assert not any(a == b for a, b in itertools.pairwise(words)), text
 
 
+@pytest.mark.slow
 def test_plurals_agree_with_verbs() -> None:
     scenes = draw_scenes(0, 20_000, seed=9)
     premise, hypothesis = say(scenes)
@@ -236,6 +241,7 @@ def test_several_hundred_nouns_occur() -> None:
     assert describe(demo_corpus(3000)).vocabulary_size > 600
 
 
+@pytest.mark.slow
 def test_a_big_corpus_takes_bounded_memory() -> None:
     list(demo_batches(1000, batch_size=1000))
     before = pa.total_allocated_bytes()

@@ -73,6 +73,7 @@ def test_what_other_programs_write_is_read_as_it_was(
         assert read_both(path) == [TEXTS, LABELS]
 
 
+@pytest.mark.slow
 def test_every_row_of_a_longer_file_is_looked_at(tmp_path: Path) -> None:
     # More than the 4 MiB that are looked at at a time, the mistake in the last line.
     texts = [f'{n} "so" it, {"x" * 200}' for n in range(40_000)]

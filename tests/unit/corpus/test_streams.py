@@ -195,6 +195,7 @@ def test_a_closed_reader_keeps_nothing_of_arrow(
     assert list(reader) == []
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "long.parquet"
     rng = np.random.default_rng(0)

@@ -129,6 +129,7 @@ def test_the_filter_is_the_slow_one(n_classes, tau, slice_size, target, ended):
     assert set(found.names[found.easy]) == {"easy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "convert",
     [
@@ -186,6 +187,7 @@ def _bound(n, d, *, bytes_each, n_train, n_threads):
     return n_threads * of_thread + 100 * (n_threads + 1) * n
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_memory_is_that_of_the_training_parts(n_threads):
     """A float64 copy of these features alone would be 82 MB, and one of each thread as much."""

@@ -136,6 +136,7 @@ def test_answers_of_the_model_itself_are_told(
     assert ("answers every wording as" in str(profile)) == is_told
 
 
+@pytest.mark.slow
 def test_published_partial_input(shared: Path) -> None:
     folder = shared / "data" / "paranlu" / "results"
     found = ie.consistency(

@@ -153,6 +153,7 @@ def test_one_without_shared_items_is_not_compared(tmp_path: Path) -> None:
     assert found.warnings == (said,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "test", "expected"),
     [

@@ -256,6 +256,7 @@ def test_near_copies_are_those_of_the_plain_rule(pairs: list[tuple[str, str]]) -
     assert [f"unlike said in {n} row" in note for note in notes] == [True] * near
 
 
+@pytest.mark.slow
 def test_columns_that_have_nothing_to_do_with_labels_are_rarely_taken_for_copies() -> None:
     rng = np.random.default_rng(0)
     n_told = 0

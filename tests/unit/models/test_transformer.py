@@ -412,7 +412,7 @@ def test_a_run_that_is_killed_inside_a_cell_goes_on_from_its_last_checkpoint(che
     whole = _run_whole(arguments, tmp_path / "whole")
     out = tmp_path / "killed"
     interrupted = []
-    for steps in (3, 12, 20):
+    for steps in (3, 20):
         process = _start(arguments, out, n_jobs=1)
         written: dict[str, set[float]] = {}
         while process.poll() is None:

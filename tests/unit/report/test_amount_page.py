@@ -243,6 +243,7 @@ def test_legends_are_as_wide_as_the_figure(length: int, n: int) -> None:
     assert legend_rows(names) == (0 if n == 1 else -(-n // columns))
 
 
+@pytest.mark.slow
 def test_a_legend_of_long_names_is_not_cut_off(tmp_path: Path) -> None:
     models = {f"snli_human_d-snli-roberta-base-{n}M-words": 0.8 for n in range(4)}
     found = read_consistency([write(tmp_path, "long", models, [])])
@@ -285,8 +286,7 @@ def test_a_page_of_long_texts_has_a_part_of_the_items(
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("n_models", [1, 3, 5])
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize(("n_models", "width"), [(1, 1280), (3, 400), (5, 400)])
 def test_answers_stand_beside_each_other(tmp_path: Path, n_models: int, width: int) -> None:
     models = {f"a model with a long name, number {n}": 0.6 for n in range(n_models)}
     found = read_consistency([write(tmp_path, "models", models, [])])

@@ -65,6 +65,7 @@ def texts_of(pair, kind):
     return {name: version_of(pieces, kind) for name, pieces in pair["pieces"].items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phi", ["voice", "syn.careful", "spelling", "negation+spelling", "swap"])
 def test_rows_that_changed_are_drawn_in_both_versions(tmp_path, corpus, phi):
     sample = draw_transformed(corpus, phi, tmp_path / "s.json", n=100, criterion="meaning")
@@ -93,6 +94,7 @@ def test_rows_that_changed_are_drawn_in_both_versions(tmp_path, corpus, phi):
     assert read_sample(sample.path) == sample
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phi", ["antonym", "numerical", "antonym:rules=paper"])
 def test_new_rows_are_drawn_with_the_label_that_was_set(tmp_path, corpus, phi):
     sample = draw_transformed(corpus, phi, tmp_path / "s.json", n=100)
@@ -145,6 +147,7 @@ def test_edits_are_marked_one_by_one(tmp_path, corpus):
     assert len({pair["row"] for pair in few.pairs}) == 1
 
 
+@pytest.mark.slow
 def test_a_seed_is_a_sample_for_any_number_of_threads(tmp_path, corpus):
     phi = "spelling"
     paths = [tmp_path / f"{k}.json" for k in range(4)]

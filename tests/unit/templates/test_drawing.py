@@ -289,6 +289,7 @@ def test_tasks_and_templates_have_their_shares() -> None:
 VERBS = {"visited": "visit", "seen": "see", "photographed": "photograph", "drawn": "draw"}
 
 
+@pytest.mark.slow
 def test_wordings_are_as_frequent() -> None:
     """Whatever the template and its size; a pair has one wording."""
     wordings = load_wordings("en")[:4]

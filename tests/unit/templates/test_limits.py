@@ -309,6 +309,7 @@ def test_languages_are_bounded(tmp_path: Path, old: str, new: str, message: str)
         read_language(path)
 
 
+@pytest.mark.slow
 def test_the_limits_are_far_above_the_packaged_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The figures of docs/templates.md: the largest shape of each template."""
     spent = count_spent(monkeypatch)
