@@ -27,6 +27,7 @@ from ietest_fast.answers.labels import Unparsed, check_names
 from ietest_fast.answers.readers import READERS, Answers, Fields, find_reader, read_log
 from ietest_fast.answers.readers.base import MODEL_OF_ANSWERS, OF_MODELS, FileStart
 from ietest_fast.answers.readers.facts_beside import say_named_otherwise
+from ietest_fast.answers.readers.label_columns import check_named
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.answers.texts import (
     Part,
@@ -512,6 +513,7 @@ def read_logs(
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
         logs = _with_gold(logs, Path(gold_path), gold_column, id_column)
+    check_named([each for log in logs for each in log.named])
     parts, roles = name_parts(logs, logs_are=logs_are)
     n_left_out = 0
     if common_items:
@@ -721,7 +723,11 @@ def _with_gold(
     logs: Sequence[Answers], path: Path, column: str | None, id_column: str | None
 ) -> list[Answers]:
     """Return the logs with the gold labels of a table."""
-    from ietest_fast.answers.readers.facts_beside import list_beside, say_other_facts
+    from ietest_fast.answers.readers.facts_beside import (
+        find_number_names,
+        list_beside,
+        say_other_facts,
+    )
     from ietest_fast.answers.readers.table_columns import list_columns, read_values
 
     there = list_columns(path)
@@ -743,6 +749,14 @@ def _with_gold(
     )
     beside = {name: ids[name] for name in list_beside(there, column) if name in ids}
     notes = say_other_facts(beside, table[column], column, {}, path=path)
+    named = find_number_names(
+        [*ids],
+        lambda wanted: {name: ids[name] for name in wanted},
+        {column: table[column]},
+        {},
+        path=path,
+        is_alone=True,
+    )
     found: list[Answers] = []
     for log in logs:
         own = replace(log, ids=name_order(log, gold) | dict(log.ids))
@@ -757,6 +771,7 @@ def _with_gold(
                 right=None,
                 gold_column=column,
                 gold_path=path,
+                named=(*named, *log.named),
                 notes=(*log.notes, *(() if found else notes), *say_other_ids(own, gold)),
             )
         )

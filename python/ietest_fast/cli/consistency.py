@@ -325,10 +325,15 @@ def check_sources(options: Mapping[str, Any], *, logs: Sequence[str], test: Path
 def read_sources(options: Mapping[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read the answers of a model to paraphrases from several sources, as one table."""
     from ietest_fast.analyses.consistency.joining import join_answers_of_sources
-    from ietest_fast.analyses.consistency.reading import need_wordings, without_mixed
+    from ietest_fast.analyses.consistency.reading import (
+        check_number_names,
+        need_wordings,
+        without_mixed,
+    )
 
     check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
     parts = {name: need_wordings(path) for name, path in options["sources"]}
+    check_number_names([*parts.values()], [path for _, path in options["sources"]])
     joined = join_answers_of_sources(parts)
     return (without_mixed(joined) if options["drop_mixed"] else joined,)
 

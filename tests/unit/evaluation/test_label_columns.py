@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.readers.label_columns import key_counted, say_near_copies
+from ietest_fast.errors import InputError
 from toy_logs import inspect_log, reword, sample
 
 N = 20
@@ -266,3 +268,109 @@ def test_columns_that_have_nothing_to_do_with_labels_are_rarely_taken_for_copies
         counted = key_counted(("label", label), {}, Path("x.csv"))
         n_told += len(say_near_copies({"foo": other}, counted, Path("x.csv")))
     assert n_told <= 10
+
+
+WORDS = ["anger", "joy", "sadness"]
+NLI = ["contradiction", "neutral", "entailment"]
+
+
+def numbered(names: list[str], order: list[int], n: int = 30, step: int = 0) -> pd.DataFrame:
+    """Answers by number and by name, each seventh another one."""
+    places = [(i + (i % 7 == step)) % len(names) for i in range(n)]
+    return pd.DataFrame(
+        {"prediction": [order[each] for each in places], "name": [names[each] for each in places]}
+    )
+
+
+@pytest.mark.parametrize("names", [WORDS, NLI, ["neg", "pos"]])
+@pytest.mark.parametrize(
+    ("form", "beside", "step"),
+    [
+        ("files", "prediction_name", -1),
+        ("files", "prediction_label", -1),
+        ("files", "prediction_text", -1),
+        ("files", "pred_text", -1),
+        ("gold file", "prediction_name", -1),
+        ("wide", "original_name", -1),
+        ("wide", "original_prediction_label", -1),
+        ("long", "predicted_name", -1),
+        ("long", "prediction_text", -1),
+        ("files", "of_something", -1),
+        ("files", "prediction_name", 1),
+        ("wide", "original_name", 1),
+        ("long", "predicted_name", 1),
+    ],
+)
+def test_numbers_have_one_name_beside_labels_and_answers(
+    tmp_path: Path, names: list[str], form: str, beside: str, step: int
+) -> None:
+    order = [*range(len(names))][::step]
+    gold = pd.DataFrame({"label": [i % len(names) for i in range(30)]})
+    gold["label_text"] = [names[each] for each in gold["label"]]
+    first, second = numbered(names, order), numbered(names, order, step=1)
+    paths, options = [tmp_path / "a.csv"], {}
+    if form == "wide":
+        frame = gold.assign(original=first["prediction"], transformed=second["prediction"])
+        frame.assign(**{beside: first["name"]}).to_csv(paths[0])
+    elif form == "long":
+        parts = [
+            gold.assign(item=range(30), version=version, predicted=own["prediction"])
+            .rename(columns={"label": "gold"})
+            .assign(**{beside: own["name"]})
+            for version, own in (("original", first), ("t", second))
+        ]
+        pd.concat(parts).to_csv(paths[0])
+    else:
+        paths.append(tmp_path / "b.csv")
+        for path, own in zip(paths, (first, second), strict=True):
+            frame = pd.concat([gold, own.rename(columns={"name": beside})], axis=1)
+            frame.assign(text=f"in {path.stem}").to_csv(path)
+        if form == "gold file":
+            gold.to_csv(tmp_path / "g.csv")
+            options["gold_path"] = tmp_path / "g.csv"
+    if step == 1 or beside == "of_something":
+        assert read_logs(paths, **options).predictions
+        return
+    said = rf"column '{beside}': \d in \w+ is '\w+', and '\w+' by the column label_text beside"
+    with pytest.raises(InputError, match=said):
+        read_logs(paths, **options)
+    if form == "files":
+        assert read_logs(paths, columns=[beside] * 2, gold_column="label_text").predictions
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (WORDS, WORDS[::-1], "0 in label is 'sadness', and 'anger' by the column label_text "),
+        (["neg", "pos"], ["pos", "neg"], "0 in label is 'pos', and 'neg' by the column label_text"),
+        (
+            NLI,
+            NLI[::-1],
+            "0 in label is 'entailment', and 'contradiction' by the column label_text",
+        ),
+        (WORDS, ["joy"], "0 in label is 'joy', and 'anger' by the column label_text beside label"),
+        (WORDS, [WORDS[0].upper(), "joy ", "Sadness"], None),
+        (WORDS, WORDS[:2], None),
+        (WORDS, ["colère", "joie", "tristesse"], None),  # other words for the same
+        (["animal", "animal", "vehicle"], ["animal", "animal", "vehicle"], None),
+        (["animal", "animal", "vehicle"], ["animal"], None),
+        (WORDS, [f"text {i}" for i in range(30)], None),
+    ],
+)
+@pytest.mark.parametrize("column", ["label_name", "label_str"])
+def test_numbers_have_one_name_in_all_files(
+    tmp_path: Path, first: list[str], second: list[str], said: str | None, column: str
+) -> None:
+    paths = []
+    for name, words, beside in (("a", first, "label_text"), ("b", second, column)):
+        gold = [i % len(words) for i in range(30)]
+        names = [words[each] for each in gold]
+        frame = pd.DataFrame({"text": f"in {name}", "label": [each % 3 for each in gold]})
+        paths.append(tmp_path / f"{name}.csv")
+        frame.assign(prediction=frame["label"], **{beside: names}).to_csv(paths[-1])
+    if said is None:
+        with contextlib.suppress(InputError):  # for want of one of the labels
+            read_logs(paths)
+        return
+    with pytest.raises(InputError, match=f"b.csv, column '{column}': {said}.*a.csv: the numbers"):
+        read_logs(paths)

@@ -162,6 +162,7 @@ def name_answers(
     """Return answers of several files, each of another model, called as its file where it has
     none.
     """
+    check_number_names(answers, paths)
     named = name_models([each.predictions for each in answers], paths)
     curves = number_names(map(plain_name, paths)) if len(paths) > 1 else [""]
     found = []
@@ -171,6 +172,15 @@ def name_answers(
         notes = each.notes.renamed(dict(zip(before, after, strict=True)), curve=curve)
         found.append(ConsistencyAnswers(predictions=predictions, notes=notes))
     return tuple(found)
+
+
+def check_number_names(answers: Sequence[ConsistencyAnswers], paths: Sequence[Path]) -> None:
+    """Refuse files in which columns beside the labels give the same numbers other names."""
+    from ietest_fast.answers.readers.facts_beside import find_long_names
+    from ietest_fast.answers.readers.label_columns import check_named
+
+    both = zip(answers, paths, strict=True)
+    check_named([each for own, path in both for each in find_long_names(own.predictions, path)])
 
 
 def join_answers(answers: Sequence[ConsistencyAnswers]) -> ConsistencyAnswers:

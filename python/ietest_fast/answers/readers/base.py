@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from ietest_fast.answers.readers.label_columns import NamedNumbers
+
 
 _HEAD_BYTES = 64 << 10
 _MOST_NAMES = 20
@@ -116,6 +118,9 @@ class Answers:
     """Shape (n,), lists of float32 in the order of ``label_names``, or None."""
     label_names: tuple[str, ...] | None = None
     """All labels, if the log names them."""
+    named: tuple[NamedNumbers, ...] = ()
+    """What columns of names call the numbers of labels in a table, at its first version; all logs
+    are compared."""
     inputs: pa.Array | None = None
     """Shape (n,): texts, or hashes of them; only asked whether two logs have the same."""
     input_columns: tuple[str, ...] = ()

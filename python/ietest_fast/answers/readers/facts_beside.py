@@ -15,10 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.answers.readers.label_columns import (
+    NamedNumbers,
+    check_named,
     count_other,
     in_same_words,
     key_counted,
     label_keys,
+    list_numbers,
+    name_numbers,
+    read_labels,
     say_near_copies,
 )
 from ietest_fast.answers.readers.table_columns import (
@@ -80,6 +85,11 @@ PREDICTIONS = (
     *("predicted_name", "model_answer", "model_prediction"),
 )
 """Names of columns that say what a classifier has answered, if they have values in common."""
+_NAMES = ("name", "text", "str", "label")
+"""Behind the name of a column of numbers, or before it: of one with the names of these labels."""
+_ANSWER_NAMES = tuple(
+    f"{word}_{end}" for word in ("prediction", "predicted", "pred") for end in _NAMES
+)
 _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
 _SCORES = (
@@ -394,6 +404,40 @@ def say_other_facts(
     return tuple(said)
 
 
+def find_number_names(
+    names: Sequence[str],
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    gold: Mapping[str, pa.ChunkedArray],
+    answers: Mapping[str, pa.ChunkedArray],
+    *,
+    path: Path,
+    is_alone: bool,
+) -> tuple[NamedNumbers, ...]:
+    """Return what columns of names call the numbers of right answers and of answers.
+
+    Of several versions, such a column has the name of the column of answers before or behind.
+    """
+    try:
+        counted = {name: read_labels(each, path) for name, each in {**gold, **answers}.items()}
+    except InputError:  # whoever compares them refuses them
+        return ()
+    numbers = {number for each in counted.values() for number in list_numbers(each)}
+    if not 0 < len(numbers) <= MOST_KINDS:
+        return ()
+    usual: dict[str, tuple[str, ...]] = dict.fromkeys(gold, (*LABEL_COLUMNS, *LABELS_BESIDE))
+    usual |= dict.fromkeys(answers, (*PREDICTIONS, *_ANSWER_NAMES) if is_alone else ())
+    found = []
+    for column, own in usual.items():
+        ends = (*_NAMES, *(PREDICTIONS if column in answers else ()))
+        both = (name for end in ends for name in (f"{column}_{end}", f"{end}_{column}"))
+        beside = [name for name in find_named(names, [*own, *both]) if name not in counted]
+        for name, values in (read(beside) if beside else {}).items():
+            with contextlib.suppress(InputError):  # lists, which are no names
+                each = name_numbers(counted[column], read_labels(values, path), len(numbers))
+                found.append(NamedNumbers(path=path, columns=(column, name), names=each))
+    return tuple(found)
+
+
 def say_named_otherwise(
     path: Path, gold_column: str, label_names: Sequence[str]
 ) -> tuple[str, ...]:
@@ -678,6 +722,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say where columns of a long table contradict those that count."""
     said: tuple[str, ...] = ()
     _check_marks(whole, path)
+    check_named(find_long_names(whole, path))
     gold, answers = (
         {name: whole.table[name] for name in find_named(whole.extra_columns, usual)}
         for usual in (_GOLD, (*PREDICTIONS, *_RESPONSES))
@@ -706,6 +751,21 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     if "correct" in whole.columns:
         counted["correct"] = whole.correct
     return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
+
+
+def find_long_names(whole: Predictions, path: Path) -> tuple[NamedNumbers, ...]:
+    """Return what columns of a long table call the numbers of its labels."""
+    counted: list[dict[str, pa.ChunkedArray]] = [
+        {name: whole.table[name] for name in (each,) if name in whole.columns}
+        for each in ("gold", "predicted")
+    ]
+    return find_number_names(
+        whole.extra_columns,
+        lambda names: {name: whole.table[name] for name in names},
+        *counted,
+        path=path,
+        is_alone=True,
+    )
 
 
 def _check_marks(whole: Predictions, path: Path) -> None:

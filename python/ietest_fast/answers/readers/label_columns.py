@@ -6,6 +6,7 @@ counts, far beyond chance.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from ietest_fast.plurals import say_count
 from ietest_fast.values import as_texts, find_outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _LEAST_KAPPA = 0.5
 _LEAST_Z = 2.5
 _MOST_NAMED = 3
+_NUMBER = re.compile(r"[-+]?\d+(\.0*)?")
 _FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*")
 
 
@@ -93,6 +95,77 @@ def count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) ->
     for (label, _), n in names.items():
         most[label] = max(n, most.get(label, 0))
     return len(rows) - sum(most.values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedNumbers:
+    """Which name each number in a column has in most rows, by a column of names beside it."""
+
+    path: Path
+    columns: tuple[str, str]
+    """Of the numbers, and of the names."""
+    names: Mapping[str, str]
+    """By number."""
+
+
+def list_numbers(labels: Labels) -> dict[str, int]:
+    """Return the whole numbers among labels, without signs and zeros that say nothing."""
+    kinds = ((key, place) for place, key in enumerate(labels.keys) if key not in OF_NONE)
+    return {str(int(float(key))): place for key, place in kinds if _NUMBER.fullmatch(key)}
+
+
+def name_numbers(numbers: Labels, names: Labels, most: int) -> dict[str, str]:
+    """Give each number the name that it has in more than half of its rows.
+
+    With more words than there are labels, or numbers among them, the column says something else.
+    """
+    words = {*names.keys} - OF_NONE
+    if len(words) > most or list_numbers(names):
+        return {}
+    counts = _count_pairs(numbers.codes, names.codes, len(numbers.keys), len(names.keys))
+    counts[:, np.isin(names.keys, [*OF_NONE])] = 0
+    best = {number: counts[place] for number, place in list_numbers(numbers).items()}
+    return {
+        number: str(names.keys[row.argmax()])
+        for number, row in best.items()
+        if 2 * row.max() > row.sum()
+    }
+
+
+def check_named(found: Sequence[NamedNumbers]) -> None:
+    """Refuse numbers that have other names beside other columns, or in other files.
+
+    Names without one in common may be other words for the same.
+    """
+    kinds = {(each.path, *each.columns): each for each in found}
+    for one, other in itertools.combinations(kinds.values(), 2):
+        if {*one.names.values()}.isdisjoint(other.names.values()):
+            continue
+        said = _say_otherwise(one, other)
+        if said is None:
+            continue
+        where = "" if one.path == other.path else f" of {one.path}"
+        raise InputError(
+            f"{said} by the column {one.columns[1]} beside {one.columns[0]}{where}: the numbers "
+            "count other labels there; compare the names (such as -P prediction_name "
+            "--gold-column label_name), or number all labels alike",
+            path=other.path,
+            column=other.columns[1],
+        )
+
+
+def _say_otherwise(one: NamedNumbers, other: NamedNumbers) -> str | None:
+    """Say which number has two names, or which name two numbers."""
+    column = other.columns[0]
+    for number, name in other.names.items():
+        known = one.names.get(number, name)
+        if known != name:
+            return f"{number} in {column} is {name!r}, and {known!r}"
+    for name in dict.fromkeys(other.names.values()):
+        mine, theirs = ([n for n in each.names if each.names[n] == name] for each in (one, other))
+        if mine and set(mine).isdisjoint(theirs):
+            return f"{name!r} is {theirs[0]} in {column}, and {mine[0]}"
+    return None
 
 
 def say_near_copies(

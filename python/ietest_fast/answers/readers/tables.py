@@ -10,6 +10,8 @@ from ietest_fast.answers.readers.base import Answers
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
     VERSIONS,
+    find_long_names,
+    find_number_names,
     list_beside,
     name_twins,
     read_changed,
@@ -29,12 +31,13 @@ from ietest_fast.answers.readers.facts_beside import (
 from ietest_fast.answers.readers.table_columns import (
     list_columns,
     names_of,
+    read_kinds,
     read_nested,
     read_some,
     read_values,
     read_with_others,
 )
-from ietest_fast.answers.schema import CHANGED, KEY, TYPES, say_no_labels, say_unlikely
+from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_no_labels, say_unlikely
 from ietest_fast.corpus.columns import find_named, find_text_columns, list_names
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
@@ -136,6 +139,14 @@ class TableReader:
             path=path,
             is_alone=len(columns) == 1 and fields.predicted is None,
         )
+        by_number = find_number_names(
+            names,
+            lambda wanted: read_kinds(path, wanted, MOST_KINDS),
+            {gold: table[gold]} if has_gold else {},
+            {} if are_outcomes else {column: table[column] for column in columns.values()},
+            path=path,
+            is_alone=len(columns) == 1,
+        )
         others, said = (
             ([], ())
             if are_outcomes
@@ -177,6 +188,7 @@ class TableReader:
                 model=about.get("model", about.get("model_name")) if len(columns) == 1 else None,
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
+                named=() if place else by_number,
                 changed=changed,
                 columns={name: table[name].combine_chunks() for name in keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
@@ -400,7 +412,8 @@ def _read_long(
         others += (
             f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
         )
-    found[0] = replace(found[0], notes=(*found[0].notes, *lost, *others))
+    by_number = () if is_own else find_long_names(whole, path)
+    found[0] = replace(found[0], named=by_number, notes=(*found[0].notes, *lost, *others))
     return found
 
 
