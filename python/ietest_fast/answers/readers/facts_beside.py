@@ -367,16 +367,21 @@ def list_beside(
     with_outcomes: bool = False,
 ) -> list[str]:
     """Return the columns of a table that may say what is right, besides those that are read."""
-    twins = [] if gold is None else name_twins(gold)
+    twins = [] if gold is None else name_twins(gold, names)
     found = find_named(names, [*_GOLD, *twins])
     found += [name for name in MARKS if with_outcomes and names.count(name) == 1]
     return [name for name in found if name not in {gold, *answers}]
 
 
-def name_twins(name: str) -> list[str]:
-    """Name what pandas makes of a second column of a name: when it reads, and when it merges."""
+def name_twins(name: str, names: Sequence[str]) -> list[str]:
+    """Name what programs make of a second column of a name: when they read, and when they merge.
+
+    Numbers that go on are of annotators, or of further versions.
+    """
     other = {"_x": "_y", "_y": "_x"}.get(name[-2:])
-    return [f"{name}.1", *([] if other is None else [name[:-2] + other])]
+    twins = [name, f"{name}.1", *([] if other is None else [name[:-2] + other])]
+    are_several = find_named(names, [f"{name}_0", f"{name}_2"])
+    return twins if are_several else [*twins, f"{name}_1"]
 
 
 def say_other_facts(
@@ -723,9 +728,10 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     said: tuple[str, ...] = ()
     _check_marks(whole, path)
     check_named(find_long_names(whole, path))
+    there = whole.extra_columns
     gold, answers = (
-        {name: whole.table[name] for name in find_named(whole.extra_columns, usual)}
-        for usual in (_GOLD, (*PREDICTIONS, *_RESPONSES))
+        {name: whole.table[name] for name in find_named(there, (*usual, *name_twins(own, there)))}
+        for own, usual in (("gold", _GOLD), ("predicted", (*PREDICTIONS, *_RESPONSES)))
     )
     if "gold" in whole.columns:
         said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)

@@ -234,7 +234,7 @@ def _say_other_answers(
             usual = tuple(name for each in both for name in each)
         beside = [
             name
-            for name in find_named(names, (*usual, *name_twins(column)))
+            for name in find_named(names, (*usual, *name_twins(column, names)))
             if name not in {*columns.values(), *taken, fields.item}
         ]
         notes += say_other_answers(read_some(path, beside), table[column], column, path=path)
