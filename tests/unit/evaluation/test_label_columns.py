@@ -99,6 +99,45 @@ def test_near_copies_in_tables_are_told(
     assert all(str(said) in note for note in notes)
 
 
+CHANGES = [a != b for a, b in zip(FIRST, SECOND, strict=True)]
+OF_RIGHT = "the opposite of whether original is right in {} rows of 20"
+OF_CHANGES = "the opposite of whether the answer changes in {} rows of 20"
+
+
+@pytest.mark.parametrize(
+    ("name", "marks", "is_said", "said"),
+    [
+        ("hit_original", RIGHT, False, OF_RIGHT.format(20)),
+        ("originalHit", but(RIGHT, 9), False, OF_RIGHT.format(19)),
+        ("original_result", ["PASS" if each else "FAIL" for each in RIGHT], False, None),
+        ("original_result", ["FAIL" if each else "PASS" for each in RIGHT], True, OF_RIGHT),
+        ("status", ["FAIL" if each else "PASS" for each in RIGHT], True, OF_RIGHT),
+        ("original_error", RIGHT, True, OF_RIGHT.format(20)),
+        ("is wrong", but(RIGHT, 9), True, OF_RIGHT.format(19)),
+        ("flipped", CHANGES, False, OF_CHANGES.format(20)),
+        ("changed_answer", but(CHANGES, 2), False, OF_CHANGES.format(19)),
+        ("same", CHANGES, True, OF_CHANGES.format(20)),
+        ("same", CHANGES, False, None),
+        ("flipped", CHANGES, True, None),
+        ("hit_original", RIGHT, True, None),
+        ("original_wrong", RIGHT, False, None),
+        ("n_errors", RIGHT, False, None),
+        ("not_right", RIGHT, False, None),
+        ("original_seen", RIGHT, False, None),
+        ("hit_original", ["✓" if each else "✗" for each in RIGHT], True, None),
+    ],
+)
+def test_marks_that_say_the_opposite_of_their_name_are_told(
+    tmp_path: Path, name: str, marks: list[Any], is_said: bool, said: str | None
+) -> None:
+    column = [each if isinstance(each, str) else int(each == is_said) for each in marks]
+    frame = pd.DataFrame({"label": LABELS, "original": FIRST, "transformed": SECOND, name: column})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    notes = [note for note in read_logs([tmp_path / "t.csv"]).notes if "not read" in note]
+    assert len(notes) == (said is not None)
+    assert all(f"or its opposite: {name} ({said.format(20)})" in note for note in notes if said)
+
+
 @pytest.mark.parametrize(
     ("column", "said"),
     [

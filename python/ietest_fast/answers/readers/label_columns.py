@@ -33,6 +33,14 @@ if TYPE_CHECKING:
 _LEAST_KAPPA = 0.5
 _LEAST_Z = 2.5
 _MOST_NAMED = 3
+# Words in names of columns that mark what is right, or which answers change, or the opposite.
+_RIGHT = re.compile(r"(?i)right|correct|acc|accurate|hits?|match(es|ed)?|ok|pass(ed)?|results?")
+_WRONG = re.compile(r"(?i)wrong|incorrect|inaccurate|errors?|mismatch|miss(es|ed)?|fail(s|ed|ure)?")
+_CHANGES = re.compile(r"(?i)flip(s|ped)?|change[sd]?|differs?|different|unstable")
+_STAYS = re.compile(r"(?i)same|stays?|stable|kept|unchanged|equal|agrees?|consistent")
+_MARKED = {"right": (_RIGHT, _WRONG), "correct": (_RIGHT, _WRONG), "changes": (_CHANGES, _STAYS)}
+_NEGATIONS = frozenset({"no", "non", "not", "free"})
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NUMBER = re.compile(r"[-+]?\d+(\.0*)?")
 _FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*")
 
@@ -174,13 +182,14 @@ def say_near_copies(
     path: Path,
 ) -> tuple[str, ...]:
     """Say which columns that nobody reads hold, but for some rows, what one holds that counts."""
-    compared = ((name, _compare(values, counted, path)) for name, values in columns.items())
+    compared = ((name, _compare(name, values, counted, path)) for name, values in columns.items())
     found = [f"{name} ({said})" for name, said in compared if said is not None]
     if not found:
         return ()
+    how = " or its opposite" if any("(the opposite of" in each for each in found) else ""
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     note = (
-        f"Warning: {path}: not read, though nearly the same as what counts: "
+        f"Warning: {path}: not read, though nearly the same as what counts{how}: "
         f"{', '.join(found[:_MOST_NAMED])}{more}; see which of them is wrong."
     )
     return (note,)
@@ -218,6 +227,7 @@ def _are_same(first: Labels, second: Labels) -> NDArray[np.bool_]:
 
 
 def _compare(
+    column: str,
     values: pa.Array | pa.ChunkedArray,
     counted: Mapping[str, Labels | NDArray[np.bool_]],
     path: Path,
@@ -232,24 +242,47 @@ def _compare(
     if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
         return None
     marks, are_words = _as_marks(own)
-    near: list[tuple[float, int, str]] = []
+    said = [column, *({"right", "correct", "pass", "passed"}.intersection(own.keys))]
+    near: list[tuple[float, bool, int, str]] = []
     for name, mine in counted.items():
-        what = name
+        what, is_turned = name, False
         if isinstance(mine, Labels):
             counts = _pair_labels(own, mine)
         else:
             counts = None if marks is None else _count_pairs(marks, mine, 2, 2)
-            if counts is not None and counts.trace() * 2 < counts.sum():
-                counts, what = counts[::-1], name if are_words else f"the opposite of {name}"
+            if counts is not None:
+                is_turned, counts, what = _turn(counts, said, name, are_words=are_words)
         if counts is None:
             continue
         n, kappa = int(counts.sum() - counts.trace()), _find_kappa(counts)
         if kappa >= _LEAST_KAPPA and kappa * np.sqrt(counts.sum()) >= _LEAST_Z:
-            near.append((-kappa, n, what))
+            near.append((-kappa, is_turned, n, what))
     if not near:
         return None
-    _, n, name = min(near)
+    _, is_turned, n, name = min(near)
+    if is_turned:
+        n = len(own.codes) - n
+        return f"the opposite of {name} in {say_count(n, 'row')} of {len(own.codes):,}"
     return f"unlike {name} in {say_count(n, 'row')}" if n else None
+
+
+def _turn(
+    counts: NDArray[np.int64], names: Sequence[str], counted: str, *, are_words: bool
+) -> tuple[bool, NDArray[np.int64], str]:
+    """Turn marks to what they say most often, and say whether that is the opposite of their names.
+
+    A column of errors may mark what is wrong; of two other words, either may be the mark.
+    """
+    is_opposite = bool(counts.trace() * 2 < counts.sum())
+    counts = counts[::-1] if is_opposite else counts
+    if are_words:
+        return False, counts, counted
+    parts = [part for name in names for part in _PARTS.findall(name)]
+    words = _MARKED.get(counted.rsplit(maxsplit=1)[-1], ())
+    said = [place for place, word in enumerate(words) if any(map(word.fullmatch, parts))]
+    if len(said) == 1 and said != [int(is_opposite)] and _NEGATIONS.isdisjoint(parts):
+        return True, counts, counted
+    return False, counts, f"the opposite of {counted}" if is_opposite else counted
 
 
 def _as_marks(labels: Labels) -> tuple[NDArray[np.bool_] | None, bool]:
