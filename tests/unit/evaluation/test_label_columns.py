@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ietest_fast.analyses.consistency.reading import name_answers, need_wordings
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.readers.label_columns import key_counted, say_near_copies
 from ietest_fast.errors import InputError
@@ -413,3 +414,21 @@ def test_numbers_have_one_name_in_all_files(
         return
     with pytest.raises(InputError, match=f"b.csv, column '{column}': {said}.*a.csv: the numbers"):
         read_logs(paths)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 2, 0]])
+def test_numbers_have_one_name_in_all_answers_to_wordings(tmp_path: Path, order: list[int]) -> None:
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, numbers in zip(paths, ([0, 1, 2], order), strict=True):
+        gold = [each % 3 for each in range(30)] * 2
+        versions = ["original"] * 30 + ["p"] * 30
+        frame = pd.DataFrame({"item": [*range(30)] * 2, "version": versions})
+        frame["gold"] = frame["predicted"] = [numbers[each] for each in gold]
+        frame = frame.assign(label_name=[WORDS[each] for each in gold], model=path.stem)
+        frame.to_csv(path, index=False)
+    answers = [need_wordings(path) for path in paths]
+    if order == [0, 1, 2]:
+        assert len(name_answers(answers, paths)) == 2
+        return
+    with pytest.raises(InputError, match=r"b.csv, column 'label_name': \d in gold is .*a.csv: the"):
+        name_answers(answers, paths)
