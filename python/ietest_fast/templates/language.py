@@ -30,7 +30,7 @@ from ietest_fast.templates.formulas import Domain
 from ietest_fast.templates.naming import fold_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ietest_fast.templates.naming import Names
 
@@ -60,6 +60,12 @@ def _bare(text: str) -> str:
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _any_of(texts: Iterable[str]) -> str:
+    """Return a pattern for texts, the longest first; for nothing if there are none."""
+    found = sorted({*texts} - {""}, key=len, reverse=True)
+    return "|".join(map(re.escape, found)) or r"(?!)"
 
 
 def _agree(value: object) -> object:
@@ -323,8 +329,10 @@ class Language(_Strict):
         words = sorted(self._words_beside_names(wordings), key=len, reverse=True)
         patterns = [*map(re.escape, words), *self._counted()]
         pattern = re.compile(rf"(?<!\S)(?:{'|'.join(patterns)})(?!\S)")
+        small = re.compile(rf"(?<!\S)(?:{_any_of(self._nouns())})(?!\S)")
         for name in (*names.women, *names.men, *names.places):
             found = pattern.search(fold_name(name).replace("\u2019", "'"))  # as in "didn't"
+            found = found or small.search(name)  # capitals are of names, such as João Pessoa
             if found is not None:
                 raise InputError(
                     f"the name {name!r} has {found.group()!r}, which means something else in "
@@ -336,7 +344,9 @@ class Language(_Strict):
         quantities = {fold_name(text) for role in _ROLES for text in self._quantities(role)}
         connectives = [self.connectives.words(name) for name in ("and", "or", "if", "not")]
         others = {*map(fold_name, self.not_names), *self._words_of_verbs(wordings)}
-        return quantities.union(*connectives, others, (_bare(text) for _, text in self.lists))
+        others.update(self._determiners())
+        words = quantities.union(*connectives, others, (_bare(text) for _, text in self.lists))
+        return words - {""}
 
     def _words_of_verbs(self, wordings: Sequence[Verbs]) -> Iterator[str]:
         """Give the forms of verbs and what denies them, folded.
@@ -351,16 +361,48 @@ class Language(_Strict):
                 yield from [word for word in denied.split() if word not in affirmed.split()][:1]
 
     def _counted(self) -> Iterator[str]:
-        """Give patterns of numbers with what is counted, as in *three people*, folded."""
+        """Give patterns of numbers and articles with what is counted, as in *one place*, folded."""
         own = self.quantities
-        for counted in (
-            each.of(domain) for each in (own.exactly, own.at_least) for domain in Domain
-        ):
-            behind = fold_name(counted.many.partition("{number}")[2])
-            numerals = (each.of(counted.gender) for each in self.numerals.words)
-            numbers = "|".join([r"\d+", *(re.escape(fold_name(each)) for each in numerals)])
-            if behind:
-                yield rf"(?:{numbers})\s*{re.escape(behind)}"
+        words = [each.of(gender) for each in self.numerals.words for gender in GENDERS]
+        articles = (
+            before
+            for domain in Domain
+            for before in self._before_nouns(self.described.of(domain).text.split("{")[0])
+        )
+        before = "|".join([r"\d+", _any_of([*map(fold_name, words), *articles])])
+        counted = (each.of(Domain.BOTH).many for each in (own.exactly, own.at_least))
+        both = [_bare(each.partition("{number}")[2]) for each in counted]
+        yield rf"(?:{before})\s*(?:{_any_of([*self._nouns(), *both])})"
+
+    def _nouns(self) -> Iterator[str]:
+        """Give what people and places are called where they are counted, folded."""
+        for counted, domain in self._counts():
+            own = counted.of(domain)
+            before, _, behind = map(fold_name, own.many.partition("{number}"))
+            one = fold_name(own.one).removeprefix(before).strip()
+            yield from (behind, one.removeprefix(f"{fold_name(self.numeral(1, own.gender))} "))
+
+    def _counts(self) -> Iterator[tuple[ByDomain[CountWords], Domain]]:
+        counted = (self.quantities.exactly, self.quantities.at_least)
+        yield from itertools.product(counted, (Domain.PEOPLE, Domain.PLACES))
+
+    def _determiners(self) -> Iterator[str]:
+        """Give what stands before numbers and nouns, as *only* and *every*, folded.
+
+        Before a name, it would say something else of it, or of others.
+        """
+        for counted, domain in self._counts():
+            yield fold_name(counted.of(domain).many.partition("{number}")[0])
+        own = self.quantities
+        for words, domain in itertools.product((own.every, own.some, own.no), Domain):
+            for role in _ROLES:
+                yield from self._before_nouns(getattr(words.of(domain), role) or "")
+
+    def _before_nouns(self, text: str) -> Iterator[str]:
+        """Give what a text has before its first noun, if it is a single word, folded."""
+        found = re.match(rf"(\S+) (?:{_any_of(self._nouns())})(?!\S)", fold_name(text))
+        if found is not None:
+            yield found.group(1)
 
     def numeral(self, number: int, gender: Gender) -> str:
         """Return the numeral of a number; in digits beyond those that the language has."""

@@ -93,6 +93,17 @@ def test_no_name_has_words_that_mean_something_else(code: str, rules: str) -> No
         ("Twenty-one  places", "twenty-one places"),
         ("3 places", "3 places"),
         ("many people", "people"),
+        ("only Rome", "only"),
+        ("Just Rome", "just"),
+        ("every Rome", "every"),
+        ("At least Rome", "at least"),
+        ("all of Rome", "all of"),
+        ("everything except Rome", "except"),
+        ("none", "none"),
+        ("one place", "one place"),
+        ("The Place", "the place"),
+        ("a place", "a place"),
+        ("that place", "place"),
         ("Ann didn't visit Rome", "didn't visit"),
         ("Ann didn't see Rome", "didn't"),
         ("Ann didn\u2019t see Rome", "didn't"),
@@ -142,6 +153,12 @@ def test_names_have_no_quantities_of_other_languages() -> None:
         ("Ana visitou Roma", "visitou"),
         ("Ana não foi", "não"),
         ("Ana é alta", "é"),
+        ("apenas Roma", "apenas"),
+        ("Só Roma", "só"),
+        ("nenhuma de Roma", "nenhuma"),
+        ("uma Pessoa", "uma pessoa"),
+        ("o lugar", "o lugar"),
+        ("um lugar", "um lugar"),
     ):
         with pytest.raises(InputError, match=f"has '{words}', which means something else in Port"):
             load_language("pt").check_names(Names(women=(name,), men=(), places=()))
@@ -152,6 +169,7 @@ def test_names_have_no_quantities_of_other_languages() -> None:
 
 def test_names_may_have_such_words_within_words() -> None:
     places = ("Oxford", "Côte d'Or", "Stow-and-Wold", "Three Rivers", "Seven", "Market Place")
+    places += ("The Hague", "A Coruña", "Somerset", "Mostar")
     women = ("Andrea", "Ann Marie", "Sofía de la Cruz", "Hasna Visitacion", "Isabel")
     men = ("Iff", "Dick Van Dyke", "O'Neil", "Are", "Will", "Tall Bear")
     load_language("en").check_names(Names(women=women, men=men, places=places))
