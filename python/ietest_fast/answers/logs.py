@@ -25,7 +25,7 @@ from ietest_fast.answers.assembly import assemble
 from ietest_fast.answers.file import plain_name, refuse_logic
 from ietest_fast.answers.labels import Unparsed, check_names
 from ietest_fast.answers.readers import READERS, Answers, Fields, find_reader, read_log
-from ietest_fast.answers.readers.base import MODEL_OF_ANSWERS, OF_MODELS, FileStart
+from ietest_fast.answers.readers.base import MODEL_OF_ANSWERS, OF_MODELS, OF_REQUESTS, FileStart
 from ietest_fast.answers.readers.facts_beside import say_named_otherwise
 from ietest_fast.answers.readers.label_columns import check_named
 from ietest_fast.answers.table import ORIGINAL
@@ -158,7 +158,7 @@ LogsAre = Literal["versions", "models"]
 
 _TRANSFORMED = "transformed"
 # Settings of which nothing is known where there is no value.
-_IF_KNOWN = frozenset({"n-shot", MODEL_OF_ANSWERS})
+_IF_KNOWN = frozenset({"n-shot", MODEL_OF_ANSWERS, *OF_REQUESTS})
 
 
 def name_parts(
@@ -355,8 +355,10 @@ def say_other_settings(logs: Sequence[Answers]) -> list[str]:
         if any(value != values[0] for value in values) and not (several and name in OF_MODELS):
             shown = " and ".join(dict.fromkeys(map(show_value, values)))
             differ.append(f"{name} ({shown})")
+    is_one = len({log.path for log in told}) == 1
+    which = f"the versions in {told[0].path}" if is_one else "the logs"
     note = (
-        f"Warning: the logs differ in {', '.join(differ)}; differences between their answers may "
+        f"Warning: {which} differ in {', '.join(differ)}; differences between their answers may "
         "come of that."
     )
     return [note] if differ else []

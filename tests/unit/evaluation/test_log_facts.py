@@ -901,6 +901,56 @@ def test_requests_of_helm_to_another_model_are_counted(
     assert all(str(said) in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("originals", "others", "said"),
+    [
+        ({"num_train_instances": 0}, {"num_train_instances": 5}, "num_train_instances (0 and 5)"),
+        (
+            {"request": {"temperature": 0.0}},
+            {"request": {"temperature": 1.0}},
+            "request.temperature (0.0 and 1.0)",
+        ),
+        (
+            {"request": {"stop_sequences": ["\\n"]}},
+            {"request": {"stop_sequences": []}},
+            "request.stop_sequences",
+        ),
+        (
+            {"request": {"model_deployment": "own/m"}},
+            {"request": {"model_deployment": "x/m"}},
+            "request.model_deployment ('own/m' and 'x/m')",
+        ),
+        ({"num_train_instances": 5}, {"num_train_instances": 5}, None),
+        ({"request": {"prompt": "a", "random": "0"}}, {"request": {"prompt": "b"}}, None),
+        ({"request": {"temperature": 0.0}}, {}, None),
+    ],
+)
+@pytest.mark.parametrize("n_files", [1, 2])
+def test_settings_of_requests_of_helm_are_compared(
+    n_files: int,
+    originals: dict[str, Any],
+    others: dict[str, Any],
+    said: str | None,
+    tmp_path: Path,
+) -> None:
+    name = {"name": "typos"} if n_files == 1 else {}
+    requests = [
+        [perturbed(i, "A", **more) | asked for i in range(3)]
+        for more, asked in (({}, originals), (name, others))
+    ]
+    if n_files == 1:
+        logs = [helm_log(tmp_path / "s.json", *requests[0], *requests[1])]
+    else:
+        logs = [helm_log(tmp_path / f"{i}.json", *own) for i, own in enumerate(requests)]
+    for log in logs:
+        state = json.loads(log.read_text())
+        state["adapter_spec"] |= {"temperature": 0.5, "max_tokens": 5}
+        log.write_text(json.dumps(state))
+    notes = [note for note in read_logs(logs).notes if " differ in " in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
+
+
 @pytest.mark.parametrize("form", ["{}", "ANSWER: {}", "{}, I think."])
 @pytest.mark.parametrize(
     ("last", "n"),

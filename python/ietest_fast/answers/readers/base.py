@@ -41,6 +41,13 @@ MODEL_OF_ANSWERS = "output.model"
 MODEL_ARGS = "eval.model_args"
 OF_MODELS = frozenset({CHAT_TEMPLATE, MODEL_OF_ANSWERS, MODEL_ARGS})
 """Settings that each model may have its own of."""
+OF_REQUESTS = (
+    "num_train_instances",
+    *(f"request.{name}" for name in ("model", "model_deployment", "temperature", "max_tokens")),
+    *(f"request.{name}" for name in ("top_p", "top_k_per_token", "num_completions")),
+    *(f"request.{name}" for name in ("stop_sequences", "presence_penalty", "frequency_penalty")),
+)
+"""How HELM has asked, by where it stands in a request."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +156,8 @@ class Answers:
     model: str | None = None
     """If the log names them."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """How the model was asked, by name, where a file beside the log says it; logs are compared."""
+    """How the model was asked, by name, where the log or a file beside it says so; logs, and the
+    versions in one, are compared."""
     keys: Mapping[str, pa.Array] = field(default_factory=dict)
     """Of a table of predictions: ``m``, ``rho`` and ``copy``, which tell rows of an item apart."""
     columns: Mapping[str, pa.Array] = field(default_factory=dict)

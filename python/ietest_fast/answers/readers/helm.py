@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast import files
 from ietest_fast.answers.readers.base import (
+    OF_REQUESTS,
     Answers,
     Repeats,
     hash_prompts,
@@ -130,6 +131,7 @@ class HelmReader:
                     ),
                     version=version if len(by_version) > 1 else None,
                     model=None if model is None else str(model),
+                    settings=_find_settings(about, rows),
                     columns=columns,
                     gold_column="references",
                     predicted_column="completions",
@@ -397,6 +399,24 @@ def _say_other_models(
         f"{show_value(about[name])} in adapter_spec; their answers count."
     )
     return (note,)
+
+
+def _find_settings(about: dict[str, Any], requests: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return how the requests of a version were sent; several values of one setting as a list.
+
+    Other models than that of the run are counted already.
+    """
+    found: dict[str, Any] = {}
+    for name in OF_REQUESTS:
+        values = [lookup(request, name) for request in requests]
+        kinds = {json.dumps(each, sort_keys=True): each for each in values if each is not None}
+        is_model = name.startswith("request.model")
+        if kinds and not (is_model and about.get(name.removeprefix("request."))):
+            several = [kinds[key] for key in sorted(kinds)]
+            found[name] = several if len(several) > 1 else several[0]
+        else:
+            found[name] = None
+    return found
 
 
 def _say_other_means(
