@@ -28,6 +28,7 @@ from ietest_fast.answers.readers.label_columns import (
 )
 from ietest_fast.answers.readers.table_columns import (
     INDEX,
+    are_named,
     list_columns,
     read_index,
     read_kinds,
@@ -505,13 +506,16 @@ def say_other_scores(
     *,
     path: Path,
     is_alone: bool,
+    lists: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Say where columns that score each label make another one likelier than the answer.
+
+    Those of `lists` hold labels with their scores, so that any name will do.
 
     Those without the name of a column of answers may be of another one, unless that is alone.
     """
     said = []
-    spread = _spread_scores(read, names, is_alone=is_alone) if answers else {}
+    spread = _spread_scores(read, names, lists, is_alone=is_alone) if answers else {}
     names = [*names, *spread]
     for column, values in answers.items():
         try:
@@ -520,7 +524,7 @@ def say_other_scores(
         except InputError:  # whoever compares them refuses them
             continue
         labels = {*mine, *right} - OF_NONE
-        for scores in list_scores(names, labels, column, is_alone=is_alone):
+        for scores in list_scores(names, labels, column, is_alone=is_alone, words=lists):
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
             n = _count_unlikely(scores, found, mine, right) if is_read else 0
@@ -536,6 +540,7 @@ def say_other_scores(
 def _spread_scores(
     read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
     names: Sequence[str],
+    lists: Collection[str],
     *,
     is_alone: bool,
 ) -> dict[str, pa.Array]:
@@ -544,7 +549,8 @@ def _spread_scores(
     wanted = [
         name
         for name in names
-        if _BETWEEN.sub("_", name.lower()).endswith(ends) and names.count(name) == 1
+        if (name in lists or _BETWEEN.sub("_", name.lower()).endswith(ends))
+        and names.count(name) == 1
     ]
     return {
         f"{name}.{key}": part
@@ -554,36 +560,60 @@ def _spread_scores(
 
 
 def list_scores(
-    names: Sequence[str], labels: set[str], column: str, *, is_alone: bool = True
+    names: Sequence[str],
+    labels: set[str],
+    column: str,
+    *,
+    is_alone: bool = True,
+    words: Collection[str] = (),
 ) -> Iterator[dict[str, str]]:
     """Find columns of numbers for each label: its name alone, or with one word for all of them.
 
-    The probability of one of two labels says that of the other, too.
+    The probability of one of two labels says that of the other, too. Of `words`, which are more
+    than the usual ones, those with the column's name at an end are of it, and all if it is alone.
     """
     if not 2 <= len(labels) <= MOST_KINDS:
         return
-    affixes = [each for word in _SCORES for each in ((f"{word}_", ""), ("", f"_{word}"))]
-    if not any(label.isdecimal() for label in labels):
-        affixes.append(("", ""))
     folded = {name: _BETWEEN.sub("_", name.lower()) for name in names}
-    own = _BETWEEN.sub("_", f"{column}_".lower())
-    for start in (own, *([""] if is_alone else [])):
-        firsts = [(start + before, behind) for before, behind in affixes]
-        firsts += [(before + start, behind) for before, behind in affixes if before and start]
-        for first, behind in firsts:
-            word = (first.replace(start, "", 1) if start else first) + behind
-            scores = {
-                label_key(_cut_label(name, len(first), len(behind))): name
-                for name, plain in folded.items()
-                if plain.startswith(first) and plain.endswith(behind) and names.count(name) == 1
-            }
-            if labels == set("012") and scores.keys() >= set(NLI_LABELS):
-                yield {str(place): scores[label] for place, label in enumerate(NLI_LABELS)}
-            elif labels <= scores.keys():
-                known = {*labels, *NLI_LABELS} if labels <= set(NLI_LABELS) else labels
-                yield {label: name for label, name in scores.items() if label in known}
-            elif len(labels) == _PAIR and labels & scores.keys() and word in _OF_ONE:
-                yield {label: name for label, name in scores.items() if label in labels}
+    may_be_bare = not any(label.isdecimal() for label in labels)
+    for first, behind, word in _list_affixes(column, words, is_alone=is_alone):
+        if not word and not may_be_bare:
+            continue
+        scores = {
+            label_key(_cut_label(name, len(first), len(behind))): name
+            for name, plain in folded.items()
+            if plain.startswith(first) and plain.endswith(behind) and names.count(name) == 1
+        }
+        if labels == set("012") and scores.keys() >= set(NLI_LABELS):
+            yield {str(place): scores[label] for place, label in enumerate(NLI_LABELS)}
+        elif labels <= scores.keys():
+            known = {*labels, *NLI_LABELS} if labels <= set(NLI_LABELS) else labels
+            yield {label: name for label, name in scores.items() if label in known}
+        elif len(labels) == _PAIR and labels & scores.keys() and word in _OF_ONE:
+            yield {label: name for label, name in scores.items() if label in labels}
+
+
+def _list_affixes(
+    column: str, words: Collection[str], *, is_alone: bool
+) -> Iterator[tuple[str, str, str]]:
+    """Give what may stand before and behind a label, and of both what is not the column's name."""
+    own = _BETWEEN.sub("_", column.lower())
+    usual = [each for word in _SCORES for each in ((f"{word}_", ""), ("", f"_{word}"))]
+    usual.append(("", ""))
+    for before, behind in usual:
+        word = before + behind
+        yield f"{own}_{before}", behind, word
+        yield before, f"{behind}_{own}", word
+        if before:
+            yield f"{before}{own}_", behind, word
+        elif behind:
+            yield "", f"_{own}{behind}", word
+    for before, behind in usual if is_alone else ():
+        yield before, behind, before + behind
+    for word in (_BETWEEN.sub("_", name.lower()) for name in words):
+        of_one = word.startswith(f"{own}_") or word.endswith(f"_{own}")
+        if (is_alone or of_one) and not word.endswith(_SCORES):
+            yield f"{word}_", "", f"{word}_"
 
 
 def _cut_label(name: str, n_before: int, n_behind: int) -> str:
@@ -746,6 +776,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
             whole.table["gold"] if "gold" in whole.columns else None,
             path=path,
             is_alone=True,
+            lists=[name for name in whole.extra_columns if are_named(whole.table[name].type)],
         )
     is_named = [*gold, *answers, *MARKS, CHANGED, EDITS]
     unread = [name for name in whole.extra_columns if name not in is_named and not is_id_name(name)]

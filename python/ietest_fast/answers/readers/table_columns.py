@@ -123,7 +123,7 @@ def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     kind = values.type
-    if _are_named(kind):
+    if are_named(kind):
         return _spread_named(values)
     if pa.types.is_struct(kind):
         return dict(zip((field.name for field in kind), values.flatten(), strict=True))
@@ -134,23 +134,38 @@ def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
     return {str(place): pc.list_element(values, place) for place in range(n)}
 
 
-def _are_named(kind: pa.DataType) -> bool:
-    """Whether values are lists of labels with their scores, as pipelines of transformers give."""
+def are_named(kind: pa.DataType) -> bool:
+    """Whether values are lists of labels with their scores, as pipelines of transformers give.
+
+    Of one text alone, they give a list of one such list.
+    """
     import pyarrow as pa
 
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    depth = 0
+    while pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        kind, depth = kind.value_type, depth + 1
     return (
-        is_list
-        and pa.types.is_struct(kind.value_type)
-        and {"label", "score"} <= {field.name for field in kind.value_type}
+        depth in {1, 2}
+        and pa.types.is_struct(kind)
+        and {"label", "score"} <= {field.name for field in kind}
     )
+
+
+def list_named(path: Path) -> list[str]:
+    """Return the columns that are lists of labels with their scores, whatever they are called."""
+    with contextlib.suppress(InputError):
+        if find_format(path).kind in {"jsonl", "parquet"}:
+            with open_batches(path) as reader:
+                return [field.name for field in reader.schema if are_named(field.type)]
+    return []
 
 
 def _spread_named(values: pa.Array) -> dict[str, pa.Array]:
     """Return the scores of each label, which may stand in any order."""
+    lists = (row[0] if row and isinstance(row[0], list) else row for row in values.to_pylist())
     rows = [
         {str(each["label"]): each["score"] for each in row or () if each is not None}
-        for row in values.to_pylist()
+        for row in lists
     ]
     names = dict.fromkeys(name for row in rows for name in row)
     if len(names) > MOST_KINDS:

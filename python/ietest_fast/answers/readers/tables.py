@@ -30,6 +30,7 @@ from ietest_fast.answers.readers.facts_beside import (
 )
 from ietest_fast.answers.readers.table_columns import (
     list_columns,
+    list_named,
     names_of,
     read_kinds,
     read_nested,
@@ -138,6 +139,7 @@ class TableReader:
             table[gold] if has_gold else None,
             path=path,
             is_alone=len(columns) == 1 and fields.predicted is None,
+            lists=list_named(path),
         )
         by_number = find_number_names(
             names,
