@@ -1599,6 +1599,31 @@ def test_samples_that_a_limit_ended_are_counted(tmp_path: Path, n: int) -> None:
     assert all(f"{n} sample" in note or f"{n} request" in note for note in told)
 
 
+@pytest.mark.parametrize(
+    ("reasons", "said"),
+    [
+        (["max_tokens", "max_tokens", "stop"], "2 answers that were cut off or held back, by"),
+        (["content_filter", "max_tokens", "stop"], "(content_filter 1, max_tokens 1)"),
+        (["stop", "stop", "model_length"], "1 answer that was cut off or held back"),
+        (["stop", "tool_calls", "unknown"], None),
+        ([None, None, None], None),
+    ],
+)
+@pytest.mark.parametrize("is_of_choice", [False, True])
+def test_answers_of_inspect_that_were_cut_off_are_counted(
+    tmp_path: Path, *, reasons: list[str | None], said: str | None, is_of_choice: bool
+) -> None:
+    logs = pair(tmp_path, "CCI", "CII")
+    whole = json.loads(logs[1].read_text())
+    for reason, each in zip(reasons, whole["samples"], strict=True):
+        ended = {"stop_reason": reason}
+        each["output"] = each.get("output", {}) | ({"choices": [ended]} if is_of_choice else ended)
+    logs[1].write_text(json.dumps(whole))
+    told = [note for note in read_logs(logs).notes if "stop_reason" in note]
+    assert len(told) == (said is not None)
+    assert all(str(said) in note for note in told)
+
+
 @pytest.mark.parametrize("name", ["target", "doc", "prompt"])
 @pytest.mark.parametrize(("n_other", "n"), [(0, 0), (2, 2), (6, 0)])
 def test_hashes_of_the_harness_are_compared(

@@ -346,6 +346,8 @@ _MOST_RATIO = 150
 _SAMPLE_ID = "sample_id"
 _ASSISTANT = "assistant"
 _MOST_MODELS = 3
+# Why an answer ended that is not all that the model would have said.
+_CUT = frozenset({"max_tokens", "model_length", "content_filter"})
 # How and where requests are sent, which changes no answer.
 _OF_REQUESTS = frozenset(
     {"max_connections", "max_retries", "timeout", "attempt_timeout", "batch", "cache"}
@@ -674,6 +676,7 @@ def _compare_header(
     if n_limited:
         cut = say_count(n_limited, "sample", "samples")
         said.append(f"Warning: {path} has {cut} that a limit ended, whose scores count.")
+    said += _say_cut(samples, path)
     n = next((n for n, known in _count_samples(header, samples) if n not in known), None)
     if n is not None:
         said.append(
@@ -688,6 +691,26 @@ def _compare_header(
     if not isinstance(results, dict):
         return said
     return said + compare_means(results.get("scores"), samples, judged, path)
+
+
+def _say_cut(samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Count the answers that ended before the model was done, and those that were held back."""
+    choices = (lookup(sample, "output.choices") for sample in samples)
+    firsts = (each[0] if isinstance(each, list) and each else None for each in choices)
+    reasons = [
+        as_text(lookup(first, "stop_reason") or lookup(sample, "output.stop_reason"))
+        for first, sample in zip(firsts, samples, strict=True)
+    ]
+    counts = Counter(each for each in reasons if each in _CUT)
+    if not counts:
+        return []
+    cut = say_count(counts.total(), "answer that was", "answers that were")
+    shown = ", ".join(f"{name} {n:,}" for name, n in sorted(counts.items()))
+    note = (
+        f"Warning: {path} has {cut} cut off or held back, by stop_reason ({shown}), whose scores "
+        "count."
+    )
+    return [note]
 
 
 def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path: Path) -> list[str]:
