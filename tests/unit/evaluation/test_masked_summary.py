@@ -247,6 +247,16 @@ def test_a_log_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
             "row 1, column 'log_probability': -1.2.* is more than a token of this rank can have",
         ),
         (
+            {"answer": ["a"] * 2, "reciprocal_rank": [1.0, 0.5], "probability": [0.95, 0.95]},
+            None,
+            "row 1, column 'probability': 0.95 is more than a token of this rank can have",
+        ),
+        (
+            {"answer": ["a"], "reciprocal_rank": [0.25], "logprob": [-0.1]},
+            None,
+            "row 0, column 'logprob': -0.1 is more than a token of this rank can have",
+        ),
+        (
             {"answer": ["a"], "reciprocal_rank": [1.0], "n_tokens": [0]},
             None,
             "column 'n_tokens': 0 tokens are no word",
@@ -319,6 +329,35 @@ def test_an_item_is_in_one_group(tmp_path: Path, name: str) -> None:
     (tmp_path / "a.csv").write_text(f"{head}{one}y\n")
     with pytest.raises(InputError, match=f"column '{name}': the item '?1'? has the values 'x' and"):
         read_masked_log(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_read"),
+    [
+        ("probability", "0.95,0.95", False),
+        ("prob", "0.2,0.6", False),
+        ("logprob", "-0.1,-0.1", False),
+        ("log_probability", "-0.1,-0.1", False),
+        ("probability", "0.95,0.5", True),
+        ("prob", "1,", True),
+        ("probability", "95,95", True),  # percentages
+        ("p", "0.95,0.95", True),  # of something else
+    ],
+)
+def test_probabilities_are_held_against_ranks(
+    tmp_path: Path, *, name: str, values: str, is_read: bool
+) -> None:
+    first, second = values.split(",")
+    path = tmp_path / "a.csv"
+    for ranked_in, says_where in (("vocabulary", True), ("candidates", True), ("", False)):
+        rows = f"a,1,{first},{ranked_in}\nb,0.5,{second},{ranked_in}\n"
+        where = ",ranked_in" if says_where else ",other"
+        path.write_text(f"answer,reciprocal_rank,{name}{where}\n{rows}")
+        if is_read or ranked_in == "candidates":
+            assert len(read_masked_log(path)) == 1
+            continue
+        with pytest.raises(InputError, match=f"column '{name}': .* than a token of this rank"):
+            read_masked_log(path)
 
 
 @pytest.mark.parametrize(

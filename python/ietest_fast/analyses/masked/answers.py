@@ -40,7 +40,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -169,6 +169,8 @@ A row that could not be scored has a ``problem`` and no rank. ``item`` may be in
 _MOST_TOKENS = 1e8
 _ROUNDING = 1e-4
 """Of logarithms, which models give in 32 bits."""
+_ROUNDED = 0.005
+"""Of probabilities, which may be written with two digits."""
 
 _OR_CANDIDATES = (
     "correct one of them, or, if the rank is one among candidates, say so in a column ranked_in"
@@ -180,11 +182,14 @@ _SAYS_FIRST = re.compile(
     r"|(hits?|(in_)?top|acc|accuracy|r|recall)[@_-]?(at_)?(?P<k>[1-9]\d*)(_correct)?)$"
 )
 
+# Names of columns of the answers' probabilities, and of their logarithms.
+_SHARES = ("probability", "prob")
+_LOGARITHMS = ("logprob", "log_prob")
 # What says the reciprocal rank, the log-probability or the first choice once more.
 _NUMBERS_AGAIN: tuple[tuple[tuple[str, ...], str, Callable[[Any], Any]], ...] = (
     (("mrr", "rr"), "reciprocal_rank", np.asarray),
-    (("probability", "prob"), "log_probability", np.exp),
-    (("logprob", "log_prob"), "log_probability", np.asarray),
+    (_SHARES, "log_probability", np.exp),
+    (_LOGARITHMS, "log_probability", np.asarray),
 )
 _FIRST_AGAIN = ("top1", "top_1", "prediction", "pred", "predicted_word", "predicted_token")
 _ANSWERS_AGAIN = ("gold", "target", "gold_answer", "correct_answer", "true_answer", "label")
@@ -514,7 +519,7 @@ def _check_ranks(
         refuse(
             is_scored & ~is_known, "ranked_in", f"is none of {', '.join(ways)}; take one of them"
         )
-    _check_tokens(reciprocal, others, refuse)
+    _check_tokens(own, reciprocal, others, refuse)
 
 
 def _check_twins(
@@ -573,6 +578,7 @@ def _take_first(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _check_tokens(
+    own: pa.Table,
     reciprocal: NDArray[np.float64],
     others: dict[str, Any],
     refuse: Callable[[NDArray[np.bool_], str, str], None],
@@ -593,12 +599,31 @@ def _check_tokens(
     if "log_probability" in others:
         known = np.asarray(pc.fill_null(others["log_probability"], -np.inf))
         refuse(known > 0, "log_probability", "is above 0; the logarithm of a share expected")
-        most = np.log(reciprocal, where=by_all, out=np.zeros(len(reciprocal)))
+    most = np.log(reciprocal, where=by_all, out=np.zeros(len(reciprocal)))
+    for name, known in _read_logarithms(own):
         complaint = f"is more than a token of this rank can have; {remedy}"
-        refuse(known > most + _ROUNDING, "log_probability", complaint)
+        refuse(by_all & (known > most + _ROUNDING), name, complaint)
         is_first = by_all & (reciprocal == 1) & np.isfinite(known)
         complaint = f"is less than the likeliest of all tokens has; {remedy}"
-        refuse(is_first & (known < -np.log(_MOST_TOKENS)), "log_probability", complaint)
+        refuse(is_first & (known < -np.log(_MOST_TOKENS)), name, complaint)
+
+
+def _read_logarithms(own: pa.Table) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    """Give columns of the answers' probabilities as logarithms, -inf where there is none.
+
+    Numbers that are no shares, such as percentages, may be anything; shares may be rounded.
+    """
+    for names in (_SHARES, ("log_probability", *_LOGARITHMS)):
+        for column in find_named(own.column_names, names):
+            numbers = as_numbers(own[column])
+            if names == _SHARES and (numbers > 1).any():
+                continue
+            if names == _SHARES:
+                numbers = numbers - _ROUNDED
+                numbers = np.log(numbers, where=numbers > 0, out=np.full(len(numbers), -np.inf))
+            numbers = np.where(np.isfinite(numbers), numbers, -np.inf)
+            if (numbers <= 0).all():
+                yield column, numbers
 
 
 def _check_predicted(
