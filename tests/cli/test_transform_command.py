@@ -772,3 +772,40 @@ def test_columns_that_may_still_say_the_old_labels_are_told(tmp_path, capsys, co
         warnings.simplefilter("always")
         ie.transform({k: list(v) for k, v in table.items()}, "numerical")
     assert [said in str(each.message) for each in found] == [True] * bool(said)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "is_told"),
+    [
+        ("y", [*NAMES] * 4, True),
+        ("Klasse", [2, 0, 1] * 4, True),
+        ("y", ["entailment", *NAMES[1:], *[*NAMES] * 3], True),  # but for a row
+        ("y", [*NAMES[:2], None, *[*NAMES] * 3], True),
+        ("y", [NAMES[0], NAMES[0], *NAMES[2:]] * 4, False),
+        ("genre", ["a", "b"] * 6, False),
+        ("remark", [f"text {i}" for i in range(12)], False),
+        ("words", [["a", "b"]] * 12, False),
+    ],
+)
+@pytest.mark.parametrize("form", ["memory", "parquet", "jsonl"])
+def test_columns_that_hold_the_old_labels_are_told_whatever_their_name(
+    tmp_path, capsys, *, column, values, is_told, form
+):
+    table = {"premise": [*NUMBERS] * 4, "hypothesis": ["He eats."] * 12, "label": [*NAMES] * 4}
+    frame = pa.table(table | {column: values})
+    path = tmp_path / f"in.{form}"
+    if form == "parquet":
+        pq.write_table(frame, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in frame.to_pylist()))
+    if form == "memory":
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            ie.transform(frame, "numerical")
+        said = [str(each.message) for each in found]
+    else:
+        _, _, err = run(capsys, path, tmp_path / f"out.{form}", "--phi", "numerical")
+        said = err.splitlines()
+    told = [each for each in said if "stays as before" in each]
+    assert len(told) == is_told
+    assert all(f"stays as before: {column};" in each for each in told)

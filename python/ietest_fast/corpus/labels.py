@@ -64,6 +64,11 @@ _MOST_DIGITS = 18
 _LONGEST_SHOWN = 80
 # A number is another name of a label if it goes with another one in at most a quarter of the rows.
 _FEW = 4
+# A column nearly repeats labels if both have few values that agree so well, by Cohen's kappa and
+# by kappa times the root of the number of rows, about normal where they have nothing in common.
+_MOST_KINDS = 20
+_LEAST_KAPPA = 0.5
+_LEAST_Z = 2.5
 # In names of columns that may say labels.
 _LIKE_LABELS = re.compile(r"label|gold|target|truth|y_true|annotat|answer|correct", re.IGNORECASE)
 _DECIMAL = re.compile(r"^\s*[-+]?\d+\.\d")
@@ -374,10 +379,41 @@ def _count_odd(numbers: NDArray[Any], codes: NDArray[Any]) -> int:
     return n if is_one_to_one and _FEW * n <= len(codes) else 0
 
 
-def list_old_labels(names: Sequence[str], label_column: str) -> list[str]:
-    """Name the columns that may still say the old labels once :func:`put_labels_beside` is done."""
-    new = {label_column, *LABEL_COLUMNS, *LABELS_BESIDE}
-    return [name for name in names if name not in new and _LIKE_LABELS.search(name)]
+def list_old_labels(table: pa.Table, label_column: str, text_columns: Sequence[str]) -> list[str]:
+    """Name the columns that may still say the old labels once :func:`put_labels_beside` is done.
+
+    Their names say so, or what they hold: but for some rows, one value beside each label.
+    """
+    new = {label_column, *LABEL_COLUMNS, *LABELS_BESIDE, *text_columns}
+    labels = _encode_beside(table, label_column, "", None)
+    found = []
+    for name in table.column_names:
+        if name in new:
+            continue
+        is_near = False
+        if labels is not None and not pa.types.is_nested(table.schema.field(name).type):
+            own = _encode_beside(table, name, label_column, None)
+            is_near = own is not None and _are_near(labels, own)
+        if is_near or _LIKE_LABELS.search(name):
+            found.append(name)
+    return found
+
+
+def _are_near(labels: EncodedLabels, own: EncodedLabels) -> bool:
+    """Whether values go with labels one to one in most rows, far beyond chance (Cohen's kappa)."""
+    known = (labels.codes >= 0) & (own.codes >= 0)
+    n_rows, sizes = int(known.sum()), (len(labels.names), len(own.names))
+    if not n_rows or min(sizes) < 2 or max(sizes) > _MOST_KINDS:
+        return False
+    shares = np.zeros(sizes)
+    np.add.at(shares, (labels.codes[known], own.codes[known]), 1 / n_rows)
+    rows = np.flatnonzero(shares.sum(axis=1))
+    partners = shares[rows].argmax(axis=1)
+    if len(rows) < 2 or len({*partners}) < len(rows):
+        return False
+    by_chance = float(shares.sum(axis=1)[rows] @ shares.sum(axis=0)[partners])
+    kappa = (float(shares[rows, partners].sum()) - by_chance) / (1 - by_chance)
+    return kappa >= _LEAST_KAPPA and kappa * np.sqrt(n_rows) >= _LEAST_Z
 
 
 def put_labels_beside(table: pa.Table, label_column: str, labels: pa.Array) -> pa.Table:

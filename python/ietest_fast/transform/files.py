@@ -229,9 +229,11 @@ def _transform_file(
         reader, names = _open_texts(source, text_columns, types_of=types_of)
         stack.enter_context(reader)
         empty = _name_labels(reader.schema.empty_table(), target, source)
-        labels = None
-        if not transformation.keeps_labels:
-            labels = label_column_of(source, reader.schema, label_column)
+        labels = (
+            None
+            if transformation.keeps_labels
+            else label_column_of(source, reader.schema, label_column)
+        )
         made = transformation.transform(empty, names, n_threads=n_threads)
         schema = _put_changed(put_labels(made, labels, source), made, source).schema
         assert made.edits is not None  # noqa: S101 - asked for
@@ -245,6 +247,8 @@ def _transform_file(
             whole = _name_labels(
                 pa.Table.from_batches([batch], reader.schema), target, source, n_read
             )
+            if n_read == 0:
+                warn_of_old_labels(source, whole, labels, names)
             # The order of written edits, and which new pairs are there already, is a batch's.
             is_apart = edit_writer is None and transformation.keeps_labels
             size = STEP_ROWS if is_apart else max(whole.num_rows, 1)
@@ -345,7 +349,6 @@ def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | Non
     """Return the column whose labels a transformation sets; None if the file has none."""
     if label_column is not None:
         check_columns(path, schema.names, [label_column])
-        _say_old_labels(path, schema.names, label_column)
         return label_column
     found = usual_label_column(path, schema.names)
     beside = [name for name in LABELS_BESIDE if name in schema.names]
@@ -356,13 +359,14 @@ def label_column_of(path: str | Path, schema: pa.Schema, label_column: str | Non
             path=path,
             column=beside[0],
         )
-    _say_old_labels(path, schema.names, found)
     return found
 
 
-def _say_old_labels(source: str | Path, names: Sequence[str], column: str | None) -> None:
+def warn_of_old_labels(
+    source: str | Path, table: pa.Table, column: str | None, text_columns: Sequence[str]
+) -> None:
     """Warn of columns that seem to say labels and stay as they are where labels are set anew."""
-    found = [] if column is None else list_old_labels(names, column)
+    found = [] if column is None else list_old_labels(table, column, text_columns)
     if found:
         stay = "column stays" if len(found) == 1 else "columns stay"
         warnings.warn(

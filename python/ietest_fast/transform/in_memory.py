@@ -9,7 +9,7 @@ from ietest_fast.corpus import Corpus
 from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.frames import to_arrow
 from ietest_fast.transform.columns import check_text_columns
-from ietest_fast.transform.files import label_column_of, put_labels
+from ietest_fast.transform.files import label_column_of, put_labels, warn_of_old_labels
 from ietest_fast.transform.kinds import Material
 from ietest_fast.transform.phi import plan
 
@@ -83,5 +83,6 @@ def transform_in_memory(
         made = transformation.transform(table, columns, n_threads=n_threads)
     if not transformation.keeps_labels:
         own = label_column_of(_SOURCE, table.schema, label_column)
+        warn_of_old_labels(_SOURCE, table, own, columns)
         made = replace(made, table=put_labels(made, own, _SOURCE))
     return made, made.edits
