@@ -92,6 +92,30 @@ def test_amounts_of_logs(logs: Path, how: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("names", "amounts", "is_told"),
+    [
+        (("m_100M", "m_1B"), "1B,100M", True),
+        (("a-0.5-seed1", "a-0.1-seed1"), "10%,50%", True),
+        (("1000k", "2M.v2"), "2M,1M", True),
+        (("m_100M", "m_1B"), "100M,1B", False),
+        (("m_100M", "m_3"), "1B,100M", False),  # of one, the name says nothing
+        (("m_1", "m_2"), "2M,1M", False),
+        (("tiny", "big"), "1B,1M", False),
+    ],
+)
+def test_amounts_in_another_order_than_in_names_are_told(
+    logs: Path, *, names: tuple[str, str], amounts: str, is_told: bool
+) -> None:
+    for old, new in zip(MODELS, names, strict=True):
+        (logs / f"{old}.parquet").rename(logs / f"{new}.parquet")
+    files = [logs / f"{name}.parquet" for name in names]
+    options = ["--amounts", amounts, "--n-resamples", "200"]
+    status, out, err = run_here("consistency", *files, *options, folder=logs)
+    assert status == 0
+    assert ("whose name has another of the amounts" in out + err) == is_told
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--amounts", "1M"], "there is 1 amount for 2 classifiers"),

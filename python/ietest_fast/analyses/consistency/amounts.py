@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from annotated_types import Gt, Lt
@@ -13,7 +14,7 @@ from ietest_fast.answers.file import Told
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 AMOUNT = "amount of data"
@@ -21,6 +22,7 @@ AMOUNT = "amount of data"
 
 _UNITS = {"k": "e3", "m": "e6", "b": "e9", "g": "e9", "t": "e12", "%": "e-2", "": ""}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?) ?([kmbgt%]?)", re.IGNORECASE)
+_IN_NAME = re.compile(r"(?<![a-z\d.])(\d+(?:\.\d+)?)([kmbgt%]?)(?![a-z\d])")
 _SHOWN = (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3))
 
 
@@ -79,6 +81,22 @@ def parse_amounts(texts: Iterable[str]) -> ParsedAmounts:
             "of them"
         )
     return ParsedAmounts(values=tuple(found), in_percent=any(are_shares))
+
+
+def find_swapped(texts: Iterable[str], amounts: Sequence[float]) -> int | None:
+    """Return the first of several names with another one's amount, if each has one of them all.
+
+    Other numbers in names are of something else.
+    """
+    named = []
+    for text in texts:
+        written = [float(n + _UNITS[unit]) for n, unit in _IN_NAME.findall(text.casefold())]
+        own = {amount for amount in amounts if any(map(partial(math.isclose, amount), written))}
+        named.append(own)
+    if not all(len(own) == 1 for own in named) or set().union(*named) != {*amounts}:
+        return None
+    pairs = zip(named, amounts, strict=True)
+    return next((place for place, (own, given) in enumerate(pairs) if own != {given}), None)
 
 
 def format_amount(amount: float, *, in_percent: bool = False) -> str:

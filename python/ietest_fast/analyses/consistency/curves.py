@@ -6,13 +6,14 @@ import contextlib
 import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, format_amount
+from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, find_swapped, format_amount
 from ietest_fast.analyses.consistency.partition import ComparedPair, adjust_pairs
 from ietest_fast.analyses.consistency.profile import name_group
 from ietest_fast.errors import InputError
@@ -90,11 +91,35 @@ def note_amounts(
         )
     by_model = dict(zip(names, amounts, strict=True))
     said = [_say_other_amounts(each, by_model, of) for each in answers]
+    said[0] += _say_swapped(answers, names, amounts, in_percent=in_percent)
     noted = _with_curve(answers, Amounts(of=of or AMOUNT, by_model=by_model, in_percent=in_percent))
     return tuple(
         replace(each, notes=replace(each.notes, warnings=(*each.notes.warnings, *own)))
         for each, own in zip(noted, said, strict=True)
     )
+
+
+def _say_swapped(
+    answers: Sequence[ConsistencyAnswers],
+    names: Sequence[str],
+    amounts: Sequence[float],
+    *,
+    in_percent: bool,
+) -> list[str]:
+    """Say where the names of classifiers, or of their files, have the amounts in another order."""
+    files = [
+        Path(each.predictions.source).name for each in answers for _ in each.predictions.groups
+    ]
+    for texts in (names, files):
+        place = find_swapped(texts, amounts)
+        if place is not None:
+            given = format_amount(amounts[place], in_percent=in_percent)
+            note = (
+                f"Warning: {given} is given as the amount of {texts[place]}, whose name has "
+                f"another of the amounts, and counts; are they in the order of {', '.join(texts)}?"
+            )
+            return [note]
+    return []
 
 
 def _say_other_amounts(
