@@ -387,6 +387,21 @@ def test_confidences_that_probabilities_contradict_are_counted(
     assert said is None or said in warned[0]
 
 
+@pytest.mark.parametrize(("low", "said"), [(0.2, True), (0.5, False), (0.7, False)])
+def test_confidences_too_low_for_the_labels_in_the_file_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], low: float, *, said: bool
+) -> None:
+    """There may be more labels than those that are seen, so it is no error."""
+    rows = answers()
+    right = [row for row in rows if row["predicted"] == row["gold"]]
+    for row in right:
+        row["confidence"] = low
+    status, out, _ = run(capsys, write(tmp_path / "log.csv", rows))
+    assert status == 0
+    expected = f"In {len(right)} of {len(rows)} rows the confidence beside a right answer is below"
+    assert (expected in " ".join(out.split())) == said
+
+
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 @pytest.mark.parametrize(("change", "said"), [(0.0, False), (0.004, False), (0.2, True)])
 def test_confidences_that_are_not_the_score_of_the_gold_label_are_counted(

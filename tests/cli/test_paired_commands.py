@@ -506,6 +506,19 @@ def test_outcomes_under_both_usual_names_are_the_same(
     assert run(capsys, "test", path, "--original", "A", "--transformed", "B")[0] == 0
 
 
+@pytest.mark.parametrize("command", [("test",), ("simulate", "--tables", "2")])
+def test_a_table_of_counts_is_refused(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.csv"
+    path.write_text("A,B,n\n1,1,7614\n1,0,614\n0,1,292\n0,0,1304\n")
+    status, out, err = run(capsys, *command, path)
+    assert (status, out) == (1, "")
+    assert (
+        "column 'n': seems to count items: 4 rows, of which no two are alike, stand for 9,8" in err
+    )
+
+
 @pytest.mark.parametrize(
     ("a", "b", "is_told"),
     [(0.01, 1, True), (1, 0.01, True), (0.01, 0.009, False), (1, 0.9, False), (0.01, 0.05, False)],

@@ -244,11 +244,14 @@ def _estimate(
 ) -> Setting:
     import numpy as np
 
-    from ietest_fast.models.measurements import read_measurements
+    from ietest_fast.answers.readers.table_columns import list_columns
+    from ietest_fast.models.measurements import read_measurements, refuse_counts
     from ietest_fast.stats import intra_cluster_correlation
     from ietest_fast.stats.resampling import to_squarable
 
     given = read_measurements(file, (*original, *transformed), clusters=clusters, scores=scores)
+    if not scores:
+        refuse_counts(file, list_columns(file), {*original, *transformed, clusters})
     columns = np.stack([given.columns[name] for name in (*original, *transformed)]).astype(float)
     m = len(original)
     differences = columns[:m] - columns[m:]

@@ -261,11 +261,15 @@ def _read(
 def _check_labels(file: str, given: Measurements) -> None:
     """Refuse outcomes that contradict labels and answers beside them, unless they are named."""
     from ietest_fast.answers.readers.facts_beside import check_outcomes
+    from ietest_fast.answers.readers.table_columns import list_columns
+    from ietest_fast.models.measurements import refuse_counts
 
     named = any(is_given(name) for name in ("original", "transformed", "versions"))
     if not (given.are_scores or named):
         check_outcomes(Path(file), given.columns)
         _check_twice(file, given)
+    if not given.are_scores:
+        refuse_counts(file, list_columns(file), {*given.columns})
 
 
 def _warn_of_repeats(file: str, options: Mapping[str, Any]) -> None:

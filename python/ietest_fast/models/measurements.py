@@ -26,7 +26,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -63,6 +63,45 @@ def read_columns(
     if mixed and reader.format.kind == "jsonl":
         _check_json_values(reader, mixed)
     return table.select(names)
+
+
+# How a column is called that says how many items a row stands for.
+_COUNTS = {"n", "count", "counts", "freq", "frequency", "weight", "weights", "total", "n_items"}
+
+# A table of counts has a row for each kind of item, and there are few.
+_MOST_COUNTED = 1_000
+
+
+def refuse_counts(path: str | Path, names: Sequence[str], taken: Collection[str | None]) -> None:
+    """Refuse a table of counts, whose rows would count as one item each.
+
+    Its rows all differ beside the counts, and nothing tells single items apart.
+    """
+    from ietest_fast.values import are_ids
+
+    for name in names:
+        others = [other for other in names if other != name]
+        if name.casefold() not in _COUNTS or name in taken or not others or name in others:
+            continue
+        try:
+            table = read_columns(path, [name, *others])
+        except InputError:  # nobody has asked for them
+            continue
+        numbers = as_numbers(table[name])
+        is_whole = bool(np.all((numbers >= 0) & (numbers == np.floor(numbers))))
+        if not is_whole or numbers.max() <= 1 or not 2 < table.num_rows <= _MOST_COUNTED:
+            continue
+        rows = set(zip(*(table[other].to_pylist() for other in others), strict=True))
+        if len(rows) < table.num_rows or any(are_ids(table[other]) for other in others):
+            continue
+        raise InputError(
+            f"seems to count items: {table.num_rows:,} rows, of which no two are alike, stand for "
+            f"{int(numbers.sum()):,}, and here a row is one item; write a row for each item, give "
+            "the four counts of two versions with --counts of `ietest-fast test`, or, if it says "
+            "something else, rename the column or leave it out",
+            path=path,
+            column=name,
+        )
 
 
 def _check_json_values(reader: BatchReader, names: Sequence[str]) -> None:

@@ -1306,8 +1306,11 @@ def test_rows_that_are_there_twice_are_counted(n: int, tmp_path: Path) -> None:
     twice = pd.concat([wide, wide[:n]])
     found = read_logs([write(twice, tmp_path / "t.jsonl")]).notes
     are = "1 row of 13 has" if n == 1 else f"{n} rows of {N + n} have"
-    assert [f"{are} the texts and the answers of another row" in note for note in found] == [True]
-    # An id tells them apart, and other answers are other answers.
+    assert [f"{are} the texts and the label of another row" in note for note in found] == [True]
+    again = pd.concat([wide, wide[:n].assign(transformed="x")])  # as of another run
+    found = read_logs([write(again, tmp_path / "again.jsonl")]).notes
+    assert [f"{are} the texts and the label of another row" in note for note in found] == [True]
+    # An id tells them apart.
     named = twice.assign(uid=range(len(twice)))
     assert read_logs([write(named, tmp_path / "named.jsonl")]).notes == ()
     other = pd.concat([wide, wide[:n].assign(transformed="z", label="z")])
@@ -1478,3 +1481,53 @@ def test_tables_of_classifiers_on_other_items_are_told(tmp_path: Path, n_shared:
     else:
         assert said.startswith("Warning: the logs are of 2 classifiers: d (")
         assert f"All have answered {n_shared} of {24 - n_shared} items" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "counts", "more", "is_told"),
+    [
+        ("count", [40, 3, 5, 20], {}, True),
+        ("n", [40, 3, 5, 20], {"genre": ["a", "a", "a", "b"]}, True),
+        ("Freq", [7, 1, 1, 9], {}, True),
+        ("count", [1, 1, 1, 1], {}, False),
+        ("count", [0.5, 3, 5, 20], {}, False),
+        ("n", [40, 3, 5, 20], {"text": ["t", "u", "v", "w"]}, False),  # of single texts
+        ("n_tokens", [40, 3, 5, 20], {}, False),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_tables_of_counts_are_refused(
+    tmp_path: Path,
+    name: str,
+    counts: list[float],
+    more: dict[str, Any],
+    ending: str,
+    *,
+    is_told: bool,
+) -> None:
+    """Their rows would count as one text each."""
+    table = {"label": list("xxyy"), "original": list("xyyx"), "transformed": list("xxyy")}
+    path = write(pd.DataFrame(table | {name: counts} | more), tmp_path / f"t.{ending}")
+    if not is_told:
+        read_logs([path])
+        return
+    with pytest.raises(InputError, match=rf"column '{name}': seems to count items: 4 rows, .*"):
+        read_logs([path])
+
+
+@pytest.mark.parametrize(
+    ("name", "n_each", "is_told"), [("seed", 6, True), ("fold", 4, True), ("seed", 1, False)]
+)
+def test_rows_of_several_runs_without_texts_are_told(
+    tmp_path: Path, name: str, n_each: int, *, is_told: bool
+) -> None:
+    n = 12 if n_each > 1 else 11
+    table = {"label": (["x", "y"] * 6)[:n], "original": ["x"] * n, "transformed": ["y"] * n}
+    table[name] = [str(i // n_each) for i in range(n)]
+    notes = read_logs([write(pd.DataFrame(table), tmp_path / "t.csv")]).notes
+    said = f"there are {n // n_each} {name}s of {n_each} rows each"
+    assert any(said in note for note in notes) == is_told
+    text = table | {"text": [f"t {i}" for i in range(n)]}
+    assert not any(
+        said in x for x in read_logs([write(pd.DataFrame(text), tmp_path / "u.csv")]).notes
+    )

@@ -45,7 +45,8 @@ def read_confidence(
     names = predictions.table.column_names
     if CONFIDENCE in names:
         values = _own_column(predictions, rows)
-        return values, _say_contradicted(predictions, rows, gold, values)
+        said = _say_contradicted(predictions, rows, gold, values)
+        return values, said or _say_low(predictions, rows, values)
     if "probabilities" not in names or not (gold >= 0).all():
         return None, None
     if predictions.label_names is None:
@@ -139,6 +140,23 @@ def _check_answers(
     )
 
 
+def _say_low(
+    predictions: Predictions, rows: NDArray[np.int64], values: NDArray[np.float64]
+) -> str | None:
+    """Count confidences beside right answers that are too low if there are no other labels."""
+    if _count_labels(predictions) is not None or "predicted" not in predictions.columns:
+        return None
+    n_labels = max(len(_seen_labels(predictions)), 1)
+    n = int((predictions.correct[rows] & (values < 1 / n_labels - _TIE)).sum())
+    return (
+        f"In {n:,} of {say_count(rows.size, 'row')} the confidence beside a right answer is below "
+        f"{1 / n_labels:.3g}, the least that the likeliest of {n_labels} labels can have. If there "
+        f"are no more labels, the column {CONFIDENCE} is something else: rename it."
+        if n
+        else None
+    )
+
+
 def _say_contradicted(
     predictions: Predictions,
     rows: NDArray[np.int64],
@@ -214,13 +232,18 @@ def _count_labels(predictions: Predictions) -> int | None:
     # Beside marks, labels may be those that were seen.
     if names is not None and ("probabilities" in columns or "correct" not in columns):
         return len(names)
-    seen = {
+    seen = _seen_labels(predictions)
+    return len(NLI_LABELS) if seen and seen <= set(NLI_LABELS) else None
+
+
+def _seen_labels(predictions: Predictions) -> set[str]:
+    """Return the labels that are right, or answered, in some row."""
+    return {
         label_key(name)
         for column in ("gold", "predicted")
-        if column in columns
+        if column in predictions.columns
         for name in predictions.table[column].combine_chunks().dictionary.to_pylist()
     }
-    return len(NLI_LABELS) if seen and seen <= set(NLI_LABELS) else None
 
 
 def _is_number(text: Any) -> bool:

@@ -25,6 +25,7 @@ from ietest_fast.answers.schema import GROUPS, plain_type
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
+from ietest_fast.plurals import say_count
 from ietest_fast.transform.compounds import NOT_TRUE, follow, without_mark
 from ietest_fast.values import show_value
 
@@ -186,6 +187,28 @@ def _check_instances(
                 row=f"row {first['row_min']}",
                 column=name,
             )
+    _check_units(table, columns, who, path)
+
+
+def _check_units(
+    table: pa.Table, columns: Mapping[str, pa.ChunkedArray], who: Sequence[str], path: str | None
+) -> None:
+    """Stop if an item, which comes from one source, has several by what its rows say."""
+    rows = pa.table({**columns, "item": table["item"].cast(pa.string())})
+    found = rows.group_by([*who, "item"], use_threads=False).aggregate(
+        [("unit", "min"), ("unit", "max"), ("row", "min")]
+    )
+    wrong = found.filter(pc.not_equal(found["unit_min"], found["unit_max"]))
+    if wrong.num_rows:
+        first = wrong.slice(0, 1).to_pylist()[0]
+        raise InputError(
+            f"the item {first['item']} is of source {first['unit_min']} in some rows and of "
+            f"{first['unit_max']} in others ({say_count(wrong.num_rows, 'such item')}); ask the "
+            "model again",
+            path=path,
+            row=f"row {first['row_min']}",
+            column="unit",
+        )
 
 
 def _check_expected(

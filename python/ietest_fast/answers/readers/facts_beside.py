@@ -124,21 +124,17 @@ _GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, *OTHER_TRUTHS)
 
 
 def say_copies(
-    inputs: pa.Array | None,
-    said: Sequence[pa.ChunkedArray],
-    ids: Mapping[str, pa.Array],
-    path: Path,
+    inputs: pa.Array | None, gold: pa.ChunkedArray, ids: Mapping[str, pa.Array], path: Path
 ) -> tuple[str, ...]:
-    """Count the rows that say the same of the same texts again, where no id tells them apart."""
+    """Count the rows with the texts and the label of another one, where no id tells them apart."""
     if inputs is None or are_ids(inputs) or any(are_ids(values) for values in ids.values()):
         return ()
-    columns = (inputs.to_pylist(), *(values.to_pylist() for values in said))
-    n = len(inputs) - len(set(zip(*columns, strict=True)))
+    n = len(inputs) - len(set(zip(inputs.to_pylist(), gold.to_pylist(), strict=True)))
     if not n:
         return ()
     verb = "has" if n == 1 else "have"
     note = (
-        f"{path}: {say_count(n, 'row')} of {len(inputs):,} {verb} the texts and the answers of "
+        f"{path}: {say_count(n, 'row')} of {len(inputs):,} {verb} the texts and the label of "
         "another row, and each counts; --clusters draws equal texts together."
     )
     return (note,)

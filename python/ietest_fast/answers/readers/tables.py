@@ -42,6 +42,7 @@ from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_no_l
 from ietest_fast.corpus.columns import find_named, find_text_columns, list_names
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.models.measurements import refuse_counts
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
@@ -67,6 +68,7 @@ _LONG = ("item", "version")
 _PREDICTION = "prediction"
 _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model", "model_name")
+_RUNS = ("seed", "run", "fold", "trial", "replicate")
 
 
 class TableReader:
@@ -90,6 +92,7 @@ class TableReader:
             return _read_long(path, names, fields, by_outcomes="correct" in named)
         _check_version(names, fields, path)
         columns, are_outcomes = _choose_columns(names, fields, path)
+        refuse_counts(path, names, {fields.item, *columns.values(), *fields.keep})
         gold = fields.gold or "label"
         if gold in columns.values():
             raise InputError(
@@ -131,7 +134,9 @@ class TableReader:
             answers = {column: table[column] for column in columns.values()}
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
             notes += say_other_facts(read_some(path, beside), table[gold], gold, answers, path=path)
-            notes += say_copies(inputs, [table[gold], *answers.values()], ids, path)
+            notes += say_copies(inputs, table[gold], ids, path)
+            if inputs is None and not ids:
+                notes += _say_runs(path, names, {gold, fields.item, *columns.values(), *keep})
         notes += say_other_scores(
             names,
             lambda wanted: read_nested(path, wanted),
@@ -273,6 +278,23 @@ def _read_about(
                     "of one; give each a file of its own, or write a row for each item and version."
                 )
     return found, tuple(notes)
+
+
+def _say_runs(path: Path, names: Sequence[str], taken: Collection[str | None]) -> tuple[str, ...]:
+    """Say that rows are of several runs on the same items, where no text or id would tell."""
+    import pyarrow.compute as pc
+
+    wanted = [name for name in _RUNS if name not in taken and names.count(name) == 1]
+    return tuple(
+        f"Warning: {path}, column '{name}': there are {say_count(len(counts), name)} of "
+        f"{say_count(counts[0], 'row')} each, and every row counts as another text; give one of "
+        "them, or write a row for each item, version and model."
+        for name, values in read_some(path, wanted).items()
+        if (counts := pc.value_counts(values).field("counts").to_pylist())
+        and len(counts) > 1
+        and counts[0] > 1
+        and len(set(counts)) == 1
+    )
 
 
 def _is_there(name: str, names: Sequence[str]) -> bool:
