@@ -116,6 +116,22 @@ def test_amounts_in_another_order_than_in_names_are_told(
 
 
 @pytest.mark.parametrize(
+    ("values", "is_told"), [(("100000000", "1000000000"), True), (("7", "8"), False)]
+)
+def test_amounts_in_another_order_than_in_a_column_are_told(
+    logs: Path, *, values: tuple[str, str], is_told: bool
+) -> None:
+    files = [logs / f"{name}.parquet" for name in [*MODELS][:2]]
+    for path, value in zip(files, values, strict=True):
+        table = pq.read_table(path).drop_columns(["tokens"])
+        pq.write_table(table.append_column("tokens", pa.array([int(value)] * len(table))), path)
+    options = ["--amounts", "1B,100M", "--n-resamples", "200"]
+    status, out, err = run_here("consistency", *files, *options, folder=logs)
+    assert status == 0
+    assert ("whose column tokens has another of the amounts" in out + err) == is_told
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         (["--amounts", "1M"], "there is 1 amount for 2 classifiers"),

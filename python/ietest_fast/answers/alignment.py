@@ -362,6 +362,7 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
             for name in (
                 "items",
                 "gold",
+                "originals",
                 "own_gold",
                 "predicted",
                 "right",

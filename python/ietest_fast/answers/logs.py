@@ -158,7 +158,7 @@ LogsAre = Literal["versions", "models"]
 
 _TRANSFORMED = "transformed"
 # Settings of which nothing is known where there is no value.
-_IF_KNOWN = frozenset({"n-shot", MODEL_OF_ANSWERS, *OF_REQUESTS})
+_IF_KNOWN = frozenset({"n-shot", "model_sha", MODEL_OF_ANSWERS, *OF_REQUESTS})
 
 
 def name_parts(

@@ -101,6 +101,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
         if part.version != own[0].version:
             said += _say_same_words(first, part)
             said += _say_same_prompts(first, part)
+            said += _say_other_originals(first, part.log)
         if part.log.changed is None or part.version == own[0].version:
             continue
         is_long = CHANGED in part.log.columns
@@ -166,6 +167,25 @@ def _say_same_prompts(first: Answers, part: Part) -> list[str]:
         "prompts of the texts, and let the model answer again."
     )
     return [said] if n else []
+
+
+def _say_other_originals(first: Answers, log: Answers) -> list[str]:
+    """Count the answers to the originals that a table of a version repeats otherwise."""
+    rows = None if log.originals is None or first.predicted is None else _match(log, first)
+    if rows is None or log.originals is None or first.predicted is None:
+        return []
+    repeated = np.array(_label_keys(log.originals, log.path), dtype=object)[rows[0]]
+    answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
+    is_label = np.isin(repeated, [key for key in set(answered.tolist()) if key])
+    differs = is_label & (answered != "") & (repeated != answered)
+    n = int(differs.sum())
+    if not n or 2 * int(is_label.sum()) < len(repeated):  # texts, or labels of another kind
+        return []
+    said = (
+        f"Warning: {log.path}: {log.originals_column} is another answer to the original than that "
+        f"in {first.path} in {say_count(n, 'row')}, which counts; is that the right file?"
+    )
+    return [said]
 
 
 def _read_words(text: str) -> str:

@@ -119,6 +119,21 @@ def test_results_beside_logs_of_the_harness_name_the_model(
         ({"system_instruction": None, "config": {"gen_kwargs": ""}}, {"config": 3}, None),
         ({"n_shot": None}, {"n_shot": 5}, None),
         ({"n_shot": 5}, None, None),
+        (
+            {"config": {"model_args": "pretrained=m"}},
+            {"config": {"model_args": "pretrained=m,revision=step1000"}},
+            'differ in model_args (null and {"revision": "step1000"})',
+        ),
+        (
+            {"config": {"model_args": {"pretrained": "m", "peft": "a"}, "model_sha": "1"}},
+            {"config": {"model_args": "peft=a,pretrained=n,batch_size=4", "model_sha": "2"}},
+            "differ in model_sha ('1' and '2'); differences",
+        ),
+        (
+            {"config": {"model_args": "pretrained=m,batch_size=8,device=cuda"}},
+            {"config": {"model_args": "pretrained=m"}},
+            None,
+        ),
     ],
 )
 def test_settings_in_which_logs_of_the_harness_differ_are_told(

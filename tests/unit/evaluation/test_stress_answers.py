@@ -29,7 +29,8 @@ from ietest_fast.report.stress import accuracy_table, side_by_side
 from ietest_fast.stats import Verdict, paired_test
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+from pathlib import Path
 
 LABELS = ["entailment", "neutral", "contradiction"]
 PAIRS = [
@@ -92,6 +93,24 @@ def answers_of(**changes: list[Any]) -> pa.Table:
         "genre": ["a", "b"] * 10,
     }
     return pa.table({**columns, **changes})
+
+
+@pytest.mark.parametrize(
+    ("spell", "is_told"), [(str.upper, True), (" {}".format, False), ("x{}".format, False)]
+)
+def test_items_of_a_test_in_another_case_than_the_originals_are_refused(
+    spell: Callable[[str], str], *, is_told: bool
+) -> None:
+    """Blanks are cut; other items are those of another file."""
+    names = [f"q{i}" for i in range(10)]
+    table = Predictions.from_table(answers_of(item=[*names, *map(spell, names)]))
+    if not is_told:
+        assert measure_stress(table)[0].tests[0].n_items == 10
+        return
+    with pytest.raises(
+        InputError, match="no item of neg is one of the originals, but 'Q0' and 'q0'"
+    ):
+        measure_stress(table)
 
 
 def test_rows_of_a_test_that_contradict_the_originals_are_refused() -> None:

@@ -1531,3 +1531,22 @@ def test_rows_of_several_runs_without_texts_are_told(
     assert not any(
         said in x for x in read_logs([write(pd.DataFrame(text), tmp_path / "u.csv")]).notes
     )
+
+
+@pytest.mark.parametrize("name", ["original_prediction", "pred_original", "original"])
+@pytest.mark.parametrize(
+    ("said", "n"),
+    [("yyxy" + "xy" * 4, 1), ("xy" * 6, 0), ("tuvwtuvwtuvw", 0)],
+)
+def test_answers_to_the_originals_in_the_table_of_a_version_are_compared(
+    tmp_path: Path, name: str, said: str, n: int
+) -> None:
+    gold, first = list("xy" * 6), list("xy" * 6)
+    both = {"id": [f"q{i}" for i in range(12)], "label": gold}
+    a = pd.DataFrame(both | {"text": [f"t {i}" for i in range(12)], "prediction": first})
+    b = pd.DataFrame(both | {"text": [f"u {i}" for i in range(12)], "prediction": list("y" * 12)})
+    logs = [write(a, tmp_path / "a.csv"), write(b.assign(**{name: list(said)}), tmp_path / "b.csv")]
+    notes = read_logs(logs, logs_are="versions").notes
+    told = [note for note in notes if f"b.csv: {name} is another answer to the original" in note]
+    assert len(told) == (n > 0)
+    assert not told or f"in {n} row," in told[0]

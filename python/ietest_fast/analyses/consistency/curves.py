@@ -110,16 +110,32 @@ def _say_swapped(
     files = [
         Path(each.predictions.source).name for each in answers for _ in each.predictions.groups
     ]
-    for texts in (names, files):
-        place = find_swapped(texts, amounts)
+    columns = _find_constants(answers)
+    told = [("whose name", texts, texts) for texts in (names, files)]
+    told += [(f"whose column {name}", files, own) for name, own in columns.items()]
+    for where, texts, said in told:
+        place = find_swapped(said, amounts)
         if place is not None:
             given = format_amount(amounts[place], in_percent=in_percent)
             note = (
-                f"Warning: {given} is given as the amount of {texts[place]}, whose name has "
-                f"another of the amounts, and counts; are they in the order of {', '.join(texts)}?"
+                f"Warning: {given} is given as the amount of {texts[place]}, {where} has another "
+                f"of the amounts, and counts; are they in the order of {', '.join(texts)}?"
             )
             return [note]
     return []
+
+
+def _find_constants(answers: Sequence[ConsistencyAnswers]) -> dict[str, list[str]]:
+    """Return the columns of numbers that say one thing in each file, with what each says."""
+    tables = [each.predictions.table for each in answers]
+    shared = set.intersection(*({*each.predictions.extra_columns} for each in answers))
+    found: dict[str, list[str]] = {}
+    for name in sorted(shared):
+        kinds = [pc.unique(table[name]) for table in tables]
+        if all(len(own) == 1 and own[0].is_valid for own in kinds):
+            with contextlib.suppress(ValueError):
+                found[name] = [f"{float(own[0].as_py()):.0f}" for own in kinds]
+    return found
 
 
 def _say_other_amounts(

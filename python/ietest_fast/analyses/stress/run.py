@@ -33,7 +33,14 @@ from ietest_fast.answers.versions import number_names
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.informedness import Share
-from ietest_fast.values import as_texts, find_missing, find_outcomes, name_groups, show_value
+from ietest_fast.values import (
+    as_seen,
+    as_texts,
+    find_missing,
+    find_outcomes,
+    name_groups,
+    show_value,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -479,11 +486,14 @@ def _measure(
         np.add.at(confusion, (gold[known], predicted[known]), 1)  # -1 is the last column
         if NEUTRAL in names:
             false_neutral = Share.of(predicted[~right] == names.index(NEUTRAL), units[~right])
+    is_foreign = not pc.any(pc.is_in(predictions.items, value_set=original.items)).as_py()
+    if is_foreign:
+        _refuse_other_spelling(name, predictions, original)
     return StressResult(
         name=name,
         keeps_labels=keeps_labels,
         n_items=len(predictions.items),
-        is_foreign=not pc.any(pc.is_in(predictions.items, value_set=original.items)).as_py(),
+        is_foreign=is_foreign,
         n_changed=_count_changed(table),
         accuracy=Share.of(right, units),
         by_group={}
@@ -501,6 +511,21 @@ def _measure(
         if {WORD_PAIR, TIMES_IN_TRAINING} <= set(table.column_names)
         else None,
     )
+
+
+def _refuse_other_spelling(name: str, test: Predictions, original: Predictions) -> None:
+    """Stop if the items of a test are the originals' in another case, which nothing pairs."""
+    known = {as_seen(item).casefold(): item for item in original.items.to_pylist()}
+    for item in test.items.to_pylist():
+        other = known.get(as_seen(item).casefold())
+        if other is not None:
+            raise InputError(
+                f"no item of {name} is one of the originals, but {show_value(item)} and "
+                f"{show_value(other)} differ in case or blanks alone; write items alike in all "
+                "versions",
+                path=test.source,
+                column="item",
+            )
 
 
 def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray[np.int64]:

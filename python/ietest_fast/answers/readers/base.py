@@ -39,7 +39,7 @@ _MOST_REPEATS = 1 << 31
 CHAT_TEMPLATE = "chat_template"
 MODEL_OF_ANSWERS = "output.model"
 MODEL_ARGS = "eval.model_args"
-OF_MODELS = frozenset({CHAT_TEMPLATE, MODEL_OF_ANSWERS, MODEL_ARGS})
+OF_MODELS = frozenset({CHAT_TEMPLATE, MODEL_OF_ANSWERS, MODEL_ARGS, "model_args", "model_sha"})
 """Settings that each model may have its own of."""
 OF_REQUESTS = (
     "num_train_instances",
@@ -164,6 +164,10 @@ class Answers:
     """Further columns by name, each of shape (n,)."""
     ids: Mapping[str, pa.Array] = field(default_factory=dict)
     """Columns that seem to tell rows apart, by name; compared where rows are matched by order."""
+    originals: pa.ChunkedArray | None = None
+    originals_column: str | None = None
+    """Shape (n,): answers to the originals that the table of another version repeats, and their
+    column; only compared."""
     own_gold: pa.ChunkedArray | None = None
     own_gold_column: str | None = None
     """Shape (n,): the log's right answers where others are believed, or none, and their column;

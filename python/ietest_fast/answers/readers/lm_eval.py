@@ -72,6 +72,21 @@ _OWN = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
     | {f"{name}_hash" for name in ("doc", "prompt", "target")}
 )
+# Options of a model that make no other model of it; its name stands elsewhere.
+_OF_BATCHES = frozenset(
+    {
+        "",
+        "pretrained",
+        "model",
+        "batch_size",
+        "max_batch_size",
+        "device",
+        "device_map",
+        "parallelize",
+    }
+    | {"num_concurrent", "max_retries", "timeout", "base_url", "tokenized_requests", "cache_dir"}
+    | {"tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_gen_toks"}
+)
 _OUTCOMES_ONLY = "right and wrong are compared, the answers are not"
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d(T[\d\-.:]+)?$")
 
@@ -623,10 +638,22 @@ def _find_settings(results: Any, path: Path) -> dict[str, Any]:
         return {}
     return {
         "n-shot": _step(_step(results, "n-shot"), _name_task(path)),
+        "model_args": _read_model_args(_step(_step(results, "config"), "model_args")),
+        "model_sha": _step(_step(results, "config"), "model_sha") or None,
         "gen_kwargs": _step(_step(results, "config"), "gen_kwargs") or None,
         "system_instruction": _step(results, "system_instruction") or None,
         CHAT_TEMPLATE: _step(results, CHAT_TEMPLATE) or None,
     }
+
+
+def _read_model_args(given: Any) -> dict[str, str] | None:
+    """Return the options of a model but its name, and how many requests are made at once."""
+    if isinstance(given, str):
+        given = dict(part.partition("=")[::2] for part in given.split(","))
+    if not isinstance(given, dict):
+        return None
+    kept = {str(name).strip(): str(own).strip() for name, own in given.items()}
+    return {name: own for name, own in sorted(kept.items()) if name not in _OF_BATCHES} or None
 
 
 def _say_lower_is_better(

@@ -118,6 +118,7 @@ class TableReader:
         notes += note
         notes += say_other_pairs(path, names, [*columns.values()], changed)
         own_column, own = (None, None) if has_gold else read_own_gold(path, names, columns, fields)
+        originals = {} if len(columns) > 1 else _read_originals(path, names, {*table.column_names})
         marks = {
             column: (None, None)
             if are_outcomes
@@ -199,6 +200,8 @@ class TableReader:
                 changed=changed,
                 columns={name: table[name].combine_chunks() for name in keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
+                originals=next(iter(originals.values()), None),
+                originals_column=next(iter(originals), None),
                 own_gold=own,
                 own_gold_column=own_column,
                 gold_column=gold,
@@ -215,6 +218,19 @@ def _list_told(
     """Return the columns of right answers and marks, which are compared by their names."""
     beside = list_beside(names, gold, with_outcomes=True)
     return [*beside, *(name for name, _ in marks.values() if name is not None)]
+
+
+def _read_originals(
+    path: Path, names: Sequence[str], taken: Collection[str]
+) -> dict[str, pa.ChunkedArray]:
+    """Read what a table of one version says that the answers to the originals were."""
+    import pyarrow as pa
+
+    original = VERSIONS[0]
+    both = ((f"{original}_{name}", f"{name}_{original}") for name in PREDICTIONS)
+    wanted = [*(name for each in both for name in each), original]
+    found = [name for name in find_named(names, wanted) if name not in taken][:1]
+    return {name: pa.chunked_array([own]) for name, own in read_some(path, found).items()}
 
 
 def _say_other_answers(
