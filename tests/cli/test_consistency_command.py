@@ -311,6 +311,11 @@ def test_subsets_of_items_and_of_paraphrases(
     assert pair["n_buckets"] == 10
     status, said, err = run(capsys, path, "--subset", "by", "-S", "100")
     assert "on the same items" in said
+    # One odd cell makes another comparison of it.
+    rows[1]["level"] = "hard"
+    status, said, err = run(capsys, write(path, rows), "--subset", "level", "-S", "100")
+    assert status == 0
+    assert "1 of 10 items has several values of level (such as 0)" in " ".join(said.split())
     # A column of the texts is kept for it.
     status, said, err = run(
         capsys, "--onnx", model, "--test", buckets, "--subset", "source", "-S", "50"

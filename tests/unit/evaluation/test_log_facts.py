@@ -377,6 +377,18 @@ def test_documents_are_what_they_are_and_not_their_hash(tmp_path: Path) -> None:
             )
         ),
         ({"results": {"scores": [None, {"name": "own", "metrics": 3}]}, "status": 5}, []),
+        *(
+            (
+                {"results": {"scores": [{"name": "own", "scorer": scorer, "scored_samples": n}]}},
+                said,
+            )
+            for scorer, n, said in (
+                ("own", 2, ["has 6 samples, and its header counts 2;"]),
+                ("own", 6, []),
+                ("own", "2", []),
+                ("else", 2, []),
+            )
+        ),
     ],
 )
 def test_the_header_of_inspect_is_compared_with_its_samples(

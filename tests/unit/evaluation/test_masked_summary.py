@@ -883,3 +883,13 @@ def test_rows_without_items_are_the_same_by_their_places_and_answers(
     found = read_masked_log(tmp_path / "a.csv")
     assert [each.table["item"].null_count == 0 for each in found] == [is_known] * 2
     assert (say_other_items([summarise_masked(each) for each in found]) == []) is is_known
+
+
+@pytest.mark.parametrize(("text", "n"), [("A [MASK] b [MASK]", 2), ("A [MASK] b", 0), ("A b", 0)])
+def test_texts_with_several_masks_are_not_scored(tmp_path: Path, text: str, n: int) -> None:
+    lines = ["item,model,answer,predicted,rank,reciprocal_rank,masked"]
+    lines += [f"m{i},bert,and,and,1,1.0,{text if i < 2 else 'A [MASK] b'}" for i in range(6)]
+    path = tmp_path / "log.csv"
+    path.write_text("\n".join(lines) + "\n")
+    (answers,) = read_masked_log(path)
+    assert sum(each is not None for each in answers.problems) == n

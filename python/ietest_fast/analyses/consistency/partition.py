@@ -59,6 +59,8 @@ class ConsistencySubsets:
     pairs: tuple[ComparedPair, ...]
     """Of two values, the one comparison. Of more, if they part the items, each value against the
     others, and otherwise all pairs on the items that both have."""
+    warnings: tuple[str, ...] = ()
+    """Which of them are not compared, and why."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
@@ -76,8 +78,11 @@ class ConsistencySubsets:
             for line in part.limits():
                 of_line.setdefault(line, []).append(name)
         return [
-            f"{self.column.replace('_', ' ')}, {' and '.join(names)}: {line}"
-            for line, names in of_line.items()
+            *self.warnings,
+            *(
+                f"{self.column.replace('_', ' ')}, {' and '.join(names)}: {line}"
+                for line, names in of_line.items()
+            ),
         ]
 
 
@@ -248,7 +253,22 @@ def part_by_column(
             for one, two in combinations(names, 2)
             if _n_common(found[one][1], found[two][1]) > 1
         ),
+        warnings=_say_parted(column, of_item),
     )
+
+
+def _say_parted(column: str, of_item: Mapping[Any, set[str]]) -> tuple[str, ...]:
+    """Say which items alone have several values, where nearly all have one: they may be slips."""
+    several = [item for item, own in of_item.items() if len(own) > 1]
+    if 2 * len(several) > len(of_item):
+        return ()
+    note = (
+        f"Warning: {len(several):,} of {say_count(len(of_item), 'item')} "
+        f"{'has' if len(several) == 1 else 'have'} several values of {column} (such as "
+        f"{several[0]}), so the values part the paraphrases, and are compared on the items that "
+        "have both; if they are of items, give each item one value."
+    )
+    return (note,)
 
 
 def part_items(

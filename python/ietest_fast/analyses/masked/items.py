@@ -45,6 +45,8 @@ RELEASED = ("sentence1", "sentence2_masked", "label")
 """What the thesis's files call them."""
 LAYOUTS = (FROM_TEMPLATES, COLUMNS, RELEASED)
 
+_SEVERAL = f"more than one {MASK} in the hypothesis"
+
 WHOLE = {"masked": "hypothesis", "sentence2_masked": "sentence2"}
 """Where the hypothesis stands beside the one in which a word is hidden."""
 
@@ -274,7 +276,7 @@ def _find_problem(premise: str | None, hypothesis: str | None, answer: str | Non
     if n == 0:
         return f"no {MASK} in the hypothesis"
     if n > 1:
-        return f"more than one {MASK} in the hypothesis"
+        return _SEVERAL
     return f"a {MASK} in the premise or the answer" if MASK in premise + answer else None
 
 
@@ -283,19 +285,31 @@ def find_others(
 ) -> list[str | None]:
     """Say where an answer is not the word that was hidden, if the whole hypothesis is beside it."""
     whole = WHOLE.get(masked, "")
-    if any(table.column_names.count(name) != 1 for name in (masked, whole)):
-        return [None] * len(table)
-    texts = (as_texts(table[name], path=source, name=name).to_pylist() for name in (masked, whole))
-    return [
+    hidden, known = (
+        as_texts(table[name], path=source, name=name).to_pylist()
+        if table.column_names.count(name) == 1
+        else [None] * len(table)
+        for name in (masked, whole)
+    )
+    return [_find_other(*row, whole=whole) for row in zip(answers, hidden, known, strict=True)]
+
+
+def _find_other(
+    answer: str | None, hidden: str | None, known: str | None, *, whole: str
+) -> str | None:
+    """Say why an answer is none to the text beside it; None if it may be."""
+    if hidden is None or not answer:
+        return None
+    if hidden.count(MASK) > 1:
+        return _SEVERAL
+    if known is None or MASK not in hidden:
+        return None
+    is_other = label_key(hidden.replace(MASK, answer)) != label_key(known)
+    return (
         f"the answer in the place of {MASK} does not give the {whole} beside it"
-        if hidden is not None
-        and answer
-        and known is not None
-        and hidden.count(MASK) == 1
-        and label_key(hidden.replace(MASK, answer)) != label_key(known)
+        if is_other
         else None
-        for answer, hidden, known in zip(answers, *texts, strict=True)
-    ]
+    )
 
 
 # Which inputs tell how likely words are in the place of a mask, each input once.

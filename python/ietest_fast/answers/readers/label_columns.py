@@ -189,8 +189,8 @@ def say_near_copies(
     how = " or its opposite" if any("(the opposite of" in each for each in found) else ""
     more = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
     note = (
-        f"Warning: {path}: not read, though nearly the same as what counts{how}: "
-        f"{', '.join(found[:_MOST_NAMED])}{more}; see which of them is wrong."
+        f"Warning: {path}: nearly the same as what counts{how}: "
+        f"{', '.join(found[:_MOST_NAMED])}{more}; if they are to be the same, see which is wrong."
     )
     return (note,)
 
