@@ -77,11 +77,12 @@ def refuse_counts(path: str | Path, names: Sequence[str], taken: Collection[str 
 
     Its rows all differ beside the counts, and nothing tells single items apart.
     """
+    from ietest_fast.corpus.columns import find_named
     from ietest_fast.values import are_ids
 
-    for name in names:
+    for name in find_named(names, _COUNTS):
         others = [other for other in names if other != name]
-        if name.casefold() not in _COUNTS or name in taken or not others or name in others:
+        if name in taken or not others:
             continue
         try:
             table = read_columns(path, [name, *others])

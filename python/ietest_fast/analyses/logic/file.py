@@ -27,7 +27,7 @@ from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
 from ietest_fast.transform.compounds import NOT_TRUE, follow, without_mark
-from ietest_fast.values import show_value
+from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -194,7 +194,7 @@ def _check_units(
     table: pa.Table, columns: Mapping[str, pa.ChunkedArray], who: Sequence[str], path: str | None
 ) -> None:
     """Stop if an item, which comes from one source, has several by what its rows say."""
-    rows = pa.table({**columns, "item": table["item"].cast(pa.string())})
+    rows = pa.table({**columns, "item": as_texts(table["item"], path=path or "", name="item")})
     found = rows.group_by([*who, "item"], use_threads=False).aggregate(
         [("unit", "min"), ("unit", "max"), ("row", "min")]
     )

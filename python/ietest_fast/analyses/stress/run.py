@@ -30,11 +30,11 @@ from ietest_fast.answers.readers.tables import list_versions
 from ietest_fast.answers.schema import CHANGED
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
 from ietest_fast.answers.versions import number_names
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.informedness import Share
 from ietest_fast.values import (
-    as_seen,
     as_texts,
     find_missing,
     find_outcomes,
@@ -515,9 +515,9 @@ def _measure(
 
 def _refuse_other_spelling(name: str, test: Predictions, original: Predictions) -> None:
     """Stop if the items of a test are the originals' in another case, which nothing pairs."""
-    known = {as_seen(item).casefold(): item for item in original.items.to_pylist()}
+    known = {label_key(item): item for item in original.items.to_pylist()}
     for item in test.items.to_pylist():
-        other = known.get(as_seen(item).casefold())
+        other = known.get(label_key(item))
         if other is not None:
             raise InputError(
                 f"no item of {name} is one of the originals, but {show_value(item)} and "
