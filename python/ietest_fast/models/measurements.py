@@ -85,12 +85,12 @@ def refuse_counts(path: str | Path, names: Sequence[str], taken: Collection[str 
         if name in taken or not others:
             continue
         try:
-            table = read_columns(path, [name, *others])
+            numbers = as_numbers(read_columns(path, [name])[name])
+            is_whole = bool(np.all((numbers >= 0) & (numbers == np.floor(numbers))))
+            if not is_whole or numbers.max() <= 1 or not 2 < numbers.size <= _MOST_COUNTED:
+                continue
+            table = read_columns(path, others)
         except InputError:  # nobody has asked for them
-            continue
-        numbers = as_numbers(table[name])
-        is_whole = bool(np.all((numbers >= 0) & (numbers == np.floor(numbers))))
-        if not is_whole or numbers.max() <= 1 or not 2 < table.num_rows <= _MOST_COUNTED:
             continue
         rows = set(zip(*(table[other].to_pylist() for other in others), strict=True))
         if len(rows) < table.num_rows or any(are_ids(table[other]) for other in others):

@@ -131,10 +131,14 @@ def _find_constants(answers: Sequence[ConsistencyAnswers]) -> dict[str, list[str
     shared = set.intersection(*({*each.predictions.extra_columns} for each in answers))
     found: dict[str, list[str]] = {}
     for name in sorted(shared):
-        kinds = [pc.unique(table[name]) for table in tables]
+        columns = [table[name] for table in tables]
+        if not all(
+            pa.types.is_integer(own.type) or pa.types.is_floating(own.type) for own in columns
+        ):
+            continue
+        kinds = [pc.unique(own) for own in columns]
         if all(len(own) == 1 and own[0].is_valid for own in kinds):
-            with contextlib.suppress(ValueError):
-                found[name] = [f"{float(own[0].as_py()):.0f}" for own in kinds]
+            found[name] = [f"{own[0].as_py():f}" for own in kinds]
     return found
 
 

@@ -253,22 +253,28 @@ def part_by_column(
             for one, two in combinations(names, 2)
             if _n_common(found[one][1], found[two][1]) > 1
         ),
-        warnings=_say_parted(column, of_item),
+        warnings=_say_parted(column, of_item, {name: own[1] for name, own in found.items()}),
     )
 
 
-def _say_parted(column: str, of_item: Mapping[Any, set[str]]) -> tuple[str, ...]:
-    """Say which items alone have several values, where nearly all have one: they may be slips."""
+def _say_parted(
+    column: str, of_item: Mapping[Any, set[str]], counts: Mapping[str, BucketCounts]
+) -> tuple[str, ...]:
+    """Say which values are not compared, and which items have several where most have one."""
+    alone = [
+        pair for pair in combinations(counts, 2) if _n_common(counts[pair[0]], counts[pair[1]]) < 2
+    ]
+    said = [f"{one} and {two} share fewer than two items: not compared." for one, two in alone]
     several = [item for item, own in of_item.items() if len(own) > 1]
     if 2 * len(several) > len(of_item):
-        return ()
+        return tuple(said)
     note = (
         f"Warning: {len(several):,} of {say_count(len(of_item), 'item')} "
         f"{'has' if len(several) == 1 else 'have'} several values of {column} (such as "
         f"{several[0]}), so the values part the paraphrases, and are compared on the items that "
         "have both; if they are of items, give each item one value."
     )
-    return (note,)
+    return (note, *said)
 
 
 def part_items(

@@ -30,7 +30,6 @@ from ietest_fast.answers.readers.tables import list_versions
 from ietest_fast.answers.schema import CHANGED
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
 from ietest_fast.answers.versions import number_names
-from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.plurals import say_count
 from ietest_fast.stats.informedness import Share
@@ -39,6 +38,7 @@ from ietest_fast.values import (
     find_missing,
     find_outcomes,
     name_groups,
+    say_written,
     show_value,
 )
 
@@ -515,17 +515,11 @@ def _measure(
 
 def _refuse_other_spelling(name: str, test: Predictions, original: Predictions) -> None:
     """Stop if the items of a test are the originals' in another case, which nothing pairs."""
-    known = {label_key(item): item for item in original.items.to_pylist()}
-    for item in test.items.to_pylist():
-        other = known.get(label_key(item))
-        if other is not None:
-            raise InputError(
-                f"no item of {name} is one of the originals, but {show_value(item)} and "
-                f"{show_value(other)} differ in case or blanks alone; write items alike in all "
-                "versions",
-                path=test.source,
-                column="item",
-            )
+    said = say_written(test.items, original.items)
+    if said:
+        raise InputError(
+            f"no item of {name} is one of the originals{said}", path=test.source, column="item"
+        )
 
 
 def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray[np.int64]:

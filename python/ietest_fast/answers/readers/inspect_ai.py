@@ -784,26 +784,28 @@ def _count_samples(
     if str(header.get("status")) not in _UNFINISHED and not results.get("early_stopping"):
         counts.append((results.get("total_samples"), every))
         counts.append((_count_asked(header), {len(samples)}))
-    counts += _count_scored(results.get("scores"), samples)
+    counts += _count_scored(results.get("scores"), samples, every)
     return [(n, known) for n, known in counts if type(n) is int]
 
 
-def _count_scored(said: Any, samples: list[dict[str, Any]]) -> list[tuple[int, set[int]]]:
+def _count_scored(
+    said: Any, samples: list[dict[str, Any]], every: set[int]
+) -> list[tuple[int, set[int]]]:
     """Return how many samples a header calls scored, where all have a score of its scorer."""
     counts = []
+    scores = [lookup(sample, "scores") for sample in samples]
     for score in said if isinstance(said, list) else ():
         n, name = lookup(score, "scored_samples"), as_text(lookup(score, "scorer")) or ""
-        scores = [lookup(sample, "scores") for sample in samples]
         own = [each.get(name) if isinstance(each, dict) else None for each in scores]
         if type(n) is int and all(map(_has_value, own)):  # NaN may count either way
-            counts.append((n, {len(samples), len({str(sample["id"]) for sample in samples})}))
+            counts.append((n, every))
     return counts
 
 
 def _has_value(score: Any) -> bool:
     """Whether a score says something; NaN stands for none."""
     value = lookup(score, "value")
-    return value is not None and value == value and str(value).lower() != "nan"  # noqa: PLR0124
+    return value is not None and str(value).lower() != "nan"
 
 
 def _compare_ids(

@@ -74,18 +74,10 @@ _OWN = frozenset(
 )
 # Options of a model that make no other model of it; its name stands elsewhere.
 _OF_BATCHES = frozenset(
-    {
-        "",
-        "pretrained",
-        "model",
-        "batch_size",
-        "max_batch_size",
-        "device",
-        "device_map",
-        "parallelize",
-    }
-    | {"num_concurrent", "max_retries", "timeout", "base_url", "tokenized_requests", "cache_dir"}
-    | {"tensor_parallel_size", "data_parallel_size", "gpu_memory_utilization", "max_gen_toks"}
+    {"", "pretrained", "model", "batch_size", "max_batch_size", "device", "device_map"}
+    | {"parallelize", "num_concurrent", "max_retries", "timeout", "base_url", "cache_dir"}
+    | {"tokenized_requests", "tensor_parallel_size", "data_parallel_size"}
+    | {"gpu_memory_utilization"}
 )
 _OUTCOMES_ONLY = "right and wrong are compared, the answers are not"
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d(T[\d\-.:]+)?$")
