@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from ietest_fast.atomic import write_bytes
 from ietest_fast.experiment import check_config
-from ietest_fast.experiment.artefacts import write_bytes
 from ietest_fast.experiment.cells import describe_cell, match, read_predictions
 from ietest_fast.experiment.data import TRANSFORMED, read_splits, transform_splits
 from ietest_fast.experiment.encoded import save_encoded

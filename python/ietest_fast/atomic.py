@@ -11,6 +11,7 @@ import shutil
 import unicodedata
 from typing import TYPE_CHECKING, BinaryIO
 
+from ietest_fast.errors import IetestError, StoreError
 from ietest_fast.files import open_file
 
 if TYPE_CHECKING:
@@ -148,3 +149,33 @@ def hash_file(path: Path) -> str:
     """Give the sha256 of a file, 64 hexadecimal digits."""
     with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_artefact(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Write a file by :func:`write_file`, its folder made if need be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, write)
+    except OSError as error:
+        explain_write(path, error)
+        raise
+
+
+def explain_write(path: Path, error: BaseException) -> None:
+    """Raise what the system says about a write, such as a full disk, with the file's name."""
+    if isinstance(error, OSError) and not isinstance(error, IetestError):
+        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text, its line ends as they are, whole or not at all."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write bytes, whole or not at all."""
+
+    def fill(file: BinaryIO) -> None:
+        file.write(data)
+
+    write_artefact(path, fill)

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
+from ietest_fast.analyses.consistency.tables import MOST_SIZES
 from ietest_fast.cli.main import main
-from ietest_fast.report.consistency import MOST_SIZES
 from tiny_models import LABELS, make_onnx_folder
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import pyarrow.csv as pacsv
 import pytest
 
 from ietest_fast.analyses import compare_versions
+from ietest_fast.analyses.compare_page import read_evaluation
 from ietest_fast.answers import Predictions
 from ietest_fast.cli.main import main
-from ietest_fast.report.evaluations import read_evaluation
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
 
 LOGS = Path(__file__).parents[1] / "data" / "logs"

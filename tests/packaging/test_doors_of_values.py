@@ -40,8 +40,8 @@ FOLDS = {
     "registry.py": "the first letter of a message",
     "annotation/agreement.py": "words of texts",
     "annotation/lists.py": "marks of people",
-    "report/runs.py": "conditions that the user has typed",
-    "report/strata.py": "names of anchors",
+    "experiment/view/runs.py": "conditions that the user has typed",
+    "analyses/strata_tables.py": "names of anchors",
     "stats/inputs.py": "spellings of labels in arrays, without Arrow",
 }
 

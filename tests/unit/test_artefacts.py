@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ietest_fast.atomic import write_text
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import write_folder, write_text
+from ietest_fast.experiment.artefacts import write_folder
 
 
 def _fill(folder):

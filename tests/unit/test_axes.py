@@ -17,7 +17,7 @@ from ietest_fast.experiment.config import DataConfig
 from ietest_fast.experiment.plan import make_plan
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.store import RunStore
-from ietest_fast.report.run_sections import to_toml
+from ietest_fast.experiment.view.run_sections import to_toml
 from ietest_fast.stats import cochran_q_test, combine, holm
 from toys import QUICK, Swap, read_matched, toy_splits
 

@@ -19,9 +19,9 @@ from ietest_fast.experiment.plan import make_plan, work_settings
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.search import training_seed
+from ietest_fast.experiment.view.run_sections import to_toml
 from ietest_fast.models import SplitTexts, load_model
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
-from ietest_fast.report.run_sections import to_toml
 from ietest_fast.stats import PairedCounts, holm, paired_test
 from ietest_fast.transform import Transformed, plan
 from toys import QUICK, Swap, read_matched, toy_splits

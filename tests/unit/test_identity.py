@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ietest_fast.atomic import write_artefact, write_text
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import write_artefact, write_folder, write_text
+from ietest_fast.experiment.artefacts import write_folder
 from ietest_fast.experiment.search import (
     bootstrap_seed,
     canonical_json,

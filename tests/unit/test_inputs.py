@@ -13,6 +13,7 @@ import pytest
 
 from ietest_fast import stats
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import plain
 from ietest_fast.stats import MatchedSample, PairedCounts, equivalence_test, joint_test, paired_test
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.inputs import (
@@ -23,7 +24,7 @@ from ietest_fast.stats.inputs import (
     check_lengths,
     is_outcomes,
 )
-from ietest_fast.stats.result import Result, plain
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.scores import paired_score_test
 
 

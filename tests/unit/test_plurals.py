@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 
 
 @pytest.mark.parametrize(

@@ -29,11 +29,11 @@ from ietest_fast.experiment.schema import (
     TransformationRecord,
 )
 from ietest_fast.experiment.schema.records import DataSettings
-from ietest_fast.report import print_summary, write_figures
-from ietest_fast.report.charts import P_FLOOR, accuracy_chart, p_chart
+from ietest_fast.experiment.view import print_summary, write_figures
+from ietest_fast.experiment.view.charts import P_FLOOR, accuracy_chart, p_chart
+from ietest_fast.experiment.view.runs import finished_runs
+from ietest_fast.numerals import brief_p
 from ietest_fast.report.drawing import PAPER
-from ietest_fast.report.runs import finished_runs
-from ietest_fast.report.tables import format_p
 from ietest_fast.stats import (
     PairedCounts,
     detectable_difference,
@@ -216,14 +216,14 @@ def test_infinite_t_and_a_single_classifier_can_be_printed(tmp_path):
     ("p", "text"), [(1.0, "1.000"), (0.0123, "0.012"), (0.0004, "4.0e-04"), (0.0, "<1e-300")]
 )
 def test_p_values_for_people(p, text):
-    assert format_p(p) == text
+    assert brief_p(p) == text
 
 
 def test_a_p_value_is_seen_on_its_side_of_the_threshold():
-    assert format_p(0.00996, threshold=0.01) == "0.00996"
-    assert format_p(0.0099, threshold=0.01) == "0.0099"
-    assert format_p(0.01, threshold=0.01) == "0.010"
-    assert format_p(0.0123, threshold=0.01) == "0.012"
+    assert brief_p(0.00996, threshold=0.01) == "0.00996"
+    assert brief_p(0.0099, threshold=0.01) == "0.0099"
+    assert brief_p(0.01, threshold=0.01) == "0.010"
+    assert brief_p(0.0123, threshold=0.01) == "0.012"
 
 
 @pytest.mark.slow

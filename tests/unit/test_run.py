@@ -19,9 +19,9 @@ from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import AlgorithmRecord, ClusteredRecord, EquivalenceRecord
 from ietest_fast.experiment.search import bootstrap_seed
 from ietest_fast.experiment.store import RunStore
+from ietest_fast.experiment.view.summary import algorithm_lines, summary_lines
 from ietest_fast.models import EncodedSplit
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost
-from ietest_fast.report.summary import algorithm_lines, summary_lines
 from ietest_fast.stats import (
     PairedCounts,
     algorithm_test,

@@ -18,11 +18,11 @@ from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.search import DataGeneratingProcess, Resample, resampling_key
-from ietest_fast.report import print_summary
-from ietest_fast.report.learning import chosen_rhos, curves_of_runs
-from ietest_fast.report.result_tables import across_tables
-from ietest_fast.report.run_sections import to_toml
-from ietest_fast.report.runs import finished_runs
+from ietest_fast.experiment.view import print_summary
+from ietest_fast.experiment.view.learning import chosen_rhos, curves_of_runs
+from ietest_fast.experiment.view.result_tables import across_tables
+from ietest_fast.experiment.view.run_sections import to_toml
+from ietest_fast.experiment.view.runs import finished_runs
 from toys import LABELS, QUICK, Swap, toy_corpus, toy_splits
 
 PHIS = (Swap(), Swap(old="street", new="road", name="roads"))

@@ -14,7 +14,7 @@ from ietest_fast.analyses.consistency.wordings import check_clusters
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
@@ -28,7 +28,7 @@ from ietest_fast.stats import (
     paired_test,
 )
 from ietest_fast.stats.dose import judge_dose
-from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.stats.result import Result, fit_cells
 from ietest_fast.stats.strata import EDITS, LABEL, judge_strata, read_strata
 from ietest_fast.values import as_numbers, show_value
 

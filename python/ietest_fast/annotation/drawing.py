@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.answers.versions import ForeignTexts, Version
     from ietest_fast.corpus import Corpus
-    from ietest_fast.report.runs import FinishedRun, Versions
+    from ietest_fast.experiment.view.runs import FinishedRun, Versions
     from ietest_fast.transform import Transformed
     from ietest_fast.transform.kinds import TextSource
 
@@ -109,7 +109,7 @@ def pairs_of_run(
 
 
 def _reworded_rows(versions: Versions) -> NDArray[np.int64]:
-    from ietest_fast.report.effects import find_substitutions
+    from ietest_fast.experiment.view.effects import find_substitutions
 
     return np.flatnonzero(find_substitutions(versions).n_by_row)
 

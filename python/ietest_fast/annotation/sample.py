@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
+from ietest_fast.atomic import write_text
 from ietest_fast.corpus.columns import list_names
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.artefacts import write_text
 from ietest_fast.files import read_json
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ietest_fast.answers.readers.table_columns import INDEX
 from ietest_fast.answers.schema import ROWS_OF_A_KIND
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import (
     are_ids,
     as_texts,

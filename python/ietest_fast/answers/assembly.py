@@ -28,7 +28,7 @@ from ietest_fast.answers.table import Predictions, find_contradicted
 from ietest_fast.answers.texts import find_changed
 from ietest_fast.corpus.labels import index_labels, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_texts, find_outcomes, show_value
 
 if TYPE_CHECKING:

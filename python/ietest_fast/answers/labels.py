@@ -25,7 +25,7 @@ from ietest_fast.corpus.labels import (
 )
 from ietest_fast.errors import InputError
 from ietest_fast.models.label_map import find_better_permutation, is_better
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from ietest_fast.answers.texts import (
 from ietest_fast.corpus.columns import usual_label_column
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.labels import answer_key, index_labels
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import (
     as_items,
     as_outcomes,

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from ietest_fast.answers.readers.base import list_right
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
 from ietest_fast.corpus.labels import answer_key
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import are_ids, as_seen, as_texts, show_value
 
 if TYPE_CHECKING:

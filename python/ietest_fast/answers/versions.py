@@ -20,7 +20,7 @@ from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.labels import index_labels
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.transform.columns import find_changed
 from ietest_fast.transform.edits import count_by_row
 from ietest_fast.values import (

@@ -16,10 +16,10 @@ from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table,
 from ietest_fast.errors import InputError
 from ietest_fast.models import as_classifier
 from ietest_fast.models.finished import is_function
-from ietest_fast.plurals import list_dropped
+from ietest_fast.numerals import format_p, list_dropped
 from ietest_fast.report.progress import show_progress
 from ietest_fast.signs import escape_label
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.phi import DEFAULT_PHI
 from ietest_fast.values import show_value

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, format_amount, parse_amounts
+from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.curves import (
     ConsistencyCurves,
     check_curve,
@@ -23,7 +23,8 @@ from ietest_fast.api.running import InvarianceResult
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.report.runs import name_models
+from ietest_fast.experiment.view.runs import name_models
+from ietest_fast.numerals import format_amount
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 
 if TYPE_CHECKING:

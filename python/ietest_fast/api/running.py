@@ -18,8 +18,9 @@ from ietest_fast.errors import InputError
 from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config
 from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.run import run as run_experiment
+from ietest_fast.numerals import format_p, percent
 from ietest_fast.signs import escape_label
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import list_file_columns
 from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, settle
@@ -135,7 +136,7 @@ class InvarianceResult(Result):
 
     def remarks(self) -> list[str]:
         """Return the sentences below the table: level, verdict, warnings, signature."""
-        from ietest_fast.report.summary import summary_lines
+        from ietest_fast.experiment.view.summary import summary_lines
 
         conditions = self.results.conditions
         return [
@@ -181,7 +182,7 @@ class InvarianceResult(Result):
         return ax
 
     def __str__(self) -> str:
-        from ietest_fast.report import print_summary
+        from ietest_fast.experiment.view import print_summary
         from ietest_fast.report.terminal import make_console
 
         shown = io.StringIO()
@@ -198,13 +199,12 @@ def _name(condition: ConditionResult) -> str:
 
 
 def _say(rho: RhoResult) -> str:
-    before, after = _percent(rho.accuracy_original.mean), _percent(rho.accuracy_transformed.mean)
+    before, after = (
+        percent(rho.accuracy_original.mean, 2),
+        percent(rho.accuracy_transformed.mean, 2),
+    )
     decision = "rejected" if rho.reject else "not rejected"
     return f"{before} → {after}, smallest p = {format_p(rho.p_min)}, {decision}"
-
-
-def _percent(share: float | None) -> str:
-    return "undefined" if share is None else f"{100 * share:.2f}%"
 
 
 def run(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import check_resamples, choose_reworded, exit_status
-from ietest_fast.plurals import list_dropped
+from ietest_fast.numerals import list_dropped
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def print_closer(
     strata: Sequence[StratifiedResult], dose: DoseResponseResult | None, *, name: str | None = None
 ) -> None:
     """Print a table for each column of strata, and the rows of the dose."""
-    from ietest_fast.report.strata import strata_table
+    from ietest_fast.analyses.strata_tables import strata_table
 
     for each in strata:
         echo()

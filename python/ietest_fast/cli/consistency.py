@@ -706,8 +706,8 @@ def _print(
     curves: Sequence[ConsistencyCurve],
     below: Sequence[str],
 ) -> None:
-    from ietest_fast.report.consistency import all_tables, say_remarks
-    from ietest_fast.report.consistency_charts import amount_tables
+    from ietest_fast.analyses.consistency.charts import amount_tables
+    from ietest_fast.analyses.consistency.tables import all_tables, say_remarks
 
     for table in [*amount_tables(curves), *all_tables(profiles, pairs)]:
         print_table(table)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ietest_fast.cli.options import LABELS, NAMES, check_not_given, csv_option
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, make_console, print_json, print_table
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ietest_fast.corpus import Corpus, Description, Overlap
-    from ietest_fast.report.effects import PartialInput
+    from ietest_fast.experiment.view.effects import PartialInput
 
 
 @click.command("describe")
@@ -112,7 +112,7 @@ def command(
         descriptions = [_without_foreign(describe(corpus), corpus) for corpus in corpora]
         overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
         if partial_input:
-            from ietest_fast.report.effects import measure_partial_input
+            from ietest_fast.experiment.view.effects import measure_partial_input
 
             baselines = measure_partial_input(corpora[0], corpora[-1])
     if as_json:
@@ -201,7 +201,7 @@ def _read_annotators(path: str, *, quoted: bool | None) -> pa.Table | None:
 
 
 def _print_baselines(baselines: Sequence[PartialInput]) -> None:
-    from ietest_fast.report.effects import partial_input_table
+    from ietest_fast.experiment.view.effects import partial_input_table
 
     print_table(partial_input_table(baselines))
 

@@ -15,7 +15,7 @@ from ietest_fast.cli.options import (
     csv_option,
     split_names,
 )
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
@@ -146,7 +146,7 @@ def command(
     if embeddings is not None or encoder is not None:
         check_not_given("min-texts", because="is for words; --embeddings and --encoder have none")
     from ietest_fast.analyses.difficulty.file import FeatureSource, mark_difficulty
-    from ietest_fast.report.difficulty import difficulty_table, round_table
+    from ietest_fast.analyses.difficulty.tables import difficulty_table, round_table
 
     check_out(out, [source, embeddings, encoder], only_parquet=False)
     with show_progress() as progress:

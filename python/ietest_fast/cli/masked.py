@@ -17,7 +17,7 @@ from ietest_fast.cli.options import (
     check_not_given,
     csv_option,
 )
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
@@ -317,7 +317,12 @@ def _describe(
 
 
 def _print(summaries: list[MaskedSummary]) -> None:
-    from ietest_fast.report.masked import answer_table, group_table, model_table, wrong_table
+    from ietest_fast.analyses.masked.tables import (
+        answer_table,
+        group_table,
+        model_table,
+        wrong_table,
+    )
 
     print_table(model_table(summaries))
     for name in summaries[0].by_group:

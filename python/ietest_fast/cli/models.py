@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from ietest_fast.cli.options import NAMES, CommaList, add_options, check_not_given
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,7 +14,9 @@ from ietest_fast.report.terminal import echo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-# Stand in ietest_fast.report.examples, too, which is too much to import for --help.
+    from ietest_fast.report.contents import Source
+
+# Stand in ietest_fast.experiment.view.examples, too, which is too much to import for --help.
 QUANTIFIERS = tuple(
     f"{m}-m-{rho}-rho" for m in ("every", "any", "first") for rho in ("every", "any")
 )
@@ -117,26 +119,23 @@ def command(
             "it, which trains nothing anew.",
         )
 
+    from ietest_fast.annotation.page import read_marked, soundness_sections
+    from ietest_fast.atomic import write_text
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.experiment.artefacts import write_text
-    from ietest_fast.report.consistency_page import read_consistency
-    from ietest_fast.report.contents import gather
-    from ietest_fast.report.evaluations import read_evaluations
-    from ietest_fast.report.logic import read_logic_source
+    from ietest_fast.experiment.view.runs import read_runs
+    from ietest_fast.experiment.view.sections import RunsSource
+    from ietest_fast.report.contents import SOURCES, gather
     from ietest_fast.report.page_builder import build_page
     from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
-    from ietest_fast.report.runs import read_runs
-    from ietest_fast.report.soundness import read_marked
-    from ietest_fast.report.stress import read_stress
 
-    stressed, logical, measured, predictions, others = _sort(runs)
-    consistency = read_consistency(measured) if measured else None
-    stress = read_stress(stressed, alpha=alpha, margin=margin) if stressed else None
-    evaluations = read_evaluations(predictions, alpha=alpha, margin=margin)
+    files, others = _sort(runs)
+    sources: list[Source] = [
+        SOURCES.find(name).read(own, alpha=alpha, margin=margin) for name, own in files.items()
+    ]
     found = (
-        []
-        if (predictions or stressed or logical or measured) and not others
-        else read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
+        read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
+        if others or not files
+        else []
     )
     if names and not found:
         raise click.UsageError(
@@ -162,23 +161,18 @@ def command(
     if samples and all(run.results is None for run in found):
         raise click.UsageError("--sample is for runs with texts; there is none.")
     with show_stage("Gathering"):
-        contents = gather(
-            found,
-            evaluations=evaluations,
-            stress=stress,
-            consistency=consistency,
-            logic=read_logic_source(logical) if logical else None,
-            train=texts,
-            hard_cases=hard_cases,
-            marked=[read_marked(path) for path in samples],
-        )
+        if found:
+            marked = [read_marked(path) for path in samples]
+            sources.append(
+                RunsSource(
+                    runs=tuple(found),
+                    train=texts,
+                    hard_cases=hard_cases,
+                    soundness=tuple(soundness_sections(found, marked)),
+                )
+            )
+        contents = gather(*sources)
         write_text(target, build_page(contents, title=title))
-    files = {
-        "stress tests": stressed,
-        "logic": logical,
-        "paraphrases": measured,
-        "predictions": predictions,
-    }
     echo(f"{target}: {_say_read(len(found), files)}")
     if paper is not None:
         written = write_for_paper(contents, paper)
@@ -189,8 +183,8 @@ def command(
 def _say_unread(paths: Sequence[Path], where: Mapping[str, str]) -> None:
     """Name the columns of files of counts that the page does not hold against the counts."""
     from ietest_fast.corpus.columns import list_names
-    from ietest_fast.plurals import say_count
-    from ietest_fast.report.runs import find_unread
+    from ietest_fast.experiment.view.runs import find_unread
+    from ietest_fast.numerals import say_count
 
     for path in paths:
         names = find_unread(path, where) if path.is_file() else []
@@ -213,10 +207,13 @@ def _say_left_over(left: Sequence[Path]) -> None:
 
 
 def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
-    from ietest_fast.plurals import say_count
+    from ietest_fast.numerals import say_count
+    from ietest_fast.report.contents import SOURCES
 
     said = [say_count(n_runs, "run")] if n_runs else []
-    said += [f"{say_count(len(own), 'file')} of {what}" for what, own in files.items() if own]
+    said += [
+        f"{say_count(len(own), 'file')} of {SOURCES.find(name).noun}" for name, own in files.items()
+    ]
     return ", ".join(said)
 
 
@@ -240,29 +237,21 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
             )
 
 
-def _sort(paths: Sequence[Path]) -> tuple[list[Path], ...]:
-    """Tell answers to stress tests, logic and paraphrases, other predictions and the rest apart."""
-    from ietest_fast.answers.file import refuse_same_files, say_copies
-    from ietest_fast.report.consistency_page import find_consistency
-    from ietest_fast.report.evaluations import find_predictions
-    from ietest_fast.report.logic import find_logic
-    from ietest_fast.report.stress import find_stress
+def _sort(paths: Sequence[Path]) -> tuple[dict[str, list[Path]], list[Path]]:
+    """Tell files of answers, by the source that they are of, from runs and counts."""
+    from ietest_fast.answers.file import refuse_same_files
+    from ietest_fast.experiment.results import RESULTS
+    from ietest_fast.report.contents import SOURCES, find_source
 
     refuse_same_files([path for path in paths if path.is_file()])
     _refuse_logs(paths)
-    stressed = [path for path in paths if path.is_file() and find_stress(path)]
-    logical = [path for path in paths if path.is_file() and find_logic(path)]
-    files = [path for path in paths if path.is_file() and path not in (*stressed, *logical)]
-    measured = [path for path in files if find_consistency(path)]
-    left = [path for path in paths if path not in (*stressed, *logical, *measured)]
-    predictions = [path for path in left if path.is_file() and find_predictions(path)]
-    say_copies(predictions)
+    # Of a run, its folder is wanted.
+    files = [path for path in paths if path.is_file() and path.name != RESULTS]
+    kinds = {path: find_source(path) for path in files}
+    by_source = {name: [path for path in files if kinds[path] == name] for name in SOURCES.names()}
     return (
-        stressed,
-        logical,
-        measured,
-        predictions,
-        [path for path in left if path not in predictions],
+        {name: own for name, own in by_source.items() if own},
+        [path for path in paths if kinds.get(path) is None],
     )
 
 

@@ -292,7 +292,7 @@ def command(
         echo(kept, f"  {again}", err=True)
         ctx.exit(130)
 
-    from ietest_fast.report import print_summary, write_figures
+    from ietest_fast.experiment.view import print_summary, write_figures
 
     figures = write_figures(result)
     if as_json:

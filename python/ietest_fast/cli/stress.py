@@ -248,7 +248,7 @@ def _run_logic(
 
 
 def _print_logic(profiles: Sequence[LogicProfile], below: Sequence[str]) -> None:
-    from ietest_fast.report.logic import all_tables, side_by_side
+    from ietest_fast.analyses.logic.page import all_tables, side_by_side
 
     if len(profiles) > 1:
         print_table(side_by_side(profiles))
@@ -586,7 +586,7 @@ def _read(logs: Sequence[str], options: dict[str, Any]) -> tuple[StressAnswers, 
 
 
 def _print(profiles: Sequence[StressProfile], below: Sequence[str]) -> None:
-    from ietest_fast.report.stress import all_tables, side_by_side
+    from ietest_fast.analyses.stress.page import all_tables, side_by_side
 
     if len(profiles) > 1:
         print_table(side_by_side(profiles))

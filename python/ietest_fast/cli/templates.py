@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, check_not_given
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json
 

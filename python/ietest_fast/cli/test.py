@@ -299,7 +299,7 @@ def _check_twice(file: str, given: Measurements) -> None:
     from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.errors import InputError
     from ietest_fast.models.measurements import read_measurements
-    from ietest_fast.plurals import say_count
+    from ietest_fast.numerals import say_count
 
     names = set(list_columns(file))
     for pair in (_OUTCOMES, _VERSIONS):

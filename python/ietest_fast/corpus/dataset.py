@@ -31,8 +31,8 @@ from ietest_fast.corpus.labels import (
 )
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.frames import to_arrow
+from ietest_fast.numerals import list_dropped, say_count
 from ietest_fast.philox import philox_key, philox_words
-from ietest_fast.plurals import list_dropped, say_count
 from ietest_fast.signs import escape
 
 if TYPE_CHECKING:

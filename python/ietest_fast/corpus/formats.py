@@ -30,7 +30,7 @@ from ietest_fast.files import (
     refuse_repeats,
     refuse_unpacked,
 )
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, NAMES_BESIDE, OTHER_TRUTHS
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:

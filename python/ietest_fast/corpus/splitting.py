@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

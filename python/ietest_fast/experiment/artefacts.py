@@ -7,9 +7,15 @@ import os
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
-from ietest_fast.atomic import UNFINISHED, hash_file, sync_file, sync_folder, write_file
+from ietest_fast.atomic import (
+    UNFINISHED,
+    explain_write,
+    hash_file,
+    sync_file,
+    sync_folder,
+)
 from ietest_fast.errors import IetestError, InputError, StoreError
 from ietest_fast.files import read_json
 
@@ -49,38 +55,6 @@ def reading(path: Path, *, remedy: str = MADE_ANEW) -> Iterator[None]:
         ) from error
 
 
-def write_artefact(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Write a file of a run by :func:`ietest_fast.atomic.write_file`, its folder made if need
-    be.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, write)
-    except OSError as error:
-        _explain(path, error)
-        raise
-
-
-def _explain(path: Path, error: BaseException) -> None:
-    """Raise what the system says about a write, such as a full disk, with the file's name."""
-    if isinstance(error, OSError) and not isinstance(error, IetestError):
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text, its line ends as they are, whole or not at all."""
-    write_bytes(path, text.encode("utf-8"))
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write bytes, whole or not at all."""
-
-    def fill(file: BinaryIO) -> None:
-        file.write(data)
-
-    write_artefact(path, fill)
-
-
 def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` put files into a temporary folder, force them to disk and rename the folder."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}{UNFINISHED}")
@@ -97,7 +71,7 @@ def write_folder(path: Path, fill: Callable[[Path], None]) -> None:
         sync_folder(path.parent)
     except BaseException as error:
         shutil.rmtree(temporary, ignore_errors=True)
-        _explain(path, error)
+        explain_write(path, error)
         raise
 
 

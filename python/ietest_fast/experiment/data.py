@@ -18,7 +18,7 @@ from ietest_fast.experiment.search import identify
 from ietest_fast.files import check_file, read_json
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.transform import Material, RowError
 from ietest_fast.transform import plan as plan_phi
 from ietest_fast.transform.phi import PhiChoice, choose_phi, parse_phi

@@ -37,7 +37,7 @@ from ietest_fast.experiment.search import (
     identify_evaluation,
 )
 from ietest_fast.experiment.tasks import CellTask, TrialTask
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.strata import MOST_LABELS, list_file_columns
 
 if TYPE_CHECKING:

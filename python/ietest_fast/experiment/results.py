@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ietest_fast.atomic import write_text
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.artefacts import reading, write_text
+from ietest_fast.experiment.artefacts import reading
 from ietest_fast.experiment.coherence import check_coherence, compare, shorten
 from ietest_fast.experiment.schema import RESULTS_FORMAT, RunResult
 from ietest_fast.files import parse_json, read_bytes

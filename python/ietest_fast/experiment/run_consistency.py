@@ -9,8 +9,9 @@ import numpy as np
 
 from ietest_fast.analyses.consistency.curves import ConsistencyCurve, CurvePoint, make_curves
 from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.atomic import write_artefact
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, check_sealed, reading, write_artefact
+from ietest_fast.experiment.artefacts import PUT_BACK, REPEAT, check_sealed, reading
 from ietest_fast.experiment.cells import (
     CELLS,
     CLUSTERS,

@@ -33,15 +33,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Self
 
+from ietest_fast.atomic import write_artefact, write_bytes
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment.artefacts import (
-    REPEAT,
-    check_files,
-    reading,
-    write_artefact,
-    write_bytes,
-    write_folder,
-)
+from ietest_fast.experiment.artefacts import REPEAT, check_files, reading, write_folder
 from ietest_fast.experiment.cells import (
     CELLS,
     DATABASE,

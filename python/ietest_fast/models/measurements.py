@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
 from ietest_fast.values import (
     as_numbers,

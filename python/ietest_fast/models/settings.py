@@ -13,7 +13,7 @@ from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.classifiers import DEFAULT_THRESHOLD, Head
 from ietest_fast.models.training import Padding
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -3,57 +3,98 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.consistency_page import consistency_sections
-from ietest_fast.report.examples import (
-    DEFAULT_QUANTIFIER,
-    gather_answers,
-)
-from ietest_fast.report.logic import logic_sections
+from ietest_fast.registry import Registry, lacks_methods
 from ietest_fast.report.parts import Figures, Numbers, Section
-from ietest_fast.report.run_sections import (
-    comparison_sections,
-    provenance_section,
-    result_section,
-    robustness_section,
-    soundness_sections,
-)
-from ietest_fast.report.sections import (
-    effect_sections,
-    example_sections,
-    stress_sections,
-    version_section,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
-    from ietest_fast.corpus import Corpus
-    from ietest_fast.report.consistency_page import ConsistencySource
     from ietest_fast.report.drawing import Chart
-    from ietest_fast.report.evaluations import Evaluation
-    from ietest_fast.report.logic import LogicSource
-    from ietest_fast.report.runs import FinishedRun
-    from ietest_fast.report.soundness import MarkedSample
-    from ietest_fast.report.stress import StressSource
+    from ietest_fast.report.parts import Finding
     from ietest_fast.report.tables import Table
+
+
+class Source(Protocol):
+    """What a report is on: an analysis says itself what the page and the paper hold of it."""
+
+    key: ClassVar[str]
+    """Of its numbers among the data of the page."""
+    title: ClassVar[str]
+    """Of a page that is on nothing else."""
+
+    def findings(self) -> list[Finding]:
+        """Say in a sentence for each classifier what was found."""
+
+    def sections(self) -> list[Section]:
+        """Return what is shown, in order."""
+
+    def to_dict(self) -> Any:
+        """Return the numbers that the tables show, fit for JSON."""
+
+
+class FileSource(Source, Protocol):
+    """A source that is read from files of answers."""
+
+    noun: ClassVar[str]
+    """What its files are of, such as ``"stress tests"``."""
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a file holds such answers; it is not read whole."""
+
+    @classmethod
+    def read(cls, paths: Sequence[Path], *, alpha: float, margin: float) -> Self:
+        """Read files that were recognised, and measure what they hold."""
+
+
+SOURCES: Registry[type[FileSource]] = Registry(
+    group="ietest_fast.sources",
+    builtin={
+        "stress": "ietest_fast.analyses.stress.page:StressSource",
+        "logic": "ietest_fast.analyses.logic.page:LogicSource",
+        "consistency": "ietest_fast.analyses.consistency.page:ConsistencySource",
+        "evaluations": "ietest_fast.analyses.compare_page:EvaluationSource",
+    },
+    noun="source",
+    check=lacks_methods(
+        "sources of reports",
+        "recognises",
+        "read",
+        "findings",
+        "sections",
+        "to_dict",
+        see="ietest_fast.report.contents.FileSource",
+    ),
+)
+"""Sources by name, in the order of the page. A name of another package stands behind these."""
+
+
+def find_source(path: Path) -> str | None:
+    """Return the name of the source that a file is of; None for none.
+
+    Those of other packages are asked first: to the last built-in one every table of predictions is
+    its own.
+    """
+    names = SOURCES.names()
+    foreign = [name for name in names if name not in SOURCES.builtin]
+    for name in (*foreign, *SOURCES.builtin):
+        if SOURCES.find(name).recognises(path):
+            return name
+    return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Contents:
     """All of a report."""
 
-    runs: tuple[FinishedRun, ...]
+    sources: tuple[Source, ...]
     """What it is about."""
     sections: tuple[Section, ...]
     """In order."""
-    evaluations: tuple[Evaluation, ...] = ()
-    stress: StressSource | None = None
-    consistency: ConsistencySource | None = None
-    logic: LogicSource | None = None
-    """What it is about."""
 
     @property
     def charts(self) -> list[Chart]:
@@ -77,80 +118,17 @@ class Contents:
         ]
 
 
-def gather(
-    runs: Sequence[FinishedRun],
-    *,
-    evaluations: Sequence[Evaluation] = (),
-    stress: StressSource | None = None,
-    consistency: ConsistencySource | None = None,
-    logic: LogicSource | None = None,
-    train: Corpus | None = None,
-    hard_cases: str = DEFAULT_QUANTIFIER,
-    marked: Sequence[MarkedSample] = (),
-) -> Contents:
-    """Work out all that a report on some runs holds.
-
-    Parameters
-    ----------
-    runs
-        With different names; those read from counts have results, and no examples.
-    evaluations
-        Predictions of finished models, which come first; there may be no runs beside them.
-    stress
-        Finished models on stress tests, which come before these.
-    consistency
-        Finished models on paraphrases, which come behind the stress tests.
-    logic
-        Finished models on the suite logic, which come between these.
-    train
-        A training set, from which the words that go with each label are taken. If None, only runs
-        on the demonstration corpus, which can be made again, have such a table.
-    hard_cases
-        Which pairs are listed as hard cases; a name of
-        :data:`~ietest_fast.report.examples.QUANTIFIERS`.
-    marked
-        Samples of the runs' rephrasings that people have marked.
+def gather(*sources: Source) -> Contents:
+    """Work out all that a report holds, in the order of its sources.
 
     Raises
     ------
     InputError
-        If two runs have the same name, there is none, the training set has other labels or text
-        columns than a run, there is no such quantifier, or a sample was drawn from another test set
-        than the runs'.
+        If there is none, or what a source needs does not fit together.
     StoreError
         If what a run left is damaged or gone.
     """
-    there = (runs, evaluations, stress, logic, consistency)
-    if not any(there) or len({run.name for run in runs}) < len(runs):
+    if not sources:
         raise InputError("a report is on one run or several, with different names")
-    sections = [] if stress is None else stress_sections(stress)
-    sections += [] if logic is None else logic_sections(logic)
-    sections += [] if consistency is None else consistency_sections(consistency)
-    sections += [version_section(evaluations)] if evaluations else []
-    if not runs:
-        return Contents(
-            runs=(),
-            sections=tuple(sections),
-            evaluations=tuple(evaluations),
-            stress=stress,
-            logic=logic,
-            consistency=consistency,
-        )
-    test_sets = gather_answers(runs)
-    sections += [
-        result_section(runs),
-        robustness_section(runs),
-        *comparison_sections(runs, test_sets),
-        *soundness_sections(runs, marked),
-        *effect_sections(test_sets, train),
-        *example_sections(test_sets, hard_cases),
-        provenance_section(runs),
-    ]
-    return Contents(
-        runs=tuple(runs),
-        sections=tuple(sections),
-        evaluations=tuple(evaluations),
-        stress=stress,
-        logic=logic,
-        consistency=consistency,
-    )
+    sections = [section for source in sources for section in source.sections()]
+    return Contents(sources=sources, sections=tuple(sections))

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.experiment.artefacts import write_artefact
+from ietest_fast.atomic import write_artefact
 from ietest_fast.signs import plain_label, show_controls
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import ietest_fast
+from ietest_fast.atomic import write_text
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.artefacts import write_text
 from ietest_fast.report.tables import FORMATS
 
 if TYPE_CHECKING:

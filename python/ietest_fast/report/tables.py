@@ -10,50 +10,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import show_p
 from ietest_fast.signs import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ietest_fast.experiment.schema import Spread
-
 
 # How numbers are written for people in summaries and tables.
-
-UNDEFINED = "undefined"
-"""Stands for a mean of infinities of both signs."""
-
-
-def format_p(p: float, *, threshold: float | None = None) -> str:
-    """Write a p-value for people: three digits, or a power of ten where it is tiny.
-
-    With a threshold there are as many digits as it takes to see on which side of it p lies.
-    """
-    if p == 0:
-        return "<1e-300"  # smaller than a double can be, but no p-value is 0
-    if p < 0.001:
-        return f"{p:.1e}"
-    for digits in range(3, 17):
-        text = f"{p:.{digits}f}"
-        if threshold is None or (float(text) < threshold) == (p < threshold):
-            break
-    return text
-
-
-def percent(spread: Spread) -> str:
-    """Write the mean and standard deviation of shares in percent."""
-    if spread.mean is None:
-        return UNDEFINED
-    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
-    return f"{100 * spread.mean:.2f}{sd}"
-
-
-def signed_points(spread: Spread) -> str:
-    """Write the mean and standard deviation of differences of shares in percentage points."""
-    if spread.mean is None:
-        return UNDEFINED
-    sd = "" if spread.sd is None else f" ± {100 * spread.sd:.2f}"
-    return f"{100 * spread.mean:+.2f}{sd}"
 
 
 # Files that people open in a spreadsheet: text in them stays text, and computes nothing.
@@ -124,7 +88,6 @@ _TEX = {
 # Signs, and what would be a character's name (&lt;), a formula or struck out.
 _MARKDOWN = re.compile(r"[\\|*_`<\[~$]|&(?=#|\w)")
 _MOST_ON_A_PAGE = 40
-_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 Value = str | int | float | bool | None
 
@@ -208,15 +171,6 @@ class Column:
 
 def _with_sd(mean: str, sd: str) -> str:
     return f"{mean} ± {sd}" if sd else mean
-
-
-def show_p(p: float, *, threshold: float | None = None) -> str:
-    """Write a p-value for people: three digits, or a power of ten where it is tiny.
-
-    With a threshold there are as many digits as it takes to see on which side of it p lies.
-    """
-    digits, tiny, exponent = format_p(p, threshold=threshold).partition("e")
-    return f"{digits}·10{str(int(exponent)).translate(_SUPERSCRIPTS)}" if tiny else digits
 
 
 @dataclass(frozen=True, kw_only=True)

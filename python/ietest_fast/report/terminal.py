@@ -35,7 +35,7 @@ def echo(*lines: object, err: bool = False) -> None:
 
 def print_json(values: object, *, indent: int = 2) -> None:
     """Print JSON, in ASCII; an infinite number becomes the string "inf" or "-inf"."""
-    from ietest_fast.stats.result import plain
+    from ietest_fast.numerals import plain
 
     text = json.dumps(plain(values), indent=indent, allow_nan=False)
     # The one control character that JSON leaves as it is.

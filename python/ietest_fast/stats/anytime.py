@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.numerals import format_p
 from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.multiple import check_alpha
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

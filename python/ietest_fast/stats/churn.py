@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import (
@@ -25,7 +26,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
 from ietest_fast.stats.laws.integer import upper_tail
 from ietest_fast.stats.resampling import check_options, skewness_of_mean
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

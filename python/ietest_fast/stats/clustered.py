@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.numerals import format_p, format_t
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
@@ -17,7 +18,7 @@ from ietest_fast.stats.inputs import (
     seed_of,
 )
 from ietest_fast.stats.intervals import Clustering, Differences, invert_tango, upper_level
-from ietest_fast.stats.matched import PairedCounts, format_t
+from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, outcome_test
 from ietest_fast.stats.resampling import (
     FEW_UNITS,
@@ -28,7 +29,7 @@ from ietest_fast.stats.resampling import (
     sum_clusters,
     warn_of_large_units,
 )
-from ietest_fast.stats.result import PairedResult, format_p
+from ietest_fast.stats.result import PairedResult
 from ietest_fast.stats.scores import histogram_of_types, run_score_test
 
 if TYPE_CHECKING:

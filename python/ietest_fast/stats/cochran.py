@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p, format_paper_p
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import (
@@ -26,7 +27,7 @@ from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values, mcnemar_test
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import FEW_DISCORDANT, Method, check_engine
-from ietest_fast.stats.result import Result, format_p, format_paper_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

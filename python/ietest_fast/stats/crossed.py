@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p, format_t
 from ietest_fast.stats.inputs import (
     as_clusters,
     check_between,
@@ -18,7 +19,6 @@ from ietest_fast.stats.inputs import (
     read_classifiers,
 )
 from ietest_fast.stats.intervals import FEW_TELLING, Interval, check_level
-from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.resampling import (
     ALTERNATIVES,
@@ -31,7 +31,7 @@ from ietest_fast.stats.resampling import (
     to_squarable,
     warn_of_large_units,
 )
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p, say_count
 from ietest_fast.philox import philox_key
-from ietest_fast.plurals import say_count
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
@@ -25,7 +25,7 @@ from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.laws.integer import tails_of_sum
 from ietest_fast.stats.laws.margins import DEFAULT_TABLES, draw_tables, tails_given_total
 from ietest_fast.stats.resampling import Alternative, check_options, count_equal, monte_carlo_p
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import read_sample
 
 if TYPE_CHECKING:

@@ -8,11 +8,12 @@ import math
 import sys
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p
 from ietest_fast.stats.inputs import (
     MAX_PLANNED_PAIRS,
     Rng,
@@ -40,7 +41,7 @@ from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outc
 from ietest_fast.stats.planning.few_discordant import exact_equivalence_p
 from ietest_fast.stats.planning.verdicts import first_reaching, pairs_to_decide
 from ietest_fast.stats.resampling import RELATIVE_ROUNDING, check_options, monte_carlo_p
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
@@ -72,6 +73,13 @@ class Verdict(enum.StrEnum):
     EQUIVALENT = "equivalent within margin"
     UNDECIDED = "undecided"
     COLLAPSED = "collapsed"
+
+    @property
+    def finding(self) -> Literal["differs", "equivalent", "undecided"]:
+        """What it comes down to, as the head of a page says it."""
+        if self in {Verdict.DIFFERS, Verdict.CHANGES}:
+            return "differs"
+        return "equivalent" if self is Verdict.ALIKE else "undecided"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p
 from ietest_fast.stats.inputs import Rng, seed_of
 from ietest_fast.stats.intervals import axes_or_new, draw_p_values
 from ietest_fast.stats.joint import JointTestResult, joint_test
@@ -26,7 +27,7 @@ from ietest_fast.stats.multiple import (
 )
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from ietest_fast.stats.outcomes import Method

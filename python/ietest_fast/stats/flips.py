@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p
 from ietest_fast.stats.inputs import check_between, check_label_kinds, check_lengths, in_one_order
 from ietest_fast.stats.intervals import (
     Clustering,
@@ -18,7 +19,7 @@ from ietest_fast.stats.intervals import (
     effective_size,
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
 from ietest_fast.stats.inputs import (
@@ -22,7 +22,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.robustness import is_collapsed
 from ietest_fast.stats.strata import MOST_LABELS, judge_strata, number_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test

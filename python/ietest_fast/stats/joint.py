@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.numerals import format_p, format_t
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import (
@@ -20,7 +21,7 @@ from ietest_fast.stats.inputs import (
     seed_of,
 )
 from ietest_fast.stats.intervals import Differences
-from ietest_fast.stats.matched import PairedCounts, format_t
+from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.multiple import bonferroni, check_alpha, holm
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.resampling import (
@@ -32,7 +33,7 @@ from ietest_fast.stats.resampling import (
     sort_into_types,
     sum_clusters,
 )
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:

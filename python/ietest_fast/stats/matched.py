@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -270,8 +269,3 @@ def _is_complete(sample: Any, transformed: Any) -> bool:
             "the second column is missing: this needs PairedCounts, a MatchedSample, or two columns"
         )
     return False
-
-
-def format_t(t: float) -> str:
-    """Write a t statistic for people; infinities as a sign and the symbol."""
-    return f"{'−' if t < 0 else ''}∞" if math.isinf(t) else f"{t:.3f}"

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.numerals import format_p, format_paper_p
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import Rng, check_cost, in_one_order, seed_of
 from ietest_fast.stats.intervals import invert_tango, upper_level
@@ -24,7 +25,7 @@ from ietest_fast.stats.outcomes import (
     one_tail,
     run_engine,
 )
-from ietest_fast.stats.result import Result, format_p, format_paper_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval

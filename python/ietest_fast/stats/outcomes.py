@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p, format_paper_p, format_t
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import Rng, check_cost, seed_of
 from ietest_fast.stats.intervals import invert_tango, upper_level
 from ietest_fast.stats.laws.null import null_law_of
-from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, format_t
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
 from ietest_fast.stats.resampling import Alternative, check_options
-from ietest_fast.stats.result import PairedResult, format_p, format_paper_p
+from ietest_fast.stats.result import PairedResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

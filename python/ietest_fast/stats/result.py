@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 import json
-import math
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.numerals import format_p, plain
 from ietest_fast.signs import escape
 from ietest_fast.stats.intervals import axes_or_new, draw_observed
 
@@ -14,22 +14,6 @@ if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval
     from ietest_fast.stats.laws.null import NullHistogram
     from ietest_fast.stats.resampling import Alternative
-
-
-def plain(value: Any) -> Any:
-    """Make a value fit for JSON: NumPy's become Python's, infinities ``"inf"`` and ``"-inf"``.
-
-    NaN becomes None: it stands for "there is no such number".
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
 
 
 class Result:
@@ -112,21 +96,6 @@ def fit_cells(values: dict[str, Any]) -> dict[str, Any]:
         elif value is None or isinstance(value, (bool, int, float, str)):
             cells[name] = value
     return cells
-
-
-def format_paper_p(p: float, n_resamples: int | None) -> str:
-    """Write the paper's p-value, which is 0 where no replicate lies as far out."""
-    if p == 0 and n_resamples is not None:
-        return f"0 of {n_resamples:,}"
-    return format_p(p)
-
-
-def format_p(p: float, *, floor: float | None = None) -> str:
-    """Write a p-value for people."""
-    if p == 0:
-        return "<1e-300"  # smaller than a double can be, but no p-value is 0
-    mark = "≤ " if floor is not None and p <= floor * (1 + 1e-9) and p < 1 else ""
-    return f"{mark}{p:.4g}"
 
 
 # What the results of every paired test have in common, under SciPy's names too.

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.numerals import format_p, format_paper_p, format_t
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.consistency.intervals import find_quantiles, make_room
 from ietest_fast.stats.inputs import Rng, as_clusters, as_scores, check_cost, check_lengths, seed_of
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, upper_level
 from ietest_fast.stats.laws.null import SPAN, NullHistogram, count_replicates, lattice_edges
-from ietest_fast.stats.matched import format_t
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import (
     Alternative,
@@ -25,7 +25,7 @@ from ietest_fast.stats.resampling import (
     sort_into_types,
     sum_clusters,
 )
-from ietest_fast.stats.result import PairedResult, format_p, format_paper_p
+from ietest_fast.stats.result import PairedResult
 from ietest_fast.stats.studentised import NullLaw, StudentisedUnits
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_p
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.equivalence import equivalence_test
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, flip_test
@@ -32,7 +33,7 @@ from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
 from ietest_fast.stats.resampling import check_options
-from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.stats.result import Result, fit_cells
 from ietest_fast.stats.symmetry import compare_strata, compare_strata_by_clusters
 
 if TYPE_CHECKING:

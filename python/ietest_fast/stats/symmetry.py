@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ietest_fast.numerals import format_p
 from ietest_fast.philox import philox_key
 from ietest_fast.stats.inputs import (
     Rng,
@@ -18,7 +19,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.laws.margins import count_heterogeneous, heterogeneity_tail
 from ietest_fast.stats.resampling import check_options
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

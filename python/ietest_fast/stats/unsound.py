@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths, in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.outcomes import outcome_test
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 
 
 @dataclass(frozen=True, kw_only=True)

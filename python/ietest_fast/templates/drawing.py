@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import say_count
 from ietest_fast.philox import philox_key
-from ietest_fast.plurals import say_count
 from ietest_fast.runtime import load_core
 from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.lexing import TemplateError

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.files import check_file
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.runtime import load_core
 from ietest_fast.transform.columns import (
     are_same_rows,

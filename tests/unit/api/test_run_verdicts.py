@@ -12,7 +12,7 @@ import pytest
 
 import ietest_fast as ie
 from ietest_fast.errors import InputError
-from ietest_fast.report.summary import _label_lines, say_condition
+from ietest_fast.experiment.view.summary import _label_lines, say_condition
 from ietest_fast.stats import Verdict
 from toys import Swap
 

@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.consistency.amounts import (
-    AMOUNT,
-    Amounts,
-    format_amount,
-    parse_amounts,
-)
+from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.curves import curves_of_profiles, note_amounts, read_amounts
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
@@ -23,6 +18,7 @@ from ietest_fast.analyses.consistency.reading import join_answers, name_answers,
 from ietest_fast.answers import Predictions
 from ietest_fast.answers.file import read_notes, write_answers
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import format_amount
 
 if TYPE_CHECKING:
     from pathlib import Path

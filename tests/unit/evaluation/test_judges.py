@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare_page import read_evaluation
 from ietest_fast.analyses.consistency.reading import need_wordings
 from ietest_fast.answers.alignment import check_gold
 from ietest_fast.answers.logs import read_logs
@@ -20,7 +21,6 @@ from ietest_fast.answers.readers import Answers
 from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.report.evaluations import read_evaluation
 from ietest_fast.stats import invariance_test
 
 if TYPE_CHECKING:

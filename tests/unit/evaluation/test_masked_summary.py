@@ -20,8 +20,8 @@ from ietest_fast.analyses.masked.answers import (
     write_masked_log,
 )
 from ietest_fast.analyses.masked.summary import say_other_items, summarise_masked
+from ietest_fast.analyses.masked.tables import answer_table, group_table, model_table, wrong_table
 from ietest_fast.errors import InputError
-from ietest_fast.report.masked import answer_table, group_table, model_table, wrong_table
 from ietest_fast.stats import wilson_interval
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import ietest_fast as ie
 from ietest_fast.analyses.stress.origins import StressOrigin, say_made_of
+from ietest_fast.analyses.stress.page import accuracy_table, side_by_side
 from ietest_fast.analyses.stress.run import (
     StressAnswers,
     StressNotes,
@@ -25,7 +26,6 @@ from ietest_fast.answers.file import read_notes, write_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.versions import Version
 from ietest_fast.errors import InputError
-from ietest_fast.report.stress import accuracy_table, side_by_side
 from ietest_fast.stats import Verdict, paired_test
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ import pytest
 
 import ietest_fast as ie
 from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare_page import read_evaluation
 from ietest_fast.analyses.consistency.reading import need_wordings
 from ietest_fast.analyses.consistency.wordings import read_confidence
 from ietest_fast.answers.file import name_models
@@ -23,7 +24,6 @@ from ietest_fast.answers.readers.facts_beside import check_outcomes, say_ids_aga
 from ietest_fast.answers.table import Predictions
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.models.measurements import read_measurements
-from ietest_fast.report.evaluations import read_evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

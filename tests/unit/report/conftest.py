@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from finished_runs import hostile_splits, make_run
+from ietest_fast.experiment.view.runs import read_runs
+from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.runs import read_runs
 from toys import QUICK
 
 
@@ -47,7 +48,11 @@ def make_page(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     def make(*runs: Path) -> Path:
         if runs not in pages:
             path = tmp_path_factory.mktemp("page") / "report.html"
-            path.write_text(build_page(gather(read_runs(runs)), title="A <report> & more"))
+            path.write_text(
+                build_page(
+                    gather(RunsSource(runs=tuple(read_runs(runs)))), title="A <report> & more"
+                )
+            )
             pages[runs] = path
         return pages[runs]
 

@@ -13,39 +13,38 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.consistency.curves import note_amounts
-from ietest_fast.analyses.consistency.file import (
-    ConsistencyAnswers,
-    ConsistencyNotes,
-)
-from ietest_fast.answers import Predictions
-from ietest_fast.answers.file import write_answers
-from ietest_fast.answers.table import ORIGINAL
-from ietest_fast.experiment import check_config
-from ietest_fast.experiment.run import run
-from ietest_fast.report import parts as wordings
-from ietest_fast.report.consistency import say_remarks
-from ietest_fast.report.consistency_charts import (
+from ietest_fast.analyses.consistency import page as wordings
+from ietest_fast.analyses.consistency.charts import (
     amount_chart,
     curve_table,
     path_chart,
     plane_chart,
     step_table,
 )
-from ietest_fast.report.consistency_page import read_consistency
+from ietest_fast.analyses.consistency.curves import note_amounts
+from ietest_fast.analyses.consistency.file import (
+    ConsistencyAnswers,
+    ConsistencyNotes,
+)
+from ietest_fast.analyses.consistency.page import ConsistencySource, gather_wordings
+from ietest_fast.analyses.consistency.tables import say_remarks
+from ietest_fast.answers import Predictions
+from ietest_fast.answers.file import write_answers
+from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.experiment import check_config
+from ietest_fast.experiment.run import run
+from ietest_fast.experiment.view.run_sections import result_section
+from ietest_fast.experiment.view.runs import read_folder
 from ietest_fast.report.contents import gather
 from ietest_fast.report.drawing import PAPER, WIDTH, legend_columns, legend_rows
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.parts import Figures, Note, Numbers, gather_wordings
-from ietest_fast.report.run_sections import result_section
-from ietest_fast.report.runs import read_folder
+from ietest_fast.report.parts import Figures, Note, Numbers
 from report_browser import check_accessibility, watched_page
 from toys import Swap, toy_splits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ietest_fast.report.consistency_page import ConsistencySource
 
 N_ITEMS = 60
 
@@ -88,7 +87,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> ConsistencySource:
     folder = tmp_path_factory.mktemp("curves")
     one = write(folder, "one", {"a": 0.9, "b": 0.5, "c": 0.7}, [1e9, 1e6, 1e7])
     two = write(folder, "two", {"d": 0.6, "e": 0.8}, [1e6, 1e9])
-    return read_consistency([one, two])
+    return ConsistencySource.read([one, two])
 
 
 def test_tables_of_curves(source: ConsistencySource) -> None:
@@ -152,7 +151,7 @@ def test_the_two_planes_are_told_apart(source: ConsistencySource) -> None:
 def test_percentages_are_shown_as_percentages(tmp_path: Path) -> None:
     (noted,) = note_amounts([make_answers({"a": 0.5, "b": 0.9})], [1, 0.07], in_percent=True)
     write_answers(noted, tmp_path / "x.parquet")
-    (curve,) = read_consistency([tmp_path / "x.parquet"]).curves
+    (curve,) = ConsistencySource.read([tmp_path / "x.parquet"]).curves
     table = curve_table([curve], of_runs=False)
     assert [row[0] for row in table.rows] == ["7%", "100%"]
     chart = amount_chart(curve, "x")
@@ -170,7 +169,7 @@ def test_percentages_are_shown_as_percentages(tmp_path: Path) -> None:
 def test_a_curve_of_many_amounts_names_some(tmp_path: Path) -> None:
     models = {f"m{n}": 0.5 + 0.02 * n for n in range(12)}
     path = write(tmp_path, "many", models, [1e3 * 1.2**n for n in range(12)])
-    (curve,) = read_consistency([path]).curves
+    (curve,) = ConsistencySource.read([path]).curves
     figure, _ = amount_chart(curve, "x").draw(PAPER)
     labels = [each.get_text() for each in figure.axes[0].get_xticklabels()]
     assert 3 <= len(labels) <= 7
@@ -179,13 +178,13 @@ def test_a_curve_of_many_amounts_names_some(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_page_has_curves_and_their_numbers(source: ConsistencySource) -> None:
-    page = build_page(gather([], consistency=source))
+    page = build_page(gather(source))
     assert "Over the amount of data" in page
     assert "P_C and accuracy over the pretraining tokens: two" in page
     data = json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1])  # type: ignore[index]
     assert [own["name"] for own in data["consistency"]["curves"]] == ["one", "two"]
     alone = replace(source, curves=())
-    assert "Over the amount of data" not in build_page(gather([], consistency=alone))
+    assert "Over the amount of data" not in build_page(gather(alone))
 
 
 @pytest.mark.slow
@@ -246,7 +245,7 @@ def test_legends_are_as_wide_as_the_figure(length: int, n: int) -> None:
 @pytest.mark.slow
 def test_a_legend_of_long_names_is_not_cut_off(tmp_path: Path) -> None:
     models = {f"snli_human_d-snli-roberta-base-{n}M-words": 0.8 for n in range(4)}
-    found = read_consistency([write(tmp_path, "long", models, [])])
+    found = ConsistencySource.read([write(tmp_path, "long", models, [])])
     figure, _ = plane_chart(found.profiles, "x").draw(PAPER)
     figure.draw_without_rendering()
     box = figure.legends[0].get_window_extent()
@@ -260,7 +259,7 @@ def test_a_page_of_long_texts_has_a_part_of_the_items(
 ) -> None:
     found = make_answers({"a": 0.7}, length=40)
     write_answers(found, tmp_path / "a.parquet")
-    source = read_consistency([tmp_path / "a.parquet"])
+    source = ConsistencySource.read([tmp_path / "a.parquet"])
     whole = gather_wordings(source.profiles, ("text",))
     assert whole is not None
     assert (whole.n_left, whole.remark()) == (0, None)
@@ -277,7 +276,7 @@ def test_a_page_of_long_texts_has_a_part_of_the_items(
     assert said is not None
     assert f"carries {len(part.items)} of {N_ITEMS} items" in said
     assert f"{part.n_split_left} of those are answered rightly in some" in said
-    page = build_page(gather([], consistency=source))
+    page = build_page(gather(source))
     assert said in page
     packed = re.search(r'data-part="items">(.*?)</script>', page, re.DOTALL)
     assert packed is not None
@@ -289,9 +288,9 @@ def test_a_page_of_long_texts_has_a_part_of_the_items(
 @pytest.mark.parametrize(("n_models", "width"), [(1, 1280), (3, 400), (5, 400)])
 def test_answers_stand_beside_each_other(tmp_path: Path, n_models: int, width: int) -> None:
     models = {f"a model with a long name, number {n}": 0.6 for n in range(n_models)}
-    found = read_consistency([write(tmp_path, "models", models, [])])
+    found = ConsistencySource.read([write(tmp_path, "models", models, [])])
     path = tmp_path / "report.html"
-    path.write_text(build_page(gather([], consistency=found)))
+    path.write_text(build_page(gather(found)))
     with watched_page(width=width) as (page, troubles):
         page.goto(path.as_uri())
         page.wait_for_selector(".wordings[data-ready]")
@@ -312,5 +311,5 @@ def test_answers_stand_beside_each_other(tmp_path: Path, n_models: int, width: i
 @pytest.mark.browser
 def test_axe_finds_nothing(source: ConsistencySource, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(build_page(gather([], consistency=source)))
+    path.write_text(build_page(gather(source)))
     check_accessibility(path.as_uri(), lambda page: page.wait_for_selector(".wordings[data-ready]"))

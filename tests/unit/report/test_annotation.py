@@ -29,7 +29,7 @@ from ietest_fast.annotation.drawing import draw_sample, split_edits
 from ietest_fast.annotation.marks import Marks, find_marks, marks_path, read_all_marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.report.runs import read_run
+from ietest_fast.experiment.view.runs import read_run
 from ietest_fast.transform.edits import COMPANION_RULES
 
 

@@ -15,7 +15,7 @@ from ietest_fast.annotation.marks import Marks, read_all_marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import InputError, ResourceError
-from ietest_fast.report.runs import read_run
+from ietest_fast.experiment.view.runs import read_run
 from toys import LABELS
 
 

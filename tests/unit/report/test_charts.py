@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
-from ietest_fast.report.charts import (
+from ietest_fast.experiment.view.charts import (
     _bins,
     accuracy_chart,
     bootstrap_chart,
@@ -21,9 +21,10 @@ from ietest_fast.report.charts import (
     snr_chart,
     t_chart,
 )
+from ietest_fast.experiment.view.runs import FinishedRun, read_run
+from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.drawing import PAPER
-from ietest_fast.report.runs import FinishedRun, read_run
 from ietest_fast.stats import PairedCounts, draw_t_replicates
 
 CASES = {
@@ -156,7 +157,7 @@ def test_many_models_have_figures_and_tables(n):
     assert f"{n:,} runs are too many for a legend" in t_chart(runs, "t").note
     assert f"{n - 40:,} more" in snr_chart(runs, "s").note if n > 40 else True
     if n == 31:
-        contents = gather(runs)
+        contents = gather(RunsSource(runs=tuple(runs)))
         assert len(contents.charts) < 50
         assert "first 12 of" in contents.sections[0].intro
 

@@ -7,15 +7,16 @@ import pytest
 
 from finished_runs import make_run
 from ietest_fast.errors import InputError
-from ietest_fast.report.contents import gather
-from ietest_fast.report.run_sections import (
+from ietest_fast.experiment.view.run_sections import (
     N_REPLICATES,
     are_comparable,
     comparable_pairs,
     compare_runs,
     comparison_table,
 )
-from ietest_fast.report.runs import read_run
+from ietest_fast.experiment.view.runs import read_run
+from ietest_fast.experiment.view.sections import RunsSource
+from ietest_fast.report.contents import gather
 from ietest_fast.stats import PairedCounts, paired_test
 from ietest_fast.stats.scores import paired_score_test
 from toys import toy_splits
@@ -102,11 +103,21 @@ def test_other_test_sets_and_other_rho_cannot(tmp_path, pair):
 
 def test_that_runs_are_not_compared_is_said(tmp_path, pair):
     apart = read_run(make_run(tmp_path / "apart", rho=[0.25])).renamed("apart")
-    (section,) = (each for each in gather([pair[0], apart]).sections if each.id == "comparisons")
+    (section,) = (
+        each
+        for each in gather(RunsSource(runs=(pair[0], apart))).sections
+        if each.id == "comparisons"
+    )
     assert section.parts == ()
     assert "These runs are not compared: that takes answers to the same test set" in section.intro
-    (section,) = (each for each in gather([*pair, apart]).sections if each.id == "comparisons")
+    (section,) = (
+        each
+        for each in gather(RunsSource(runs=(*pair, apart))).sections
+        if each.id == "comparisons"
+    )
     assert len(section.parts) == 1
     assert "Of 3 pairs of runs 2 cannot be compared" in section.intro
-    (section,) = (each for each in gather(pair).sections if each.id == "comparisons")
+    (section,) = (
+        each for each in gather(RunsSource(runs=tuple(pair))).sections if each.id == "comparisons"
+    )
     assert "compared:" not in section.intro

@@ -18,15 +18,16 @@ from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import (
     ConditionResult,
 )
-from ietest_fast.report import print_summary, write_figures
-from ietest_fast.report.charts import p_chart
+from ietest_fast.experiment.view import print_summary, write_figures
+from ietest_fast.experiment.view.charts import p_chart
+from ietest_fast.experiment.view.effects import find_substitutions
+from ietest_fast.experiment.view.result_tables import across_tables, rho_table
+from ietest_fast.experiment.view.run_sections import to_toml
+from ietest_fast.experiment.view.runs import finished_runs, read_folder, read_run, read_runs
+from ietest_fast.experiment.view.sections import RunsSource
+from ietest_fast.numerals import brief_p
 from ietest_fast.report.contents import gather
-from ietest_fast.report.effects import find_substitutions
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.result_tables import across_tables, rho_table
-from ietest_fast.report.run_sections import to_toml
-from ietest_fast.report.runs import finished_runs, read_folder, read_run, read_runs
-from ietest_fast.report.tables import format_p
 from ietest_fast.stats import PairedCounts, holm
 from ietest_fast.transform import Composition, WordSubstitution, apply_edits
 from toys import QUICK, toy_splits
@@ -102,7 +103,7 @@ def test_the_summary_ends_with_what_holds_over_transformations(sweep):
             for phi, p, holm_p, reject in zip(
                 each.transformations, each.p_values, each.p_holm, each.reject, strict=True
             ):
-                shown = [f"{each.rho:g}", phi, format_p(p), format_p(holm_p, threshold=0.05)]
+                shown = [f"{each.rho:g}", phi, brief_p(p), brief_p(holm_p, threshold=0.05)]
                 assert rows.pop(0) == [*shown, *(["reject"] if reject else ["not", "rejected"])]
         assert "corrected by Holm's rule for 2 transformations, lies below α = 0.05." in after
         (first, *_) = own
@@ -111,7 +112,7 @@ def test_the_summary_ends_with_what_holds_over_transformations(sweep):
             "Cochran's Q at ρ = 0, H0: outcomes exchangeable over 3 versions: Q = "
         )
         assert ", ".join(f"{each.statistic:.2f}" for each in first.cochran) in said
-        p = format_p(first.cochran_p_value, threshold=0.05)
+        p = brief_p(first.cochran_p_value, threshold=0.05)
         is_rejected = "rejected" if first.cochran_p_value < 0.05 else "not rejected"
         assert said.endswith(f"corrected for 2 tests: {p}, {is_rejected} at α = 0.05.")
     assert printed.count("Cochran's Q") == 2
@@ -146,7 +147,7 @@ def test_summary_figures_and_page_have_all_conditions(sweep):
     names = [path.name for path in write_figures(sweep)]
     assert "accuracy-4.svg" in names
     assert "p_values.png" in names
-    page = build_page(gather(read_runs([sweep.folder])))
+    page = build_page(gather(RunsSource(runs=tuple(read_runs([sweep.folder])))))
     assert page.count('<li class="verdict') == 4
     assert "Over the transformations of each model" in page
     assert "words on toys, for bow-xgb, bow-xgb (hypothesis only)" in page

@@ -13,8 +13,14 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.cli.main import main
-from ietest_fast.report.consistency import (
+from ietest_fast.analyses.consistency.charts import consistency_chart, plane_chart, theta_chart
+from ietest_fast.analyses.consistency.page import (
+    ConsistencySource,
+    gather_wordings,
+    say_consistency,
+    split_table,
+)
+from ietest_fast.analyses.consistency.tables import (
     all_tables,
     corrected_table,
     count_table,
@@ -22,17 +28,10 @@ from ietest_fast.report.consistency import (
     overview_table,
     pair_table,
 )
-from ietest_fast.report.consistency_charts import consistency_chart, plane_chart, theta_chart
-from ietest_fast.report.consistency_page import (
-    find_consistency,
-    read_consistency,
-    say_consistency,
-    split_table,
-)
+from ietest_fast.cli.main import main
 from ietest_fast.report.contents import gather
 from ietest_fast.report.drawing import PAPER
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.parts import gather_wordings
 from ietest_fast.stats import Verdict
 from report_browser import check_accessibility, watched_page
 
@@ -84,13 +83,13 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.mark.slow
 def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> None:
-    found = read_consistency([files["unsteady"]])
+    found = ConsistencySource.read([files["unsteady"]])
     (profile,) = found.profiles
     again = ie.consistency(unsteady, FRAME, subset="kind")
     assert profile.name == "unsteady"
     assert profile.to_dict() == {"model": "unsteady", **again.to_dict()}
     assert found.text_columns == ("text",)
-    assert find_consistency(files["unsteady"])
+    assert ConsistencySource.recognises(files["unsteady"])
     rows = {row[0]: row[1] for row in measure_table(profile).rows}
     assert rows["P_C, plug-in"] == profile["p_c"].value
     assert rows["P_C, unbiased"] == profile["p_c_unbiased"].value
@@ -98,7 +97,7 @@ def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> N
 
 @pytest.mark.slow
 def test_tables_of_several_models(files: dict[str, Path]) -> None:
-    found = read_consistency([*files.values()])
+    found = ConsistencySource.read([*files.values()])
     one, two = found.profiles
     assert [row[0] for row in overview_table(found.profiles).rows] == ["unsteady", "steady"]
     counts = [
@@ -119,7 +118,7 @@ def test_tables_of_several_models(files: dict[str, Path]) -> None:
 
 @pytest.mark.slow
 def test_warnings_of_tests_stand_below_the_table_and_in_json(files: dict[str, Path]) -> None:
-    found = read_consistency([*files.values()])
+    found = ConsistencySource.read([*files.values()])
     (pair,) = found.pairs
     warning = pair.means["p_c_unbiased"].warning
     assert warning is not None
@@ -131,7 +130,7 @@ def test_warnings_of_tests_stand_below_the_table_and_in_json(files: dict[str, Pa
     many = pair_table(found.pairs * 9, title="pairs")
     assert many is not None
     assert f"There are {9 * len(pair.warnings()) - 6} more warnings" in many.note
-    html = build_page(gather([], consistency=found))
+    html = build_page(gather(found))
     assert "<title>Paraphrastic consistency</title>" in html
     assert "only 10 pairs" in html
     # Subsets of ten and twenty items.
@@ -144,7 +143,7 @@ def test_warnings_of_tests_stand_below_the_table_and_in_json(files: dict[str, Pa
 
 @pytest.mark.slow
 def test_parts_say_that_they_are_few_and_show_the_unbiased_measure(files: dict[str, Path]) -> None:
-    profile = read_consistency([files["unsteady"]]).profiles[0]
+    profile = ConsistencySource.read([files["unsteady"]]).profiles[0]
     assert profile.subsets is not None
     said = profile.remarks()
     assert any(line.startswith("kind, long") and "Only 10 items" in line for line in said)
@@ -155,7 +154,7 @@ def test_parts_say_that_they_are_few_and_show_the_unbiased_measure(files: dict[s
 
 @pytest.mark.slow
 def test_one_sentence_says_what_was_found(files: dict[str, Path]) -> None:
-    one, two = read_consistency([*files.values()]).profiles
+    one, two = ConsistencySource.read([*files.values()]).profiles
     kind, said = say_consistency(one)
     assert kind is Verdict.DIFFERS
     assert "10 of 30 items (33.3%) are answered rightly in some paraphrases" in said
@@ -170,7 +169,7 @@ def test_one_sentence_says_what_was_found(files: dict[str, Path]) -> None:
 
 @pytest.mark.slow
 def test_items_that_split(files: dict[str, Path]) -> None:
-    one, two = read_consistency([*files.values()]).profiles
+    one, two = ConsistencySource.read([*files.values()]).profiles
     table = split_table(one, ("text",))
     assert table is not None
     assert split_table(two, ("text",)) is None
@@ -186,7 +185,7 @@ def test_items_that_split(files: dict[str, Path]) -> None:
 
 @pytest.mark.slow
 def test_items_with_the_answers_of_both(files: dict[str, Path]) -> None:
-    found = read_consistency([*files.values()])
+    found = ConsistencySource.read([*files.values()])
     items = gather_wordings(found.profiles, found.text_columns)
     assert items is not None
     assert (items.models, items.columns, items.n_left) == (("unsteady", "steady"), ("text",), 0)
@@ -206,7 +205,7 @@ def test_items_with_the_answers_of_both(files: dict[str, Path]) -> None:
 
 @pytest.mark.slow
 def test_the_figures(files: dict[str, Path]) -> None:
-    found = read_consistency([*files.values()])
+    found = ConsistencySource.read([*files.values()])
     one = found.profiles[0]
     _, hints = consistency_chart(found.profiles, "a").draw(PAPER)
     assert len(hints) == 4
@@ -237,27 +236,27 @@ def test_the_page_and_the_files_for_a_paper(
     assert stop.value.code in {0, None}
     assert "2 files of paraphrases" in capsys.readouterr().out
     html = page.read_text()
-    found = read_consistency([*files.values()])
+    found = ConsistencySource.read([*files.values()])
     data = json.loads(re.search(r'id="report-data">(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
     assert [each["model"] for each in data["consistency"]["profiles"]] == ["unsteady", "steady"]
     assert "<b>" not in html
     assert "wording 0 of 0 &lt;b&gt;" in html
     written = {path.name for path in (tmp_path / "paper").rglob("*")}
     assert {"consistency.pdf", "consistency-plane.svg", "consistency-models.csv"} <= written
-    assert html == build_page(gather([], consistency=found))
+    assert html == build_page(gather(found))
 
 
 @pytest.mark.browser
 def test_axe_finds_nothing(files: dict[str, Path], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(build_page(gather([], consistency=read_consistency([*files.values()]))))
+    path.write_text(build_page(gather(ConsistencySource.read([*files.values()]))))
     check_accessibility(path.as_uri(), lambda page: page.wait_for_selector(".wordings[data-ready]"))
 
 
 @pytest.mark.browser
 def test_items_are_filtered(files: dict[str, Path], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(build_page(gather([], consistency=read_consistency([*files.values()]))))
+    path.write_text(build_page(gather(ConsistencySource.read([*files.values()]))))
     with watched_page() as (page, troubles):
         page.goto(path.as_uri())
         page.wait_for_selector(".wordings[data-ready]")

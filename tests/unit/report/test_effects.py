@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import fisher_exact
 
-from ietest_fast.report.effects import (
+from ietest_fast.experiment.view.effects import (
     LEAST_ROWS,
     count_flips,
     extent_table,
@@ -19,7 +19,7 @@ from ietest_fast.report.effects import (
     length_table,
     spread_table,
 )
-from ietest_fast.report.runs import Versions, read_run
+from ietest_fast.experiment.view.runs import Versions, read_run
 from ietest_fast.stats import holm
 from ietest_fast.transform import EDIT_SCHEMA
 

@@ -11,22 +11,21 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pytest
 
+from ietest_fast.analyses.compare_page import (
+    EvaluationSource,
+    changed_table,
+    evaluate_predictions,
+    joint_table,
+    read_evaluation,
+    say_evaluation,
+    version_table,
+)
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.table import Predictions
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
 from ietest_fast.report.contents import gather
-from ietest_fast.report.evaluations import (
-    changed_table,
-    evaluate_predictions,
-    joint_table,
-    read_evaluation,
-    read_evaluations,
-    say_evaluation,
-    version_table,
-)
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.sections import version_section
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
 
 N = 900
@@ -86,7 +85,7 @@ def test_one_sentence_says_what_was_found(evaluation):
 
 
 def test_a_page_shows_answers_and_texts_as_text(evaluation):
-    page = build_page(gather([], evaluations=[evaluation]))
+    page = build_page(gather(EvaluationSource(evaluations=(evaluation,))))
     assert "<title>Invariance under equivalence</title>" in page
     assert "shifted text" in page
     assert "&lt;b&gt;" in page
@@ -129,7 +128,7 @@ def test_a_page_says_where_a_version_has_other_right_answers(gold, said, has_mod
     } | ({"model": ["m"] * 80} if has_model else {})
     path = tmp_path / "long.csv"
     pyarrow.csv.write_csv(pyarrow.table(columns), path)
-    note = str(version_section([read_evaluation(path)]))
+    note = str(EvaluationSource(evaluations=(read_evaluation(path),)).sections())
     told = [each for each in read_logs([path]).notes if "the right answer" in each]
     assert ("the right answer" in note) == (said is not None)
     assert all(each in note for each in told)
@@ -160,11 +159,12 @@ def test_a_page_says_what_eval_says_of_the_file(changed, edits, said, tmp_path):
     pyarrow.csv.write_csv(pyarrow.table(columns), path)
     found = read_evaluation(path)
     assert [note for note in read_logs([path]).notes if "disagree" in note] == [*found.notes]
-    shown = str(version_section([found]))
+    shown = str(EvaluationSource(evaluations=(found,)).sections())
     assert ("disagree" in shown) == (said is not None)
     assert said is None or said in shown
 
 
+@pytest.mark.filterwarnings("ignore:.* is a copy of")
 @pytest.mark.parametrize(
     ("files", "models", "named"),
     [
@@ -191,12 +191,13 @@ def test_classifiers_of_several_files_have_different_names(files, models, named,
         else:
             rows = pyarrow.table(columns).to_pylist()
             path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = read_evaluations(paths)
+    found = EvaluationSource.read(paths).evaluations
     assert len({each.name for each in found}) == len(files)
     assert [[own.classifier for own in each.outcomes] for each in found] == [[n] * 2 for n in named]
     assert [row[0] for row in joint_table(found).rows] == named
 
 
+@pytest.mark.filterwarnings("ignore:.* is a copy of")
 @pytest.mark.parametrize(
     ("models", "version", "texts", "said"),
     [
@@ -224,13 +225,14 @@ def test_models_that_have_answered_other_texts_are_told(models, version, texts, 
             for i in range(10)
         ]
         path.write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
-    first, other = read_evaluations(paths)
+    first, other = EvaluationSource.read(paths).evaluations
     assert not any("wordings" in note for note in first.notes)
     told = [note for note in other.notes if "wordings" in note]
     assert len(told) == (said is not None)
     assert said is None or said in told[0]
 
 
+@pytest.mark.filterwarnings("ignore:.* is a copy of")
 @pytest.mark.parametrize(
     ("models", "version", "labels", "said"),
     [
@@ -253,7 +255,7 @@ def test_models_that_are_judged_by_other_labels_are_told(models, version, labels
             for i in range(10)
         ]
         path.write_text("\n".join(",".join(row) for row in [head, *rows]) + "\n")
-    first, other = read_evaluations(paths)
+    first, other = EvaluationSource.read(paths).evaluations
     assert not any("the gold label" in note for note in first.notes)
     told = [note for note in other.notes if "the gold label" in note]
     assert len(told) == (said is not None)

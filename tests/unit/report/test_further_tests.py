@@ -7,10 +7,13 @@ import io
 import pytest
 
 from further_runs import OTHER, WORDS, run_further
-from ietest_fast.report import gather, print_summary
-from ietest_fast.report.further_tests import further_tables, make_further_table
-from ietest_fast.report.runs import finished_runs
-from ietest_fast.report.tables import MeanSd, PValue, format_p
+from ietest_fast.experiment.view import print_summary
+from ietest_fast.experiment.view.further_tests import further_tables, make_further_table
+from ietest_fast.experiment.view.runs import finished_runs
+from ietest_fast.experiment.view.sections import RunsSource
+from ietest_fast.numerals import brief_p
+from ietest_fast.report import gather
+from ietest_fast.report.tables import MeanSd, PValue
 from ietest_fast.report.terminal import make_console
 
 
@@ -43,7 +46,7 @@ def test_the_summary_shows_every_test_set_at_every_rho(finished):
     for each in finished.evaluations:
         for place, own in enumerate(each.rhos):
             start = "" if place else f"{each.evaluation} 240 "
-            p = format_p(own.p_holm, threshold=own.alpha)
+            p = brief_p(own.p_holm, threshold=own.alpha)
             decision = "reject" if own.reject else "not rejected"
             shown = f"{_shown(own.accuracy)} {_signed(own.test.delta)}"
             expected.append(f"{start}{own.rho:g} {shown} {p} {decision}")
@@ -74,7 +77,10 @@ def test_a_name_in_square_brackets_is_shown_as_it_is(finished):
 
 
 def test_a_report_has_the_table_of_the_paper_and_the_tests(finished, plain):
-    tables = {table.name: table for table in gather(finished_runs(finished)).tables}
+    tables = {
+        table.name: table
+        for table in gather(RunsSource(runs=tuple(finished_runs(finished)))).tables
+    }
     table = tables["further-tests"]
     assert [column.name for column in table.columns] == ["test set", "rows", "ρ = 0", "ρ = 1"]
     assert [row[0] for row in table.rows] == [

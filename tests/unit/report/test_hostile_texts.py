@@ -7,7 +7,9 @@ import html
 import pytest
 
 from finished_runs import HOSTILE
-from ietest_fast.report import build_page, gather, read_run
+from ietest_fast.experiment.view import read_run
+from ietest_fast.experiment.view.sections import RunsSource
+from ietest_fast.report import build_page, gather
 from ietest_fast.report.contents import Contents
 from ietest_fast.report.parts import Heading, Note, Numbers, Section, Words
 from ietest_fast.report.tables import Column, Table
@@ -73,7 +75,7 @@ def test_hostile_names_of_runs_show_as_text(tmp_path, first_run, second_run):
         for folder, name in zip((first_run, second_run), names, strict=True)
     ]
     path = tmp_path / "page.html"
-    path.write_text(build_page(gather(runs), title="Names"))
+    path.write_text(build_page(gather(RunsSource(runs=tuple(runs))), title="Names"))
     with watched_page() as (page, troubles):
         page.goto(path.as_uri())
         wait_for_examples(page)
@@ -102,6 +104,6 @@ def test_no_part_of_a_page_holds_a_control_character(name):
         Words(title=name, text=name),
     )
     section = Section(id="a", title=name, intro=name, parts=parts)
-    page = build_page(Contents(runs=(), sections=(section,)), title=name)
+    page = build_page(Contents(sources=(), sections=(section,)), title=name)
     assert not [sign for sign in page if (sign < " " and sign != "\n") or "\x7f" <= sign <= "\x9f"]
     assert page.count(html.escape(show_controls(name))) >= 12

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.logic.rules import RULES
-from ietest_fast.cli.main import main
-from ietest_fast.report.contents import gather
-from ietest_fast.report.logic import (
+from ietest_fast.analyses.logic.page import (
     N_EXAMPLES,
+    LogicSource,
     all_tables,
     example_tables,
-    find_logic,
-    read_logic_source,
     rule_table,
     say_logic,
     score_table,
     side_by_side,
 )
+from ietest_fast.analyses.logic.rules import RULES
+from ietest_fast.cli.main import main
+from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.stats import Verdict
 from logic_toys import LABELS, at_random, make_corpus
@@ -58,7 +57,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> None:
-    (profile,) = read_logic_source([files["guess"]]).profiles
+    (profile,) = LogicSource.read([files["guess"]]).profiles
     again = ie.stress(guess, make_corpus(40), suite="logic", rng=3)
     assert profile.name == "guess"
     mine, theirs = profile.to_dict(), again.to_dict()
@@ -67,11 +66,11 @@ def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> N
         for name in ("rate_interval", "control_interval", "informedness_interval"):
             each.pop(name)  # of other random numbers
     assert mine == theirs
-    assert find_logic(files["guess"])
+    assert LogicSource.recognises(files["guess"])
 
 
 def test_tables_have_every_rule_and_the_score(files: dict[str, Path]) -> None:
-    (profile,) = read_logic_source([files["guess"]]).profiles
+    (profile,) = LogicSource.read([files["guess"]]).profiles
     rules, score = all_tables(profile)
     assert [row[0] for row in rules.rows] == list(RULES)
     for row in rules.rows:
@@ -124,7 +123,7 @@ def test_what_the_labels_do_not_allow_is_blank_and_said() -> None:
 def test_one_sentence_says_what_is_found(files: dict[str, Path]) -> None:
     kinds = {}
     for name, path in files.items():
-        (profile,) = read_logic_source([path]).profiles
+        (profile,) = LogicSource.read([path]).profiles
         kinds[name], said = say_logic(profile)
         assert said.startswith(f"{name}: structural inference score 0.")
     assert kinds["guess"] is Verdict.DIFFERS
@@ -133,7 +132,7 @@ def test_one_sentence_says_what_is_found(files: dict[str, Path]) -> None:
 
 
 def test_violations_are_shown_with_their_questions(files: dict[str, Path]) -> None:
-    (profile,) = read_logic_source([files["guess"]]).profiles
+    (profile,) = LogicSource.read([files["guess"]]).profiles
     tables = {
         re.search(r", (\S+): violated", each.title)[1]: each for each in example_tables(profile)
     }
@@ -163,7 +162,7 @@ def test_violations_are_shown_with_their_questions(files: dict[str, Path]) -> No
 
 
 def test_the_page(files: dict[str, Path], tmp_path: Path) -> None:
-    page = build_page(gather([], logic=read_logic_source(list(files.values()))))
+    page = build_page(gather(LogicSource.read(list(files.values()))))
     for text in (
         "The logic of the answers",
         "Informedness of several classifiers",
@@ -177,7 +176,7 @@ def test_the_page(files: dict[str, Path], tmp_path: Path) -> None:
         re.search(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)[1]
     )
     assert [each["model"] for each in data["logic"]["profiles"]] == ["guess", "always"]
-    assert data["stress"] is None
+    assert "stress" not in data
     with pytest.raises(SystemExit) as stop:
         main(["report", *map(str, files.values()), "--out", str(tmp_path / "page.html")])
     assert not stop.value.code
@@ -187,7 +186,7 @@ def test_the_page(files: dict[str, Path], tmp_path: Path) -> None:
 
 
 def test_several_models_stand_side_by_side(files: dict[str, Path]) -> None:
-    profiles = read_logic_source(list(files.values())).profiles
+    profiles = LogicSource.read(list(files.values())).profiles
     table = side_by_side(profiles)
     rows = {row[0]: row[1:] for row in table.rows}
     assert rows["reflexive-premise"][1] == 0

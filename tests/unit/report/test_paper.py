@@ -9,14 +9,15 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.view.runs import read_runs
+from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.paper import citation, find_left_over, write_for_paper
-from ietest_fast.report.runs import read_runs
 
 
 @pytest.mark.slow
 def test_every_table_and_figure_is_written_in_every_format(tmp_path, first_run, second_run):
-    contents = gather(read_runs([first_run, second_run]))
+    contents = gather(RunsSource(runs=tuple(read_runs([first_run, second_run]))))
     paths = write_for_paper(contents, tmp_path / "new" / "paper")
     names = {path.relative_to(tmp_path / "new" / "paper").as_posix() for path in paths}
     for table in ("by-rho", "by-classifier", "snr", "comparison-1", "lengths", "hard-cases"):
@@ -48,7 +49,9 @@ def test_every_table_and_figure_is_written_in_every_format(tmp_path, first_run, 
     write_for_paper(contents, tmp_path / "new" / "paper")
     assert {path: path.read_bytes() for path in paths} == before
     # What a smaller report does not write is still there, and told.
-    written = write_for_paper(gather(read_runs([first_run])), tmp_path / "new" / "paper")
+    written = write_for_paper(
+        gather(RunsSource(runs=tuple(read_runs([first_run])))), tmp_path / "new" / "paper"
+    )
     left = {path.name for path in find_left_over(tmp_path / "new" / "paper", written)}
     assert left == {path.name for path in set(paths) - set(written)}
     assert {"accuracy-2.svg", "comparison-1.csv"} < left
@@ -57,7 +60,7 @@ def test_every_table_and_figure_is_written_in_every_format(tmp_path, first_run, 
 def test_a_file_is_no_folder(tmp_path, first_run):
     (tmp_path / "paper").touch()
     with pytest.raises(InputError, match="is a file"):
-        write_for_paper(gather(read_runs([first_run])), tmp_path / "paper")
+        write_for_paper(gather(RunsSource(runs=tuple(read_runs([first_run])))), tmp_path / "paper")
 
 
 def test_the_citation_is_bibtex():

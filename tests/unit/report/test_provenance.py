@@ -10,7 +10,7 @@ import pytest
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.schema import RunResult
-from ietest_fast.report.run_sections import to_toml
+from ietest_fast.experiment.view.run_sections import to_toml
 from toys import QUICK
 
 

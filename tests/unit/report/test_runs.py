@@ -19,11 +19,12 @@ from finished_runs import SWAPS, make_run
 from ietest_fast.api.running import InvarianceResult
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.search import identify
+from ietest_fast.experiment.view.result_tables import runs_table
+from ietest_fast.experiment.view.run_sections import to_toml
+from ietest_fast.experiment.view.runs import FinishedRun, name_runs, read_run, read_runs
+from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.result_tables import runs_table
-from ietest_fast.report.run_sections import to_toml
-from ietest_fast.report.runs import FinishedRun, name_runs, read_run, read_runs
 from ietest_fast.stats import PairedCounts
 from toys import toy_splits
 
@@ -362,7 +363,7 @@ def test_names_are_found_and_told_apart(first_run, second_run, other_words):
     same = [runs[0].renamed(name) for name in ("a (2)", "a", "a")]
     assert [run.name for run in name_runs(same)] == ["a (2)", "a", "a (3)"]
     with pytest.raises(InputError, match="with different names"):
-        gather([runs[0], runs[1].renamed(runs[0].name)])
+        gather(RunsSource(runs=(runs[0], runs[1].renamed(runs[0].name))))
     for wrong in (["a"], ["a", "a"]):
         with pytest.raises(InputError, match="2 runs need as many different names"):
             name_runs(runs, wrong)
@@ -404,5 +405,5 @@ def test_of_clusters_the_test_that_decides_is_read(tmp_path):
     assert "draw whole ones" in table.note
     assert run.rhos[0].power is None
     assert tomllib.loads(to_toml(run.results, run.condition))["data"]["cluster"] == "premise"
-    page = build_page(gather([run]))
+    page = build_page(gather(RunsSource(runs=(run,))))
     assert "as if its observations were independent" in page

@@ -10,25 +10,24 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
+from ietest_fast.analyses.stress.page import (
+    N_EXAMPLES,
+    StressSource,
+    accuracy_table,
+    error_table,
+    example_tables,
+    group_chart,
+    kind_table,
+    pair_tables,
+    say_stress,
+    side_by_side,
+    stress_chart,
+)
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
 from ietest_fast.report.contents import gather
 from ietest_fast.report.drawing import PAPER
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.stress import (
-    N_EXAMPLES,
-    accuracy_table,
-    error_table,
-    example_tables,
-    find_stress,
-    group_chart,
-    kind_table,
-    pair_tables,
-    read_stress,
-    say_stress,
-    side_by_side,
-    stress_chart,
-)
 from ietest_fast.stats import Verdict
 from report_browser import check_accessibility
 
@@ -87,14 +86,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> None:
-    found = read_stress([files["distracted"]])
+    found = StressSource.read([files["distracted"]])
     (profile,) = found.profiles
     again = ie.stress(
         distracted, FRAME, group_by="genre", train=TRAIN, add="swap", label_names=LABELS
     )
     assert profile.name == "distracted"
     assert profile.to_dict() == {"model": "distracted", **again.to_dict()}
-    assert find_stress(files["distracted"])
+    assert StressSource.recognises(files["distracted"])
     for table, other in zip(
         (accuracy_table(profile), error_table(profile), kind_table(profile)),
         (accuracy_table(again), error_table(again), kind_table(again)),
@@ -106,7 +105,7 @@ def test_the_numbers_of_a_file_are_those_of_the_run(files: dict[str, Path]) -> N
 
 
 def test_errors_are_counted(files: dict[str, Path]) -> None:
-    (profile,) = read_stress([files["distracted"]]).profiles
+    (profile,) = StressSource.read([files["distracted"]]).profiles
     table = error_table(profile)
     assert table is not None
     frame = profile.predictions.table.to_pandas()
@@ -134,7 +133,7 @@ def test_labels_with_equal_initials_stay_whole() -> None:
 
 
 def test_kinds_and_pairs(files: dict[str, Path]) -> None:
-    (profile,) = read_stress([files["steady"]]).profiles
+    (profile,) = StressSource.read([files["steady"]]).profiles
     frame = profile.predictions.table.to_pandas()
     table = kind_table(profile)
     assert table is not None
@@ -152,7 +151,7 @@ def test_kinds_and_pairs(files: dict[str, Path]) -> None:
 
 
 def test_one_sentence_says_what_was_found(files: dict[str, Path]) -> None:
-    (profile,) = read_stress([files["distracted"]]).profiles
+    (profile,) = StressSource.read([files["distracted"]]).profiles
     kind, said = say_stress(profile)
     assert kind is Verdict.DIFFERS
     assert said.startswith("distracted: accuracy 100.0% on the originals; loses ")
@@ -168,7 +167,7 @@ def test_one_sentence_says_what_was_found(files: dict[str, Path]) -> None:
 
 
 def test_examples_are_rows_that_are_wrong(files: dict[str, Path]) -> None:
-    (profile,) = read_stress([files["distracted"]]).profiles
+    (profile,) = StressSource.read([files["distracted"]]).profiles
     tables = {table.title.split(", ")[1].split(":")[0]: table for table in example_tables(profile)}
     frame = profile.predictions.table.to_pandas()
     original = frame[frame["version"] == "original"].set_index("item")
@@ -194,7 +193,7 @@ def test_examples_are_rows_that_are_wrong(files: dict[str, Path]) -> None:
 
 
 def test_the_figures(files: dict[str, Path]) -> None:
-    found = read_stress(list(files.values()))
+    found = StressSource.read(list(files.values()))
     chart = stress_chart(found.profiles, "stress")
     _, hints = chart.draw(PAPER)
     texts = list(hints.values())
@@ -226,7 +225,7 @@ def test_the_page_of_several_models(
     assert "2 files of stress tests" in capsys.readouterr().out
     html = page.read_text()
     assert "<title>Stress tests</title>" in html
-    found = read_stress(list(files.values()))
+    found = StressSource.read(list(files.values()))
     data = json.loads(re.search(r'id="report-data">(.*?)</script>', html, re.DOTALL)[1])  # type: ignore[index]
     assert [each["model"] for each in data["stress"]["profiles"]] == ["distracted", "steady"]
     table = side_by_side(found.profiles)
@@ -237,13 +236,13 @@ def test_the_page_of_several_models(
     assert "park &lt;b&gt;" in html
     written = {path.name for path in (tmp_path / "paper").rglob("*")}
     assert {"stress.csv", "stress-2.tex", "stress-models.md", "stress.pdf"} <= written
-    assert html == build_page(gather([], stress=found))
+    assert html == build_page(gather(found))
 
 
 def test_a_page_beside_other_predictions(files: dict[str, Path], tmp_path: Path) -> None:
     evaluation = ie.evaluate(steady, FRAME, phi="negation", label_names=LABELS)
     evaluation.predictions.write(tmp_path / "evaluation.parquet")
-    assert not find_stress(tmp_path / "evaluation.parquet")
+    assert not StressSource.recognises(tmp_path / "evaluation.parquet")
     with pytest.raises(SystemExit) as stop:
         main(
             [
@@ -259,11 +258,11 @@ def test_a_page_beside_other_predictions(files: dict[str, Path], tmp_path: Path)
     assert 'id="stress"' in html
     assert 'id="versions"' in html
     with pytest.raises(InputError, match="holds no answers to stress tests"):
-        read_stress([tmp_path / "evaluation.parquet"])
+        StressSource.read([tmp_path / "evaluation.parquet"])
 
 
 @pytest.mark.browser
 def test_axe_finds_nothing(files: dict[str, Path], tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    path.write_text(build_page(gather([], stress=read_stress(list(files.values())))))
+    path.write_text(build_page(gather(StressSource.read(list(files.values())))))
     check_accessibility(path.as_uri())

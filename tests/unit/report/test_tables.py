@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table, show_p
+from ietest_fast.numerals import show_p
+from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
 
 TABLE = Table(
     name="all-kinds",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
+from ietest_fast.experiment.view.result_tables import ranking_table, rho_table
+from ietest_fast.experiment.view.runs import FinishedRun
+from ietest_fast.experiment.view.sections import RunsSource
+from ietest_fast.experiment.view.summary import say_verdict
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.result_tables import ranking_table, rho_table
-from ietest_fast.report.runs import FinishedRun
-from ietest_fast.report.summary import say_verdict
 from ietest_fast.stats import PairedCounts
 
 
@@ -134,7 +135,7 @@ def test_of_collapsed_classifiers_table_verdict_and_headline_agree():
     assert "nothing can be said" in say_verdict(run)
     (row, *_) = rho_table([run]).rows
     assert row[-1] == "collapsed"
-    page = build_page(gather([run]))
+    page = build_page(gather(RunsSource(runs=(run,))))
     assert "equivalent within margin" not in page
     assert 'class="verdict undecided"' in page
 

@@ -23,7 +23,6 @@ AMOUNT = "amount of data"
 _UNITS = {"k": "e3", "m": "e6", "b": "e9", "g": "e9", "t": "e12", "%": "e-2", "": ""}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?) ?([kmbgt%]?)", re.IGNORECASE)
 _IN_NAME = re.compile(r"(?<![a-z\d.])(\d+(?:\.\d+)?)([kmbgt%]?)(?![a-z\d])")
-_SHOWN = (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3))
 
 
 Amount = Annotated[float, Gt(0), Lt(math.inf)]
@@ -97,13 +96,3 @@ def find_swapped(texts: Iterable[str], amounts: Sequence[float]) -> int | None:
         return None
     pairs = zip(named, amounts, strict=True)
     return next((place for place, (own, given) in enumerate(pairs) if own != {given}), None)
-
-
-def format_amount(amount: float, *, in_percent: bool = False) -> str:
-    """Write an amount briefly, such as ``10M``; with all digits if few digits do not do."""
-    if in_percent:
-        return f"{100 * amount:.12g}%"
-    for unit, size in _SHOWN:
-        if amount >= size and math.isclose(float(brief := f"{amount / size:.3g}") * size, amount):
-            return f"{brief}{unit}" if size >= 1e6 or amount >= 1e5 else f"{amount:,.0f}"
-    return f"{amount:,.0f}" if amount == int(amount) else f"{amount:g}"

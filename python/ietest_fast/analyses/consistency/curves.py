@@ -13,14 +13,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, find_swapped, format_amount
+from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, find_swapped
 from ietest_fast.analyses.consistency.partition import ComparedPair, adjust_pairs
 from ietest_fast.analyses.consistency.profile import name_group
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import format_amount, format_p, say_count
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.consistency.comparison import COMPARED_LABELS, compare_consistency
-from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

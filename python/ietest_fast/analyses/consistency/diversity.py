@@ -15,7 +15,7 @@ from ietest_fast.answers.schema import plain_type
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.words import strip_punctuation
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

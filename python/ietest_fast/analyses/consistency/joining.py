@@ -29,7 +29,7 @@ from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.label_map import check_against_data, match_labels
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import show_value
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from ietest_fast.analyses.consistency.shared import (
 )
 from ietest_fast.analyses.consistency.wordings import find_confidence, find_wordings
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.consistency.comparison import compare_consistency
 from ietest_fast.stats.consistency.corrected import (
     DEFAULT_CONFIDENCE_STRATA,

@@ -17,7 +17,7 @@ from ietest_fast.analyses.consistency.wordings import find_originals
 from ietest_fast.answers.schema import GROUPS, plain_type
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import say_repeated
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ietest_fast.analyses.consistency.file import confidences_of
 from ietest_fast.analyses.consistency.noting import COLUMN, CORRECT, MEASURES, RIGHT, WRONG
 from ietest_fast.analyses.consistency.wordings import find_originals, find_wordings
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.consistency.comparison import (
     COMPARED_LABELS,
     ConsistencyComparison,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.consistency.comparison import COMPARED_LABELS, compare_consistency
-from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

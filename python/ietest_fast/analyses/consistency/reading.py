@@ -24,7 +24,7 @@ from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.labels import NLI_LABELS, answer_key
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_seen, as_texts, show_value
 
 if TYPE_CHECKING:

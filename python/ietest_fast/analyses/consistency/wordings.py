@@ -16,7 +16,7 @@ from ietest_fast.answers.schema import plain_type
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.consistency.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.consistency.measure import ConsistencyResult, measure_consistency
 from ietest_fast.values import as_numbers, as_texts, find_missing, name_groups

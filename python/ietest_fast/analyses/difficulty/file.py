@@ -38,7 +38,7 @@ from ietest_fast.corpus.reasoning import find_task
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import read_array
 from ietest_fast.frames import to_arrow
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import (
     as_items,
     as_numbers,

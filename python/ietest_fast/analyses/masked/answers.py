@@ -28,7 +28,7 @@ from ietest_fast.corpus.columns import check_columns, find_named, list_names
 from ietest_fast.corpus.formats import find_format, locate_row
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import (
     as_numbers,
     as_texts,

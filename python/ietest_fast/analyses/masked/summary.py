@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.informedness import Share
 from ietest_fast.stats.mean_difference import mean_interval
 from ietest_fast.stats.result import Result, fit_cells

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from ietest_fast.answers.file import Told
 from ietest_fast.errors import InputError
 from ietest_fast.lexicon.words import FUNCTION_WORDS
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.transform.edits import COMPANION_RULES, apply_edits
 from ietest_fast.values import as_texts, name_groups, show_value
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 from ietest_fast.analyses.stress.origins import WORD_PAIR, read_notes, say_made_of, split_words
 from ietest_fast.answers.schema import GROUPS
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import list_dropped, say_count
+from ietest_fast.numerals import format_p, list_dropped, say_count
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.equivalence import Verdict
 from ietest_fast.stats.informedness import Share
-from ietest_fast.stats.result import Result, fit_cells, format_p
+from ietest_fast.stats.result import Result, fit_cells
 from ietest_fast.values import as_numbers, find_missing, show_value
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from ietest_fast.answers.schema import CHANGED
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
 from ietest_fast.answers.versions import number_names
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.informedness import Share
 from ietest_fast.values import (
     as_texts,

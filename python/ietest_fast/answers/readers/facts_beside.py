@@ -53,7 +53,7 @@ from ietest_fast.corpus.columns import (
 )
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     are_ids,

@@ -24,7 +24,7 @@ from ietest_fast.answers.readers.base import (
     text_array,
 )
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_finite, as_seen, as_text, show_value
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from ietest_fast.answers.readers.label_columns import key_counted, say_near_copi
 from ietest_fast.corpus.labels import answer_key, label_key
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_finite, as_text, show_value, unwrap
 
 if TYPE_CHECKING:

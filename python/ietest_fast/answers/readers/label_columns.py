@@ -17,7 +17,7 @@ import numpy as np
 from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_texts, find_outcomes
 
 if TYPE_CHECKING:

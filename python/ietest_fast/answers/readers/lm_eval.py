@@ -36,7 +36,7 @@ from ietest_fast.answers.readers.lm_eval_choices import (
 from ietest_fast.corpus.labels import MAX_LABELS
 from ietest_fast.errors import InputError
 from ietest_fast.files import MOST_SETTINGS, read_json
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.values import as_finite, as_text, show_value, unwrap
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from ietest_fast.corpus.columns import find_named, find_text_columns, list_names
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.measurements import refuse_counts
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_outcomes,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.consistency.buckets import MEASURES, OTHER, bucket_columns, find_unit_types
 from ietest_fast.stats.consistency.intervals import BucketEstimate, estimate_measures
 from ietest_fast.stats.inputs import Rng, as_outcomes, seed_of
@@ -16,7 +16,7 @@ from ietest_fast.stats.intervals import check_level
 from ietest_fast.stats.mean_difference import MeanDifference, compare_means
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import check_options
-from ietest_fast.stats.result import Result, format_p
+from ietest_fast.stats.result import Result
 from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.stats.inputs import as_scores, in_one_order
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.mean_difference import estimate_stratified

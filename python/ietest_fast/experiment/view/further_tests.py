@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.plurals import say_count
-from ietest_fast.report.tables import (
-    Column,
-    MeanSd,
-    PValue,
-    Table,
-    format_p,
-    percent,
-    signed_points,
-)
+from ietest_fast.numerals import brief_p, percent_of, points_of, say_count
+from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +18,7 @@ if TYPE_CHECKING:
         RunResult,
         Spread,
     )
-    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.tables import Cell
 
 _TITLE = "The same classifiers on further test sets"
@@ -47,17 +39,17 @@ def make_further_table(result: RunResult, condition: ConditionResult) -> Any:
             table.add_row(
                 *((name, f"{n:,}") if place == 0 else ("", "")),
                 f"{rho:g}",
-                percent(accuracy),
-                "" if loss is None else signed_points(loss),
+                percent_of(accuracy),
+                "" if loss is None else points_of(loss),
             )
     for evaluation in result.evaluations_of(condition):
         for place, own in enumerate(evaluation.rhos):
             table.add_row(
                 *((evaluation.evaluation, f"{own.n:,}") if place == 0 else ("", "")),
                 f"{own.rho:g}",
-                percent(own.accuracy),
-                "" if own.test is None else signed_points(own.test.delta),
-                "" if own.p_holm is None else format_p(own.p_holm, threshold=own.alpha),
+                percent_of(own.accuracy),
+                "" if own.test is None else points_of(own.test.delta),
+                "" if own.p_holm is None else brief_p(own.p_holm, threshold=own.alpha),
                 "" if own.reject is None else "reject" if own.reject else "not rejected",
             )
     return table

@@ -1,13 +1,13 @@
-"""Sections of a report on texts of test sets, and on finished models."""
+"""Finished runs as a source of a report: its sections, in order, and those on their texts."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.charts import substitution_chart
-from ietest_fast.report.effects import (
+from ietest_fast.experiment.view.charts import substitution_chart
+from ietest_fast.experiment.view.effects import (
     N_FREQUENT,
     extent_table,
     find_label_words,
@@ -18,43 +18,37 @@ from ietest_fast.report.effects import (
     length_table,
     spread_table,
 )
-from ietest_fast.report.evaluations import (
-    changed_table,
-    joint_table,
-    version_strata_tables,
-    version_table,
+from ietest_fast.experiment.view.examples import (
+    DEFAULT_QUANTIFIER,
+    example_part,
+    find_hard_cases,
+    gather_answers,
+    hard_case_table,
+    hard_pair_table,
 )
-from ietest_fast.report.examples import find_hard_cases, hard_case_table, hard_pair_table
+from ietest_fast.experiment.view.run_sections import (
+    comparison_sections,
+    provenance_section,
+    result_section,
+    robustness_section,
+)
+from ietest_fast.experiment.view.runs import FinishedRun, make_demo_train
+from ietest_fast.experiment.view.summary import say_verdict
 from ietest_fast.report.parts import (
-    OWN_FIGURES,
-    Examples,
     Figures,
+    Finding,
     Heading,
-    Note,
     Numbers,
     Part,
     Section,
-)
-from ietest_fast.report.runs import make_demo_train
-from ietest_fast.report.stress import (
-    accuracy_table,
-    error_table,
-    example_tables,
-    group_chart,
-    kind_table,
-    pair_tables,
-    side_by_side,
-    stress_chart,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.report.evaluations import Evaluation
-    from ietest_fast.report.examples import TestSetAnswers
-    from ietest_fast.report.runs import Versions
-    from ietest_fast.report.stress import StressSource
+    from ietest_fast.experiment.view.examples import TestSetAnswers
+    from ietest_fast.experiment.view.runs import Versions
 
 
 def effect_sections(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[Section]:
@@ -158,7 +152,7 @@ def example_sections(test_sets: Sequence[TestSetAnswers], hard_cases: str) -> li
                 for part in (
                     Numbers(table=hard_case_table(found.hardness)),
                     *_hard_pairs(found, hard_cases),
-                    Examples(title=_say_test_set(found), found=found),
+                    example_part(_say_test_set(found), found),
                 )
             ),
         )
@@ -173,89 +167,45 @@ def _hard_pairs(found: TestSetAnswers, quantifier: str) -> list[Part]:
     return [Numbers(table=table, folded=table.title)]
 
 
-# Sections of a report on finished models: stress tests, and versions of texts.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunsSource:
+    """Finished runs, with different names; those read from counts have no examples."""
 
+    key: ClassVar[str] = "runs"
+    title: ClassVar[str] = "Invariance under equivalence"
 
-def stress_sections(found: StressSource) -> list[Section]:
-    """Return sections on finished models on stress tests."""
-    profiles = found.profiles
-    drawn = profiles[:OWN_FIGURES]
-    groups = [group_chart(each, f"stress-groups-{i}") for i, each in enumerate(drawn, start=1)]
-    charts = [stress_chart(profiles, "stress"), *(chart for chart in groups if chart is not None)]
-    several = len(profiles) > 1
-    parts: list[Part] = [*(Figures(charts=(chart,)) for chart in charts[:1])]
-    if several:
-        parts.append(Numbers(table=side_by_side(profiles)))
-    if len(charts) > 1:
-        parts.append(Figures(charts=tuple(charts[1:])))
-    for profile in profiles:
-        parts.append(Numbers(table=accuracy_table(profile)))
-        parts += [Note(text=line) for line in profile.remarks()]
-    errors = [table for each in profiles if (table := error_table(each)) is not None]
-    kinds = [table for each in profiles if (table := kind_table(each)) is not None]
-    pairs = [table for each in profiles for table in pair_tables(each)]
-    for title, tables in (
-        ("The errors", errors),
-        ("Kinds of change", kinds),
-        ("Antonyms in the training data", pairs),
-    ):
-        if tables:
-            parts.append(Heading(text=title))
-            parts += [Numbers(table=table) for table in tables]
-    examples = [table for each in drawn for table in example_tables(each)]
-    sections = [
-        Section(
-            id="stress",
-            title="Stress tests",
-            intro=(
-                "A finished model answers the original texts and those of every test. Tests that "
-                "keep labels are compared with the originals, item by item; the others are new "
-                "pairs of texts with labels of their own."
-            ),
-            parts=tuple(parts),
-        )
-    ]
-    if examples:
-        sections.append(
-            Section(
-                id="stress-examples",
-                title="Examples of wrong answers",
-                intro="Rows of the stress tests that a model gets wrong.",
-                parts=tuple(Numbers(table=table, folded=table.title) for table in examples),
-            )
-        )
-    return sections
+    runs: tuple[FinishedRun, ...]
+    """What the report is on."""
+    train: Corpus | None = None
+    """A training set, from which the words that go with each label are taken. If None, only runs on
+    the demonstration corpus, which can be made again, have such a table."""
+    hard_cases: str = DEFAULT_QUANTIFIER
+    """Which pairs are listed as hard cases; a name of
+    :data:`~ietest_fast.experiment.view.examples.QUANTIFIERS`."""
+    soundness: tuple[Section, ...] = ()
+    """What people say of the rephrasings: see :mod:`ietest_fast.annotation.page`."""
 
+    def __post_init__(self) -> None:
+        if not self.runs or len({run.name for run in self.runs}) < len(self.runs):
+            raise InputError("a report is on one run or several, with different names")
 
-def _caveats(evaluations: Sequence[Evaluation]) -> list[Part]:
-    """Note what eval says of a file, and where p speaks of texts that were not reworded."""
-    said = []
-    for each in evaluations:
-        start = f"{each.name}: " if len(evaluations) > 1 else ""
-        said += [*each.notes, *(start + line for x in each.comparison.tests for line in x.caveats)]
-    return [Note(text=line) for line in said]
+    def findings(self) -> list[Finding]:
+        """Say in a sentence for each run what its tests show."""
+        return [Finding(kind=run.finding, text=say_verdict(run)) for run in self.runs]
 
+    def sections(self) -> list[Section]:
+        """Return results, comparisons, what was rephrased, examples, and how it all came about."""
+        test_sets = gather_answers(self.runs)
+        return [
+            result_section(self.runs),
+            robustness_section(self.runs),
+            *comparison_sections(self.runs, test_sets),
+            *self.soundness,
+            *effect_sections(test_sets, self.train),
+            *example_sections(test_sets, self.hard_cases),
+            provenance_section(self.runs),
+        ]
 
-def version_section(evaluations: Sequence[Evaluation]) -> Section:
-    """Return the section on finished models on several versions of texts."""
-    outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
-    joint = joint_table(evaluations)
-    changed = [table for each in outcomes[:OWN_FIGURES] if (table := changed_table(each))]
-    strata = [table for each in outcomes[:OWN_FIGURES] for table in version_strata_tables(each)]
-    return Section(
-        id="versions",
-        title="Every version of the texts",
-        intro=(
-            "A finished model answers every version of the same items. Each version is tested "
-            "against the original."
-        ),
-        parts=(
-            Numbers(table=version_table(evaluations)),
-            *_caveats(evaluations),
-            *([] if joint is None else [Numbers(table=joint)]),
-            *([Heading(text="By label and number of edits")] if strata else []),
-            *(Numbers(table=table) for table in strata),
-            *([Heading(text="Where the answers part")] if changed else []),
-            *(Numbers(table=table, folded=table.title) for table in changed),
-        ),
-    )
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the numbers that figures and tables show."""
+        return [run.to_dict() for run in self.runs]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.report.charts import (
+from ietest_fast.experiment.view.charts import (
     accuracy_chart,
     bootstrap_chart,
     delta_chart,
@@ -21,25 +21,15 @@ from ietest_fast.report.charts import (
     snr_chart,
     t_chart,
 )
-from ietest_fast.report.consistency_page import run_consistency_parts
-from ietest_fast.report.further_tests import further_tables
-from ietest_fast.report.learning import (
+from ietest_fast.experiment.view.further_tests import further_tables
+from ietest_fast.experiment.view.learning import (
     curves_of_runs,
+    run_consistency_parts,
     size_accuracy_chart,
     size_loss_chart,
     size_table,
 )
-from ietest_fast.report.parts import (
-    MOST_OWN_FIGURES,
-    OWN_FIGURES,
-    Figures,
-    Heading,
-    Numbers,
-    Part,
-    Section,
-    Words,
-)
-from ietest_fast.report.result_tables import (
+from ietest_fast.experiment.view.result_tables import (
     across_tables,
     algorithm_table,
     cell_table,
@@ -51,7 +41,16 @@ from ietest_fast.report.result_tables import (
     runs_table,
     strata_tables,
 )
-from ietest_fast.report.soundness import marked_tables, needed_table, say_soundness
+from ietest_fast.report.parts import (
+    MOST_OWN_FIGURES,
+    OWN_FIGURES,
+    Figures,
+    Heading,
+    Numbers,
+    Part,
+    Section,
+    Words,
+)
 from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 from ietest_fast.stats import PairedCounts, decide, paired_test
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
@@ -68,10 +67,9 @@ if TYPE_CHECKING:
         Spread,
         TransformationRecord,
     )
+    from ietest_fast.experiment.view.examples import TestSetAnswers
+    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.drawing import Chart
-    from ietest_fast.report.examples import TestSetAnswers
-    from ietest_fast.report.runs import FinishedRun
-    from ietest_fast.report.soundness import MarkedSample
     from ietest_fast.stats import Decision
 
 
@@ -468,44 +466,6 @@ def robustness_section(runs: Sequence[FinishedRun]) -> Section:
             *([] if collapsed is None else [Numbers(table=collapsed)]),
         ),
     )
-
-
-def soundness_sections(
-    runs: Sequence[FinishedRun], marked: Sequence[MarkedSample]
-) -> list[Section]:
-    """Return sections on marked rephrasings, or on what marking would take."""
-    needed = needed_table(runs)
-    if needed is None:
-        if marked:
-            raise InputError(
-                "none of these runs has texts, so no sample was drawn from them",
-                path=marked[0].sample.path,
-            )
-        return []
-    parts: list[Part] = [Numbers(table=needed)]
-    for each in marked:
-        each.sample.check_is_of_run()
-        own = [run for run in runs if run.test_set == each.sample.test_set]
-        if not own:
-            raise InputError(
-                "was not drawn from the test set of any of these runs", path=each.sample.path
-            )
-        parts.append(Heading(text=f"{each.sample.path.name}: {say_soundness(each)}"))
-        for number, run in enumerate(own):
-            tables = marked_tables(run, each)
-            parts += [Numbers(table=table) for table in tables[min(number, 1) :]]
-    return [
-        Section(
-            id="soundness",
-            title="Are the rephrasings sound?",
-            intro=(
-                "A rephrasing that changes the meaning may change an answer rightly. The first "
-                "table says how many such rephrasings it would take to explain each result."
-                + ("" if marked else " `ietest-fast annotate` lets people mark how many there are.")
-            ),
-            parts=tuple(parts),
-        )
-    ]
 
 
 def comparison_sections(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ietest_fast.plurals import say_count
+from ietest_fast.numerals import say_count
 from ietest_fast.report.tables import Column, PValue, Range, Table
 from ietest_fast.stats.consistency.comparison import COMPARED_LABELS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -118,6 +118,15 @@ class FinishedRun:
     def robustness(self) -> RobustnessResult:
         """Signal-to-noise ratio (eq. 15) of accuracy on the original test set."""
         return self.condition.ratios
+
+    @property
+    def finding(self) -> Literal["differs", "equivalent", "undecided"]:
+        """What its verdicts come down to, as the head of a page says it."""
+        found = {each.finding for each in self.condition.verdicts}
+        if "differs" in found:
+            return "differs"
+        is_whole = found == {"equivalent"} and not self.condition.collapsed
+        return "equivalent" if is_whole else "undecided"
 
     @property
     def test_set(self) -> str | None:
@@ -621,7 +630,7 @@ def read_runs(
     Parameters
     ----------
     folders
-        Folders of runs, and files of counts; see :func:`~ietest_fast.report.runs.read_counts`.
+        Folders of runs, and files of counts; see :func:`read_counts`.
     names
         One for each run, instead of the models' names; none: found.
     where, alpha, margin

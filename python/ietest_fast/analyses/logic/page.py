@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.analyses.logic.score import ACCURACY
 from ietest_fast.answers.file import holds_logic
-from ietest_fast.report.parts import OWN_FIGURES, Note, Numbers, Part, Section
+from ietest_fast.report.parts import OWN_FIGURES, Finding, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Range, Table
 from ietest_fast.stats import Verdict
 from ietest_fast.values import as_texts
@@ -156,25 +156,67 @@ N_EXAMPLES = 25
 class LogicSource:
     """The suite logic of one classifier or several."""
 
+    key: ClassVar[str] = "logic"
+    title: ClassVar[str] = "The logic of answers"
+    noun: ClassVar[str] = "logic"
+
     profiles: tuple[LogicProfile, ...]
     """One for each classifier."""
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a file holds answers to the suite logic."""
+        return holds_logic(path)
+
+    @classmethod
+    def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:  # noqa: ARG003
+        """Read answers to the suite logic and measure every rule; nothing is tested at a level."""
+        profiles = measure_logic(read_logic(paths))
+        if len(profiles) == 1 and not profiles[0].group:
+            profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
+        return cls(profiles=profiles)
+
+    def findings(self) -> list[Finding]:
+        """Say in a sentence for each classifier what its answers show."""
+        said = [say_logic(profile) for profile in self.profiles]
+        return [Finding(kind=verdict.finding, text=text) for verdict, text in said]
+
+    def sections(self) -> list[Section]:
+        """Return properties of entailment and rules of inference, and where they are violated."""
+        profiles = self.profiles
+        parts: list[Part] = [Numbers(table=side_by_side(profiles))] if len(profiles) > 1 else []
+        for profile in profiles:
+            parts += [Numbers(table=table) for table in all_tables(profile)]
+            parts += [Note(text=line) for line in profile.remarks()]
+        sections = [
+            Section(
+                id="logic",
+                title="The logic of the answers",
+                intro=(
+                    "What a finished model says of the pairs that it is asked defines what follows "
+                    "from what. The tables say how far that has the properties of an entailment "
+                    "relation, and how far it obeys rules of inference, as the model itself takes "
+                    "the antecedents."
+                ),
+                parts=tuple(parts),
+            )
+        ]
+        examples = [table for each in profiles[:OWN_FIGURES] for table in example_tables(each)]
+        if examples:
+            sections.append(
+                Section(
+                    id="logic-examples",
+                    title="Violated rules",
+                    intro="Instances to which a rule applies, and the answers that it does not "
+                    "allow.",
+                    parts=tuple(Numbers(table=table, folded=table.title) for table in examples),
+                )
+            )
+        return sections
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
         return {"profiles": [each.to_dict() for each in self.profiles]}
-
-
-def find_logic(path: Path) -> bool:
-    """Whether a file holds answers to the suite logic."""
-    return holds_logic(path)
-
-
-def read_logic_source(paths: Sequence[Path]) -> LogicSource:
-    """Read answers to the suite logic and measure every rule, with the weights of the default."""
-    profiles = measure_logic(read_logic(paths))
-    if len(profiles) == 1 and not profiles[0].group:
-        profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
-    return LogicSource(profiles=profiles)
 
 
 def say_logic(profile: LogicProfile) -> tuple[Verdict, str]:
@@ -237,39 +279,3 @@ def _examples(profile: LogicProfile, result: RuleResult) -> Table:
         note=f"{result.rule.formula}."
         + (f" {len(places)} of {len(violated):,}, evenly spaced." if left else ""),
     )
-
-
-# Sections of a report on the logic of finished models' answers.
-
-
-def logic_sections(found: LogicSource) -> list[Section]:
-    """Return sections on properties of entailment and rules of inference."""
-    profiles = found.profiles
-    parts: list[Part] = [Numbers(table=side_by_side(profiles))] if len(profiles) > 1 else []
-    for profile in profiles:
-        parts += [Numbers(table=table) for table in all_tables(profile)]
-        parts += [Note(text=line) for line in profile.remarks()]
-    sections = [
-        Section(
-            id="logic",
-            title="The logic of the answers",
-            intro=(
-                "What a finished model says of the pairs that it is asked defines what follows "
-                "from what. The tables say how far that has the properties of an entailment "
-                "relation, and how far it obeys rules of inference, as the model itself takes the "
-                "antecedents."
-            ),
-            parts=tuple(parts),
-        )
-    ]
-    examples = [table for each in profiles[:OWN_FIGURES] for table in example_tables(each)]
-    if examples:
-        sections.append(
-            Section(
-                id="logic-examples",
-                title="Violated rules",
-                intro="Instances to which a rule applies, and the answers that it does not allow.",
-                parts=tuple(Numbers(table=table, folded=table.title) for table in examples),
-            )
-        )
-    return sections

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,16 @@ from ietest_fast.report.drawing import (
     legend_columns,
     legend_rows,
     make_axes,
+)
+from ietest_fast.report.parts import (
+    OWN_FIGURES,
+    Figures,
+    Finding,
+    Heading,
+    Note,
+    Numbers,
+    Part,
+    Section,
 )
 from ietest_fast.report.tables import Column, PValue, Range, Table
 from ietest_fast.signs import escape_label, plain_label
@@ -381,30 +391,90 @@ _WORDS = {
 class StressSource:
     """The stress tests of one classifier or several."""
 
+    key: ClassVar[str] = "stress"
+    title: ClassVar[str] = "Stress tests"
+    noun: ClassVar[str] = "stress tests"
+
     profiles: tuple[StressProfile, ...]
     """One for each classifier."""
     notes: StressNotes
     """How the answers of the first came about."""
 
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a file holds answers to stress tests, as ``ietest-fast stress --out`` writes."""
+        return read_notes(path, StressNotes) is not None
+
+    @classmethod
+    def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:
+        """Read answers to stress tests and measure every test."""
+        answers = read_stress_answers(paths)
+        profiles = measure_answers(answers, alpha=alpha, margin=margin)
+        if len(profiles) == 1 and not profiles[0].group:
+            profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
+        return cls(profiles=profiles, notes=answers[0].notes)
+
+    def findings(self) -> list[Finding]:
+        """Say in a sentence for each classifier what its tests show."""
+        said = [say_stress(profile) for profile in self.profiles]
+        return [Finding(kind=verdict.finding, text=text) for verdict, text in said]
+
+    def sections(self) -> list[Section]:
+        """Return the tests, and examples of wrong answers."""
+        profiles = self.profiles
+        drawn = profiles[:OWN_FIGURES]
+        groups = [group_chart(each, f"stress-groups-{i}") for i, each in enumerate(drawn, start=1)]
+        charts = [
+            stress_chart(profiles, "stress"),
+            *(chart for chart in groups if chart is not None),
+        ]
+        several = len(profiles) > 1
+        parts: list[Part] = [*(Figures(charts=(chart,)) for chart in charts[:1])]
+        if several:
+            parts.append(Numbers(table=side_by_side(profiles)))
+        if len(charts) > 1:
+            parts.append(Figures(charts=tuple(charts[1:])))
+        for profile in profiles:
+            parts.append(Numbers(table=accuracy_table(profile)))
+            parts += [Note(text=line) for line in profile.remarks()]
+        errors = [table for each in profiles if (table := error_table(each)) is not None]
+        kinds = [table for each in profiles if (table := kind_table(each)) is not None]
+        pairs = [table for each in profiles for table in pair_tables(each)]
+        for title, tables in (
+            ("The errors", errors),
+            ("Kinds of change", kinds),
+            ("Antonyms in the training data", pairs),
+        ):
+            if tables:
+                parts.append(Heading(text=title))
+                parts += [Numbers(table=table) for table in tables]
+        examples = [table for each in drawn for table in example_tables(each)]
+        sections = [
+            Section(
+                id="stress",
+                title="Stress tests",
+                intro=(
+                    "A finished model answers the original texts and those of every test. Tests "
+                    "that keep labels are compared with the originals, item by item; the others "
+                    "are new pairs of texts with labels of their own."
+                ),
+                parts=tuple(parts),
+            )
+        ]
+        if examples:
+            sections.append(
+                Section(
+                    id="stress-examples",
+                    title="Examples of wrong answers",
+                    intro="Rows of the stress tests that a model gets wrong.",
+                    parts=tuple(Numbers(table=table, folded=table.title) for table in examples),
+                )
+            )
+        return sections
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers that the tables show."""
         return {"profiles": [each.to_dict() for each in self.profiles]}
-
-
-def find_stress(path: Path) -> bool:
-    """Whether a file holds answers to stress tests, as ``ietest-fast stress --out`` writes."""
-    return read_notes(path, StressNotes) is not None
-
-
-def read_stress(
-    paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01
-) -> StressSource:
-    """Read answers to stress tests and measure every test."""
-    answers = read_stress_answers(paths)
-    profiles = measure_answers(answers, alpha=alpha, margin=margin)
-    if len(profiles) == 1 and not profiles[0].group:
-        profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
-    return StressSource(profiles=profiles, notes=answers[0].notes)
 
 
 def say_stress(profile: StressProfile) -> tuple[Verdict, str]:

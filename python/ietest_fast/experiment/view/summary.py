@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ietest_fast.plurals import say_count
-from ietest_fast.report.further_tests import further_lines, make_further_table
-from ietest_fast.report.learning import curves_of, make_size_table, size_lines
-from ietest_fast.report.tables import UNDEFINED, format_p, percent, signed_points
+from ietest_fast.experiment.view.further_tests import further_lines, make_further_table
+from ietest_fast.experiment.view.learning import curves_of, make_size_table, size_lines
+from ietest_fast.numerals import (
+    UNDEFINED,
+    brief_p,
+    brief_percent,
+    brief_points,
+    format_t,
+    percent_of,
+    points_of,
+    say_count,
+    signed_points,
+)
 from ietest_fast.stats import Verdict
 from ietest_fast.stats.crossed import FEW_CLASSIFIERS
-from ietest_fast.stats.matched import format_t
 from ietest_fast.transform.edits import COMPANION_RULES, RULES
 
 if TYPE_CHECKING:
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
         RunResult,
         Spread,
     )
-    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.experiment.view.runs import FinishedRun
 
 
 # What a run found, in one sentence of plain words.
@@ -99,10 +107,10 @@ def _say_difference(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
         if not group:
             continue
         where, largest = _at([rho for rho, _ in group], run), max(own for _, own in group)
-        most = f"{'up to ' if len(group) > 1 else ''}{_points(largest)}"
+        most = f"{'up to ' if len(group) > 1 else ''}{brief_points(largest)}"
         n_classifiers = max(len(rho.cells) for rho, _ in group)
         if not verb:
-            said = f"its classifiers change in both directions, by up to {_points(largest)}"
+            said = f"its classifiers change in both directions, by up to {brief_points(largest)}"
         elif n_classifiers == 1:
             said = f"it {verb} {most} of accuracy"
         else:  # which one is not said, and the mean may lie above what the others show
@@ -124,16 +132,16 @@ def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     if beyond:
         excess = max(rho.churn.excess for rho in rhos if rho.churn is not None)
         more = (
-            f", and two trainings disagree {most}{_points(excess)} more often across the versions "
-            "than within one"
+            f", and two trainings disagree {most}{brief_points(excess)} more often across the "
+            "versions than within one"
         )
     seen = "no overall change in accuracy is shown"
     over = run.over_rho
     if any(over.p_adjusted[run.rhos.index(rho)] < over.alpha for rho in rhos):
         seen = f"no change in accuracy of more than {_margin(run)} is shown"
-    share = f"{most}{least}{_percent(max(shares))} of"
+    share = f"{most}{least}{brief_percent(max(shares))} of"
     if most and (least or len(rhos) == len(run.rhos)):
-        low, high = _percent(min(shares)), _percent(max(shares))
+        low, high = brief_percent(min(shares)), brief_percent(max(shares))
         share = f"{least}{high if low == high else f'{low} to {high}'} of"
     return (
         f"{share} the answers{_to_reworded(rhos)} change {_at(rhos, run)}, although {seen}"
@@ -158,7 +166,7 @@ def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
         name: sum(each.strata[place].delta for each in own) / len(own)
         for place, name in enumerate(names)
     }
-    moves = ", ".join(f"{name} {_signed(-mean)}" for name, mean in means.items() if mean)
+    moves = ", ".join(f"{name} {signed_points(-mean)}" for name, mean in means.items() if mean)
     return (
         f" (at ρ = {rho.rho:g} the proportion of losses to gains depends on the label; on average "
         f"{moves} points)"
@@ -180,7 +188,7 @@ def _say_alike(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     )
     return (
         f"{_at(rhos, run)} accuracy{_on_reworded(rhos)} is shown to change by less than "
-        f"{_margin(run)}, and fewer than {_percent(flips)} of the answers change"
+        f"{_margin(run)}, and fewer than {brief_percent(flips)} of the answers change"
     )
 
 
@@ -226,21 +234,7 @@ def _at(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
 
 
 def _margin(run: ConditionResult) -> str:
-    return _points(run.cells[0].equivalence.margin)
-
-
-def _points(share: float) -> str:
-    size = f"{100 * share:.2f}".rstrip("0").rstrip(".")
-    return f"{size} {'point' if size == '1' else 'points'}"
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.2f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _percent(share: float) -> str:
-    size = f"{100 * share:.1f}".rstrip("0").rstrip(".")
-    return f"{size}%"
+    return brief_points(run.cells[0].equivalence.margin)
 
 
 # With fewer classifiers the tails of what the next one does are not known.
@@ -273,10 +267,10 @@ def make_table(condition: ConditionResult) -> Table:
     for rho in condition.rhos:
         table.add_row(
             f"{rho.rho:g}",
-            percent(rho.accuracy_original),
-            percent(rho.accuracy_transformed),
+            percent_of(rho.accuracy_original),
+            percent_of(rho.accuracy_transformed),
             _t(rho.t),
-            format_p(rho.p_min, threshold=rho.threshold),
+            brief_p(rho.p_min, threshold=rho.threshold),
             *[_power(rho)] * has_power,
             _say_decision(reject=rho.reject),
         )
@@ -309,9 +303,9 @@ def make_reworded_table(condition: ConditionResult) -> Table | None:
             shares = (f"{100 * own.noise_floor:.2f}", f"{100 * own.excess:+.2f}")
         table.add_row(
             f"{rho.rho:g}",
-            signed_points(rho.reworded_delta),
-            format_p(over.p_adjusted[place], threshold=over.alpha),
-            percent(rho.flip_rate),
+            points_of(rho.reworded_delta),
+            brief_p(over.p_adjusted[place], threshold=over.alpha),
+            percent_of(rho.flip_rate),
             *shares,
             "" if churn is None else _format_churn_p(churn[place], threshold=over.alpha),
             str(condition.verdicts[place]),
@@ -375,7 +369,7 @@ def make_algorithm_table(condition: ConditionResult) -> Table | None:
             f"{rho.rho:g}",
             f"{100 * own.delta:+.2f}",
             _interval_in_points(own.interval),
-            format_p(p, threshold=condition.over_rho.alpha),
+            brief_p(p, threshold=condition.over_rho.alpha),
             f"{100 * own.sd_classifiers:.2f}",
             _interval_in_points(own.prediction_interval),
             _chance(own.p_next_loses, len(rho.cells)),
@@ -414,7 +408,7 @@ def _chance(p: float, n_classifiers: int) -> str:
 
 def _format_churn_p(p: float, *, threshold: float) -> str:
     """Write the p of the excess churn: far out it rests on flips that are independent."""
-    return "<1e-04" if p < 1e-4 else format_p(p, threshold=threshold)
+    return "<1e-04" if p < 1e-4 else brief_p(p, threshold=threshold)
 
 
 def _interval_in_points(interval: tuple[float, float]) -> str:
@@ -481,7 +475,7 @@ def _label_lines(condition: ConditionResult) -> list[str]:
     ]
     if not found:
         return []
-    where = ", ".join(f"{rho:g} (p = {format_p(p, threshold=over.alpha)})" for rho, p in found)
+    where = ", ".join(f"{rho:g} (p = {brief_p(p, threshold=over.alpha)})" for rho, p in found)
     return [
         f"The proportion of losses to gains is shown to depend on the gold label at ρ = {where}."
     ]
@@ -580,8 +574,8 @@ def make_across_table(across: Sequence[AcrossTransformations]) -> Table:
             table.add_row(
                 f"{each.rho:g}",
                 phi,
-                format_p(p),
-                format_p(holm, threshold=each.alpha),
+                brief_p(p),
+                brief_p(holm, threshold=each.alpha),
                 _say_decision(reject=reject),
             )
     return table
@@ -598,7 +592,7 @@ def across_lines(result: RunResult, across: Sequence[AcrossTransformations]) -> 
             continue
         n_tests = len(each.cochran)
         which = f"smallest p, corrected for {n_tests} tests:" if n_tests > 1 else "p ="
-        p = format_p(each.cochran_p_value, threshold=each.alpha)
+        p = brief_p(each.cochran_p_value, threshold=each.alpha)
         said = "rejected" if each.cochran_p_value < each.alpha else "not rejected"
         statistics = ", ".join(f"{own.statistic:.2f}" for own in each.cochran)
         lines.append(

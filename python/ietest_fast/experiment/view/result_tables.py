@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.analyses.strata_tables import as_file_name
 from ietest_fast.experiment.schema import Spread
-from ietest_fast.plurals import say_count
-from ietest_fast.report.runs import name_of_size
-from ietest_fast.report.strata import as_file_name
+from ietest_fast.experiment.view.runs import name_of_size
+from ietest_fast.numerals import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.stats import SignalToNoise
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.experiment.view.result_tables import rank_by_snr
+from ietest_fast.numerals import format_t, percent, show_p
 from ietest_fast.report.drawing import (
     WIDTH,
     Chart,
@@ -21,11 +23,8 @@ from ietest_fast.report.drawing import (
     legend_rows,
     make_axes,
 )
-from ietest_fast.report.result_tables import rank_by_snr
-from ietest_fast.report.tables import show_p
 from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import draw_t_replicates
-from ietest_fast.stats.matched import format_t
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.schema import CellResult
-    from ietest_fast.report.effects import Substitutions
-    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.experiment.view.effects import Substitutions
+    from ietest_fast.experiment.view.runs import FinishedRun
 
 P_FLOOR = 1e-12
 """Smaller p-values are drawn at this height: the axis should show where the decision is."""
@@ -140,18 +139,14 @@ def accuracy_chart(run: FinishedRun, name: str) -> Chart:
         title=f"Accuracy of {run.name} on both versions of the test set, against ρ",
         summary=(
             f"Means over {run.n_classifiers} classifiers with standard deviations. At ρ = "
-            f"{first.rho:g}: {_percent(first.accuracy_original.mean)} on the originals, "
-            f"{_percent(first.accuracy_transformed.mean)} on the transformed; at ρ = {last.rho:g}: "
-            f"{_percent(last.accuracy_original.mean)} and "
-            f"{_percent(last.accuracy_transformed.mean)}."
+            f"{first.rho:g}: {percent(first.accuracy_original.mean)} on the originals, "
+            f"{percent(first.accuracy_transformed.mean)} on the transformed; at ρ = {last.rho:g}: "
+            f"{percent(last.accuracy_original.mean)} and "
+            f"{percent(last.accuracy_transformed.mean)}."
         ),
         draw=draw,
         note=_say_bars([run]),
     )
-
-
-def _percent(share: float | None) -> str:
-    return "undefined" if share is None else f"{100 * share:.1f}%"
 
 
 def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:

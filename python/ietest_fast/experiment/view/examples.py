@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
+from ietest_fast.report.parts import Reading, compress
 from ietest_fast.report.tables import Column, Table
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.report.runs import FinishedRun, Versions
+    from ietest_fast.experiment.view.runs import FinishedRun, Versions
 
 
 # Pairs that a model gets right before the transformation and wrong after it (Tables 17 and 18).
@@ -232,8 +231,8 @@ def gather_answers(runs: Sequence[FinishedRun]) -> list[TestSetAnswers]:
     ]
 
 
-def pack(found: TestSetAnswers) -> dict[str, str]:
-    """Compress a test set for the page."""
+def example_part(title: str, found: TestSetAnswers) -> Reading:
+    """Compress the observations of a test set, to be read on the page."""
     versions = found.versions
     described = {
         "n": len(versions),
@@ -255,16 +254,11 @@ def pack(found: TestSetAnswers) -> dict[str, str]:
     hardness = found.hardness
     for run, answers in zip(found.runs, found.answers, strict=True):
         blocks += [hardness[run.name], answers.astype(np.uint8).ravel()]
-    return {
+    packed = {
         "texts": compress(json.dumps(described, ensure_ascii=False).encode()),
         "answers": compress(np.concatenate(blocks).tobytes()),
     }
-
-
-def compress(data: bytes) -> str:
-    """Return data gzipped, in base64."""
-    # Without a time, so that equal runs give equal pages.
-    return base64.b64encode(gzip.compress(data, compresslevel=6, mtime=0)).decode("ascii")
+    return Reading(kind="examples", title=title, packed=packed)
 
 
 def _pack_edits(versions: Versions) -> dict[str, Any]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.report.runs import Versions
+    from ietest_fast.experiment.view.runs import Versions
 
 
 N_FREQUENT = 20

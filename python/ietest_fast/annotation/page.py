@@ -19,7 +19,8 @@ from ietest_fast.annotation.marks import MAJORITY, read_all_marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
-from ietest_fast.report.result_tables import brief_tables
+from ietest_fast.experiment.view.result_tables import brief_tables
+from ietest_fast.report.parts import Heading, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import PairedCounts, unsoundness, wilson_interval
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.annotation.agreement import Soundness
     from ietest_fast.annotation.sample import Sample
-    from ietest_fast.report.runs import FinishedRun
+    from ietest_fast.experiment.view.runs import FinishedRun
 
 
 # The test of a finished run on some of its observations.
@@ -234,3 +235,41 @@ def say_soundness(marked: MarkedSample) -> str:
         f"{low * n:,.0f} to {high * n:,.0f} of the {n:,} reworded texts. Compare this with the "
         "numbers in the first table."
     )
+
+
+def soundness_sections(
+    runs: Sequence[FinishedRun], marked: Sequence[MarkedSample]
+) -> list[Section]:
+    """Return sections on marked rephrasings, or on what marking would take."""
+    needed = needed_table(runs)
+    if needed is None:
+        if marked:
+            raise InputError(
+                "none of these runs has texts, so no sample was drawn from them",
+                path=marked[0].sample.path,
+            )
+        return []
+    parts: list[Part] = [Numbers(table=needed)]
+    for each in marked:
+        each.sample.check_is_of_run()
+        own = [run for run in runs if run.test_set == each.sample.test_set]
+        if not own:
+            raise InputError(
+                "was not drawn from the test set of any of these runs", path=each.sample.path
+            )
+        parts.append(Heading(text=f"{each.sample.path.name}: {say_soundness(each)}"))
+        for number, run in enumerate(own):
+            tables = marked_tables(run, each)
+            parts += [Numbers(table=table) for table in tables[min(number, 1) :]]
+    return [
+        Section(
+            id="soundness",
+            title="Are the rephrasings sound?",
+            intro=(
+                "A rephrasing that changes the meaning may change an answer rightly. The first "
+                "table says how many such rephrasings it would take to explain each result."
+                + ("" if marked else " `ietest-fast annotate` lets people mark how many there are.")
+            ),
+            parts=tuple(parts),
+        )
+    ]

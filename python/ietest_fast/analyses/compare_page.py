@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,8 @@ from ietest_fast.analyses.consistency.shared import (
     check_same_texts,
     find_answered_texts,
 )
-from ietest_fast.answers.file import plain_name
+from ietest_fast.analyses.strata_tables import strata_table
+from ietest_fast.answers.file import plain_name, say_copies
 from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
@@ -26,8 +27,8 @@ from ietest_fast.answers.table import Predictions
 from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.experiment.results import RESULTS
-from ietest_fast.report.strata import strata_table
+from ietest_fast.numerals import brief_points
+from ietest_fast.report.parts import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, PValue, Range, Table
 from ietest_fast.stats import Verdict, equivalence_test
 from ietest_fast.stats.strata import EDITS
@@ -115,41 +116,101 @@ class Evaluation:
         }
 
 
-def find_predictions(path: Path) -> bool:
-    """Whether a file holds a long table of predictions, rather than counts."""
-    if path.name == RESULTS:
-        return False  # of a run, whose folder is wanted
-    with open_batches(path) as batches:
-        return is_predictions(batches.schema)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EvaluationSource:
+    """Predictions in one file or several."""
 
+    key: ClassVar[str] = "evaluations"
+    title: ClassVar[str] = "Invariance under equivalence"
+    noun: ClassVar[str] = "predictions"
 
-def read_evaluations(
-    paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01
-) -> list[Evaluation]:
-    """Read several files as :func:`read_evaluation` does, and call all classifiers differently.
+    evaluations: tuple[Evaluation, ...]
+    """One for each file."""
 
-    Those without a name are called as their files, and those of one name in two files with the file
-    behind it; the second of two files of one name is ``#2``.
-    """
-    found = [read_evaluation(path, alpha=alpha, margin=margin) for path in paths]
-    counted = Counter(name for each in found for name in {own.classifier for own in each.outcomes})
-    names, files = number_names(path.name for path in paths), number_names(map(plain_name, paths))
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a file holds a long table of predictions, rather than counts."""
+        with open_batches(path) as batches:
+            return is_predictions(batches.schema)
 
-    def rename(own: VersionOutcome, stem: str, file: str) -> VersionOutcome:
-        if counted[own.classifier] == 1:
-            return own
-        is_of_file = own.classifier == stem
-        return replace(own, classifier=file if is_of_file else f"{own.classifier}, {file}")
+    @classmethod
+    def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:
+        """Read several files as :func:`read_evaluation` does; call all classifiers differently.
 
-    return [
-        replace(
-            each,
-            name=name,
-            notes=(*each.notes, *(() if each is found[0] else _say_other_items(found[0], each))),
-            outcomes=tuple(rename(own, each.source.stem, file) for own in each.outcomes),
+        Those without a name are called as their files, and those of one name in two files with the
+        file behind it; the second of two files of one name is ``#2``.
+        """
+        say_copies(paths)
+        found = [read_evaluation(path, alpha=alpha, margin=margin) for path in paths]
+        counted = Counter(
+            name for each in found for name in {own.classifier for own in each.outcomes}
         )
-        for each, name, file in zip(found, names, files, strict=True)
-    ]
+        names = number_names(path.name for path in paths)
+        files = number_names(map(plain_name, paths))
+
+        def rename(own: VersionOutcome, stem: str, file: str) -> VersionOutcome:
+            if counted[own.classifier] == 1:
+                return own
+            is_of_file = own.classifier == stem
+            return replace(own, classifier=file if is_of_file else f"{own.classifier}, {file}")
+
+        return cls(
+            evaluations=tuple(
+                replace(
+                    each,
+                    name=name,
+                    notes=(
+                        *each.notes,
+                        *(() if each is found[0] else _say_other_items(found[0], each)),
+                    ),
+                    outcomes=tuple(rename(own, each.source.stem, file) for own in each.outcomes),
+                )
+                for each, name, file in zip(found, names, files, strict=True)
+            )
+        )
+
+    def findings(self) -> list[Finding]:
+        """Say in a sentence for each classifier what its predictions show."""
+        said = [each for found in self.evaluations for each in say_evaluation(found)]
+        return [Finding(kind=verdict.finding, text=text) for verdict, text in said]
+
+    def sections(self) -> list[Section]:
+        """Return every version of the texts, each against the original."""
+        outcomes = [each for evaluation in self.evaluations for each in evaluation.outcomes]
+        joint = joint_table(self.evaluations)
+        changed = [table for each in outcomes[:OWN_FIGURES] if (table := changed_table(each))]
+        strata = [table for each in outcomes[:OWN_FIGURES] for table in version_strata_tables(each)]
+        section = Section(
+            id="versions",
+            title="Every version of the texts",
+            intro=(
+                "A finished model answers every version of the same items. Each version is tested "
+                "against the original."
+            ),
+            parts=(
+                Numbers(table=version_table(self.evaluations)),
+                *_caveats(self.evaluations),
+                *([] if joint is None else [Numbers(table=joint)]),
+                *([Heading(text="By label and number of edits")] if strata else []),
+                *(Numbers(table=table) for table in strata),
+                *([Heading(text="Where the answers part")] if changed else []),
+                *(Numbers(table=table, folded=table.title) for table in changed),
+            ),
+        )
+        return [section]
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return the numbers that the tables show."""
+        return [each.to_dict() for each in self.evaluations]
+
+
+def _caveats(evaluations: Sequence[Evaluation]) -> list[Part]:
+    """Note what eval says of a file, and where p speaks of texts that were not reworded."""
+    said = []
+    for each in evaluations:
+        start = f"{each.name}: " if len(evaluations) > 1 else ""
+        said += [*each.notes, *(start + line for x in each.comparison.tests for line in x.caveats)]
+    return [Note(text=line) for line in said]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -260,7 +321,7 @@ def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
         by_verdict = {
             verdict: [each for each in own if each.verdict is verdict] for verdict in Verdict
         }
-        margin = _points(own[0].equivalence.margin)
+        margin = brief_points(own[0].equivalence.margin)
         parts = [_say_change(each) for each in by_verdict[Verdict.DIFFERS]]
         parts += [_say_flips(each) for each in by_verdict[Verdict.CHANGES]]
         less = f"its accuracy is shown to change by less than {margin}"
@@ -295,7 +356,7 @@ def _say_change(outcome: VersionOutcome) -> str:
     if own is not None and own.n_reworded is not None and own.delta is not None:
         delta, where = own.delta, " where texts are reworded"
     verb = "loses" if delta > 0 else "gains"
-    return f"on {outcome.version} it {verb} {_points(abs(delta))} of accuracy{where}"
+    return f"on {outcome.version} it {verb} {brief_points(abs(delta))} of accuracy{where}"
 
 
 def _say_flips(outcome: VersionOutcome) -> str:
@@ -309,11 +370,6 @@ def _say_flips(outcome: VersionOutcome) -> str:
     return (
         f"on {outcome.version} it changes {least}{100 * own.flips.rate:.1f}% of its answers{where}"
     )
-
-
-def _points(share: float) -> str:
-    size = f"{100 * share:.2f}".rstrip("0").rstrip(".")
-    return f"{size} {'point' if size == '1' else 'points'}"
 
 
 def version_table(evaluations: Sequence[Evaluation]) -> Table:

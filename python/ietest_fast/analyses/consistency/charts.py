@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.analyses.consistency.curves import scale_amounts
-from ietest_fast.plurals import say_count
-from ietest_fast.report.consistency import pair_table, say_warnings
+from ietest_fast.analyses.consistency.tables import pair_table, say_warnings
+from ietest_fast.numerals import say_count
 from ietest_fast.report.drawing import (
     Chart,
     Hints,

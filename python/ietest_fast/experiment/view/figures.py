@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ietest_fast.report.charts import accuracy_chart, p_chart
+from ietest_fast.experiment.view.charts import accuracy_chart, p_chart
+from ietest_fast.experiment.view.learning import curves_of_runs, size_accuracy_chart
+from ietest_fast.experiment.view.runs import finished_runs, name_runs
 from ietest_fast.report.drawing import Chart
-from ietest_fast.report.learning import curves_of_runs, size_accuracy_chart
-from ietest_fast.report.runs import finished_runs, name_runs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ietest_fast.analyses.consistency.page import curve_parts
+from ietest_fast.experiment.run_consistency import measure_run
+from ietest_fast.experiment.view.runs import name_models
+from ietest_fast.numerals import brief_p, percent, percent_of, points_of
 from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
-from ietest_fast.report.tables import (
-    Column,
-    MeanSd,
-    PValue,
-    Table,
-    format_p,
-    percent,
-    signed_points,
-)
+from ietest_fast.report.parts import Heading, Note, Part
+from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,8 +19,8 @@ if TYPE_CHECKING:
     import rich.table
 
     from ietest_fast.experiment.schema import ConditionResult, RhoResult, RunResult, Spread
+    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.drawing import Drawn, Palette
-    from ietest_fast.report.runs import FinishedRun
 
 
 def curves_of(result: RunResult) -> list[list[ConditionResult]]:
@@ -70,11 +67,11 @@ def make_size_table(curve: Sequence[ConditionResult]) -> rich.table.Table:
             table.add_row(
                 f"{condition.train_size:,}" if place == 0 else "",
                 f"{rho.rho:g}",
-                percent(rho.accuracy_original),
-                percent(rho.accuracy_transformed),
-                signed_points(rho.shown_delta),
-                "" if rho.flip_rate is None else percent(rho.flip_rate),
-                format_p(over.p_adjusted[place], threshold=over.alpha),
+                percent_of(rho.accuracy_original),
+                percent_of(rho.accuracy_transformed),
+                points_of(rho.shown_delta),
+                "" if rho.flip_rate is None else percent_of(rho.flip_rate),
+                brief_p(over.p_adjusted[place], threshold=over.alpha),
                 str(condition.verdicts[place]),
             )
     return table
@@ -171,8 +168,8 @@ def size_accuracy_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
         name=name,
         title=f"Accuracy of {first.model} under {first.transformation} over the training rows",
         summary=(
-            f"At ρ = {first.rhos[0].rho:g}, accuracy on the originals is {_percent(low)} from "
-            f"{rows_of(first.condition):,} rows and {_percent(high)} from "
+            f"At ρ = {first.rhos[0].rho:g}, accuracy on the originals is {percent(low)} from "
+            f"{rows_of(first.condition):,} rows and {percent(high)} from "
             f"{rows_of(last.condition):,}."
         ),
         draw=_draw(curve, lines, "accuracy (%)"),
@@ -258,10 +255,6 @@ def _draw(
     return draw
 
 
-def _percent(share: float | None) -> str:
-    return "undefined" if share is None else f"{100 * share:.1f}%"
-
-
 def _points(share: float | None) -> str:
     return "undefined" if share is None else f"{100 * share:+.2f} points"
 
@@ -271,3 +264,31 @@ def _say_bars(run: FinishedRun) -> str:
     if run.n_classifiers == 1:
         return "Every point is one classifier."
     return "Points and bars: mean ± standard deviation over the M classifiers."
+
+
+_MOST_RHO = 2
+
+
+def run_consistency_parts(runs: Sequence[FinishedRun]) -> list[Part]:
+    """Return what a page shows of P_C over the training rows; nothing without several numbers."""
+    folders = {}
+    for curve in curves_of_runs(runs):
+        results = curve[0].results
+        assert results is not None  # noqa: S101 - counts have no numbers of rows
+        folders[str(curve[0].source)] = results
+    if not folders:
+        return []
+    parts: list[Part] = [Heading(text="Paraphrastic consistency over the number of training rows")]
+    for number, results in enumerate(folders.values(), 1):
+        every = sorted({rho.rho for each in results.conditions for rho in each.rhos})
+        shown = chosen_rhos(every, _MOST_RHO)
+        curves = measure_run(results, names=name_models(results), rhos=shown)
+        parts += curve_parts(curves, f"consistency-rows-{number}", of_runs=True)
+        if len(shown) < len(every):
+            parts.append(
+                Note(
+                    text=f"Only ρ = {shown[0]:g} and ρ = {shown[-1]:g} are shown; `ietest-fast "
+                    "consistency` with the run's folder has all."
+                )
+            )
+    return parts

@@ -1,0 +1,36 @@
+"""What people look at of an experiment: summaries, tables, figures, sections of the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ietest_fast.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from ietest_fast.experiment.view.figures import write_figures as write_figures
+    from ietest_fast.experiment.view.runs import FinishedRun as FinishedRun
+    from ietest_fast.experiment.view.runs import read_run as read_run
+    from ietest_fast.experiment.view.runs import read_runs as read_runs
+    from ietest_fast.experiment.view.sections import RunsSource as RunsSource
+    from ietest_fast.experiment.view.summary import print_summary as print_summary
+
+__all__ = [
+    "FinishedRun",
+    "RunsSource",
+    "print_summary",
+    "read_run",
+    "read_runs",
+    "write_figures",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "FinishedRun": "runs",
+        "RunsSource": "sections",
+        "print_summary": "summary",
+        "read_run": "runs",
+        "read_runs": "runs",
+        "write_figures": "figures",
+    },
+)
