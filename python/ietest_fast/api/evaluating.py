@@ -12,7 +12,13 @@ from ietest_fast.analyses import compare_versions
 from ietest_fast.answers import evaluate as answer_versions
 from ietest_fast.answers.readers.table_columns import list_columns
 from ietest_fast.answers.versions import find_shared_ids, read_version
-from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table, with_labels
+from ietest_fast.api.data import (
+    LabelledTable,
+    as_labelled,
+    list_names,
+    version_from_table,
+    with_labels,
+)
 from ietest_fast.errors import InputError
 from ietest_fast.models import as_classifier
 from ietest_fast.models.finished import is_function
@@ -370,8 +376,8 @@ def evaluate(
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)
     )
-    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
-    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
+    texts = list_names(text_columns)
+    seen = list_names(input_columns)
     found = as_labelled(
         data,
         text_columns=texts,

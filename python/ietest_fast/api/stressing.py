@@ -22,12 +22,10 @@ from ietest_fast.analyses.stress.suite import (
 )
 from ietest_fast.answers import evaluate as answer_versions
 from ietest_fast.answers.file import write_answers
-from ietest_fast.api.data import as_labelled, with_labels
+from ietest_fast.api.data import as_labelled, check_answers_file, list_names, with_labels
 from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
-from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.stats.inputs import seed_of
-from ietest_fast.transform.files import check_distinct
 from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, name_function
 
@@ -82,14 +80,9 @@ def stress_logic(
     chosen = None if weights is None else read_weights(weights)
     seed = seed_of(rng)
     options = LogicOptions(draws=draws, nearest=nearest, instances=instances, seed=seed)
-    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
-    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
-    if out is not None:
-        check_target(Path(out))
-        if Path(out).suffix != ".parquet":
-            raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
-        if isinstance(data, str | Path):
-            check_distinct(Path(data), Path(out))
+    texts = list_names(text_columns)
+    seen = list_names(input_columns)
+    target = check_answers_file(out, [data])
     found = as_labelled(
         data,
         text_columns=texts,
@@ -119,8 +112,8 @@ def stress_logic(
             n_threads=n_threads,
             **bar,
         )
-    if out is not None:
-        write_logic(answers, Path(out))
+    if target is not None:
+        write_logic(answers, target)
     (profile,) = measure_logic(
         [answers],
         weights=chosen,
@@ -375,8 +368,8 @@ def stress(
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, group_by, id_column) if x is not None)
     )
-    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
-    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
+    texts = list_names(text_columns)
+    seen = list_names(input_columns)
     found = as_labelled(
         data,
         text_columns=texts,
@@ -385,16 +378,9 @@ def stress(
         keep_columns=kept,
         source="data",
     )
-    if out is not None:
-        check_target(Path(out))
-        if Path(out).suffix != ".parquet":
-            raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
     tests = _choose(suite, add, rules, quantities, quantities_column, allow_code=allow_code)
-    if out is not None:
-        read = [data, train, quantities, suite, learn_from]
-        own = [file for test in tests.values() for file in test.files]
-        for file in (*(each for each in read if isinstance(each, str | Path)), *own):
-            check_distinct(Path(file), Path(out))
+    own = [file for test in tests.values() for file in test.files]
+    target = check_answers_file(out, [data, train, suite, learn_from, *own])
     model = make_classifier(
         classifier,
         found,
@@ -447,8 +433,8 @@ def stress(
         warnings=said,
     )
     noted = StressAnswers(predictions=predictions, notes=notes)
-    if out is not None:
-        write_answers(noted, Path(out))
+    if target is not None:
+        write_answers(noted, target)
     (profile,) = measure_answers(
         [noted],
         alpha=alpha,

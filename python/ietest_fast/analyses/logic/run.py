@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import warnings
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,7 @@ from ietest_fast.analyses.logic.texts import Items, Texts
 from ietest_fast.answers.asking import evaluate, number_copies, score_versions
 from ietest_fast.answers.schema import check_kept
 from ietest_fast.answers.table import ORIGINAL, Predictions
-from ietest_fast.atomic import name_temporary
+from ietest_fast.atomic import new_folder
 from ietest_fast.errors import IetestWarning
 from ietest_fast.models.label_map import match_labels
 from ietest_fast.transform.kinds import check_language
@@ -471,16 +470,10 @@ def write_questions(answers: LogicAnswers, folder: Path) -> None:
     table = answers.predictions.table
     texts = answers.notes.text_columns
     versions = table["version"].cast(pa.string())
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = name_temporary(folder)
-    unfinished.mkdir()
-    try:
+    with new_folder(folder) as unfinished:
         inputs = table.select(texts).group_by(list(texts), use_threads=False).aggregate([])
         pq.write_table(inputs, unfinished / f"{INPUTS}.parquet")
         for name in answers.predictions.versions:
             if name != ORIGINAL:
                 own = table.filter(pc.equal(versions, name)).select([*_KEPT, *texts, "expected"])
                 pq.write_table(own.replace_schema_metadata(None), unfinished / f"{name}.parquet")
-        unfinished.rename(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)

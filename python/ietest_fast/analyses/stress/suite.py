@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ import pyarrow as pa
 from ietest_fast.analyses.stress.origins import StressOrigin, note_rows
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.answers.versions import transform_corpus
-from ietest_fast.atomic import name_files, name_temporary
+from ietest_fast.atomic import name_files, new_folder
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.files import check_file, read_toml
@@ -253,10 +252,7 @@ def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
     """Write the texts of each test to a Parquet file in a new folder, all of them or none."""
     import pyarrow.parquet as pq
 
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = name_temporary(folder)
-    unfinished.mkdir()
-    try:
+    with new_folder(folder) as unfinished:
         names = pa.array(corpus.label_names)
         stems = name_files((version.name for version in suite.versions), otherwise="test")
         for version, stem in zip(suite.versions, stems, strict=True):
@@ -267,6 +263,3 @@ def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
             rows = corpus.source_rows[version.source_row] if rows is None else rows
             table = table.append_column("source_row", pa.array(rows))
             pq.write_table(table, unfinished / f"{stem}.parquet")
-        unfinished.rename(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
