@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from ietest_fast.registry import FileNames, reading_names
 from ietest_fast.values import find_twins, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ietest_fast.answers.versions import ForeignTexts, Version
     from ietest_fast.corpus import Corpus
@@ -81,6 +82,58 @@ def paper_suite(
         tests["numerical"], texts_from=quantities, texts_column=quantities_column
     )
     return tests
+
+
+def _refuse_added(name: str, wrong: str | None) -> InputError:
+    return InputError(f"add: {wrong or f'the test {name!r} is in the suite already'}")
+
+
+def choose_tests(
+    suite: Any,
+    added: Iterable[tuple[str, Any]] = (),
+    *,
+    rules: str | None = None,
+    quantities: str | Path | Sequence[str | None] | None = None,
+    quantities_column: str | None = None,
+    allow_code: bool = False,
+    refuse: Callable[[str, str | None], Exception] = _refuse_added,
+) -> dict[str, StressTest]:
+    """Return the tests of a suite by name, and those that are added with a name and what they do.
+
+    `suite` is None for the paper's six, of which alone `rules` and `quantities` are; a TOML file
+    (:func:`read_suite`); or a mapping from names to transformations or tests. `refuse` words what
+    cannot be added: its name, and why not, which is None if it is there already.
+    """
+    if suite is None:
+        tests = paper_suite(
+            rules=rules or "careful", quantities=quantities, quantities_column=quantities_column
+        )
+    elif rules is not None or quantities is not None or quantities_column is not None:
+        raise InputError(
+            "rules and quantities are of the paper's six; a suite says them of each test itself"
+        )
+    elif isinstance(suite, str | Path):
+        tests = read_suite(suite, allow_code=allow_code)
+    elif isinstance(suite, Mapping) and suite and all(isinstance(name, str) for name in suite):
+        tests = {name: _as_test(value) for name, value in suite.items()}
+        wrong = find_wrong_name(tests)
+        if wrong is not None:
+            raise InputError(f"suite: {wrong}")
+    else:
+        raise InputError(
+            "suite is a TOML file, or a mapping from names of tests to transformations, such as "
+            '{"not": "negation:times=2"}'
+        )
+    for name, value in added:
+        wrong = None if name in tests else find_wrong_name([*tests, name])
+        if name in tests or wrong is not None:
+            raise refuse(name, wrong)
+        tests[name] = _as_test(value)
+    return tests
+
+
+def _as_test(value: Any) -> StressTest:
+    return value if isinstance(value, StressTest) else StressTest(phi=value)
 
 
 def find_wrong_name(names: Collection[str]) -> str | None:
@@ -178,10 +231,7 @@ def make_suite(
     """
     columns = tuple(text_columns or corpus.text_columns)
     check_columns(corpus.source, corpus.text_columns, columns)
-    chosen = {
-        name: value if isinstance(value, StressTest) else StressTest(phi=value)
-        for name, value in tests.items()
-    }
+    chosen = {name: _as_test(value) for name, value in tests.items()}
     check_different(chosen)
     versions, empty, unseen, origins = [], [], [], {}
     for name, test in chosen.items():
