@@ -264,15 +264,10 @@ def command(
         answers = _read_logic(logs) if asks_logic else _read_stress(logs, options)
     else:
         corpus, chosen = _read_texts(need_one(logs, onnx, model, test), options, chosen)
+        loaded = load_model(onnx, model, options)
         with show_progress() as progress:
             bar = progress.count("Running the model, inputs")
-            own, found = ask(
-                load_model(onnx, model, options),
-                corpus,
-                chosen,
-                on_start=bar.start,
-                on_batch=bar.advance,
-            )
+            own, found = ask(loaded, corpus, chosen, on_start=bar.start, on_batch=bar.advance)
         answers, told, below = (own,), describe_run(found), [say_run(found)]
     profiles = measure(answers, chosen)
     if as_json:
