@@ -130,6 +130,19 @@ def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
         raise
 
 
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Give a folder to write files in, which gets its name if the block does not fail."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = name_temporary(folder)
+    unfinished.mkdir()
+    try:
+        yield unfinished
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
 def sync_file(path: Path) -> None:
     """Force a file's bytes to the disk."""
     descriptor = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)

@@ -20,10 +20,11 @@ from ietest_fast.corpus.labels import (
 )
 from ietest_fast.errors import InputError
 from ietest_fast.frames import check_order, to_arrow
+from ietest_fast.transform.files import check_out
 from ietest_fast.values import are_ids, is_bytes, is_id_name, match_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,6 +103,22 @@ def with_labels(corpus: Corpus, names: Sequence[str]) -> Corpus:
     place = corpus.table.schema.get_field_index(LABEL)
     table = corpus.table.set_column(place, LABEL, pa.array(codes))
     return replace(corpus, table=table, label_names=tuple(names))
+
+
+def list_names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the names of columns as a tuple; None stays."""
+    if names is None:
+        return None
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def check_answers_file(out: str | Path | None, read: Iterable[object]) -> Path | None:
+    """Find out before the work whether answers can be written there, and over what."""
+    if out is None:
+        return None
+    other = InputError("out is a Parquet file, whose name ends in .parquet", path=out)
+    check_out(Path(out), read, unless_parquet=other)
+    return Path(out)
 
 
 def find_id_column(one: pa.Table, other: pa.Table) -> str | None:

@@ -12,7 +12,13 @@ from ietest_fast.analyses import compare_versions
 from ietest_fast.answers import evaluate as answer_versions
 from ietest_fast.answers.readers.table_columns import list_columns
 from ietest_fast.answers.versions import find_shared_ids, read_version
-from ietest_fast.api.data import LabelledTable, as_labelled, version_from_table, with_labels
+from ietest_fast.api.data import (
+    LabelledTable,
+    as_labelled,
+    list_names,
+    version_from_table,
+    with_labels,
+)
 from ietest_fast.errors import InputError
 from ietest_fast.models import as_classifier
 from ietest_fast.models.finished import is_function
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from ietest_fast.analyses import Comparison
     from ietest_fast.answers import Evaluation, Predictions
     from ietest_fast.answers.versions import Version
+    from ietest_fast.corpus import Corpus
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.asking import AnswerCache
     from ietest_fast.models.classifiers import Inputs, Unparsed
@@ -370,21 +377,15 @@ def evaluate(
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)
     )
-    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
-    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
-    found = as_labelled(
+    versions = _choose(phi, has_default=transformed is None)
+    model, found, corpus = take_labelled(
+        classifier,
         data,
-        text_columns=texts,
+        text_columns=text_columns,
         label_column=label_column,
         label_names=label_names,
         keep_columns=_with_ids(kept, data, transformed) if id_column is None else kept,
-        source="data",
-    )
-    versions = _choose(phi, has_default=transformed is None)
-    given = None if transformed is None else _read_version(transformed, found, id_column)
-    model = make_classifier(
-        classifier,
-        found,
+        label_map=label_map,
         labels=labels,
         inputs=inputs,
         batch_size=batch_size,
@@ -392,8 +393,8 @@ def evaluate(
         unparsed=unparsed,
         threshold=threshold,
     )
-    corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
-    if given is not None:
+    if transformed is not None:
+        given = _read_version(transformed, found, id_column)
         versions.append(replace(given, labels=corpus.labels))  # which may have other numbers now
     with show_bar() as bar:
         evaluation = answer_versions(
@@ -402,7 +403,7 @@ def evaluate(
             versions,
             learn_from=() if learn_from is None else (learn_source(learn_from, found),),
             label_map=label_map,
-            text_columns=seen,
+            text_columns=list_names(input_columns),
             id_column=id_column,
             keep_columns=kept,
             unparsed=unparsed,
@@ -425,6 +426,31 @@ def evaluate(
         n_threads=n_threads,
     )
     return EvaluationResult(evaluation=evaluation, comparison=comparison)
+
+
+def take_labelled(
+    classifier: Any,
+    data: Any,
+    *,
+    text_columns: str | Sequence[str] | None,
+    label_column: str | None,
+    label_names: Sequence[str] | None,
+    keep_columns: Sequence[str | None],
+    label_map: Mapping[str, str] | None,
+    **of_classifier: Any,
+) -> tuple[TextClassifier, LabelledTable, Corpus]:
+    """Return a classifier, labelled data, and their corpus with all labels that it knows."""
+    found = as_labelled(
+        data,
+        text_columns=list_names(text_columns),
+        label_column=label_column,
+        label_names=label_names,
+        keep_columns=list(dict.fromkeys(name for name in keep_columns if name is not None)),
+        source="data",
+    )
+    model = make_classifier(classifier, found, **of_classifier)
+    corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
+    return model, found, corpus
 
 
 def make_classifier(

@@ -27,16 +27,20 @@ from ietest_fast.analyses.consistency.reading import as_answers, need_wordings, 
 from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
 from ietest_fast.answers.file import plain_name, write_answers
 from ietest_fast.answers.table import ORIGINAL, Predictions
-from ietest_fast.api.data import LabelledTable, as_labelled, with_labels
+from ietest_fast.api.data import (
+    LabelledTable,
+    as_labelled,
+    check_answers_file,
+    list_names,
+    with_labels,
+)
 from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
-from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.corpus.columns import find_label_column, find_text_columns
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.corpus.reasoning import task_of_file
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
-from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,17 +84,6 @@ def name_partial(partial: Predictions) -> str:
     """Return what a classifier that saw a part of the input is called: its file, as a rule."""
     known = Path(partial.source).is_file()
     return plain_name(Path(partial.source)) if known else "partial_input"
-
-
-def check_out(target: Path, read: Sequence[Any]) -> Path:
-    """Find out before the work whether its result can be written, and over what."""
-    check_target(target)
-    if target.suffix != ".parquet":
-        raise InputError("out is a Parquet file, whose name ends in .parquet", path=target)
-    for file in read:
-        if isinstance(file, str | Path):
-            check_distinct(Path(file), target)
-    return target
 
 
 # The paraphrases that a caller has, or has made; and arguments that do not go together.
@@ -414,26 +407,26 @@ def consistency(
         check_sources(given, classifier, data, phi)
         subset = subset or SOURCE
     are_answers = classifier is None if given else data is None
-    measures = _listed(by_diversity) or ()
+    measures = list_names(by_diversity) or ()
     check_parts(measures, diversity_groups)
     read = (classifier if data is None else None, data, test_set, learn_from, partial_input)
-    target = None if out is None else check_out(Path(out), (*read, *given.values()))
+    target = check_answers_file(out, (*read, *given.values()))
     if n_strata is not None and test_set is None:
         raise InputError("n_strata needs test_set")
     partial = None if partial_input is None else take_answers(partial_input, "partial_input")
     reading: dict[str, Any] = {
-        "text_columns": _listed(text_columns),
+        "text_columns": list_names(text_columns),
         "label_column": label_column,
         "label_names": label_names,
     }
     making: dict[str, Any] = {
         "draws": draws,
         "share": share,
-        "reword": _listed(reword),
+        "reword": list_names(reword),
         "learn_from": learn_from,
     }
     asking: dict[str, Any] = {"labels": labels, "inputs": inputs}
-    seen = _listed(input_columns)
+    seen = list_names(input_columns)
     told = {
         **reading,
         **making,
@@ -524,13 +517,6 @@ def _take(classifier: Any, sources: Mapping[str, Any]) -> ConsistencyAnswers:
     return join_answers_of_sources(
         {name: take_answers(own, f"sources[{name!r}]") for name, own in sources.items()}
     )
-
-
-def _listed(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the names of columns as a tuple; None stays."""
-    if names is None:
-        return None
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _answer(

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.api.data import as_labelled
+from ietest_fast.api.data import as_labelled, list_names
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config
 from ietest_fast.experiment.data import Splits
@@ -311,7 +311,7 @@ keep_models
     """
     splits = _make_splits(
         {"train": train, "valid": valid, "test": test},
-        text_columns=(text_columns,) if isinstance(text_columns, str) else text_columns,
+        text_columns=list_names(text_columns),
         label_column=label_column,
         label_names=label_names,
         keep_columns=list_file_columns((*strata, clusters)),

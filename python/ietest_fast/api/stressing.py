@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ietest_fast.analyses.logic.candidates import LogicOptions
-from ietest_fast.analyses.logic.file import write_logic
 from ietest_fast.analyses.logic.measure import measure_logic
-from ietest_fast.analyses.logic.run import run_logic
+from ietest_fast.analyses.logic.options import LogicOptions
+from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.analyses.logic.score import read_weights
-from ietest_fast.analyses.stress.profile import check_training, note_training_of_any
-from ietest_fast.analyses.stress.run import StressAnswers, StressNotes, measure_answers
-from ietest_fast.analyses.stress.suite import (
-    StressTest,
-    find_wrong_name,
-    make_suite,
-    paper_suite,
-    read_suite,
-)
-from ietest_fast.answers import evaluate as answer_versions
-from ietest_fast.answers.file import write_answers
-from ietest_fast.api.data import as_labelled, with_labels
-from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
-from ietest_fast.corpus.batch_writer import check_target
+from ietest_fast.analyses.stress.options import StressOptions
+from ietest_fast.analyses.stress.run import ask_stress, measure_answers
+from ietest_fast.analyses.stress.suite import StressTest, choose_tests
+from ietest_fast.api.data import as_labelled, check_answers_file, list_names
+from ietest_fast.api.evaluating import learn_source, show_bar, take_labelled
 from ietest_fast.errors import InputError
 from ietest_fast.stats.inputs import seed_of
-from ietest_fast.transform.files import check_distinct
 from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, name_function
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ietest_fast.analyses.logic.measure import LogicProfile
     from ietest_fast.analyses.stress.profile import StressProfile
     from ietest_fast.models.asking import AnswerCache
@@ -79,28 +69,29 @@ def stress_logic(
     Salvatore 2020, sections 1.2.3 and 5.1); each distinct input once. ``ie.stress`` with
     ``suite="logic"`` is the same.
     """
-    chosen = None if weights is None else read_weights(weights)
-    seed = seed_of(rng)
-    options = LogicOptions(draws=draws, nearest=nearest, instances=instances, seed=seed)
-    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
-    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
-    if out is not None:
-        check_target(Path(out))
-        if Path(out).suffix != ".parquet":
-            raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
-        if isinstance(data, str | Path):
-            check_distinct(Path(data), Path(out))
-    found = as_labelled(
+    options = LogicOptions(
+        draws=draws,
+        nearest=nearest,
+        instances=instances,
+        weights=None if weights is None else read_weights(weights),
+        renormalise=renormalise,
+        seed=seed_of(rng),
+        text_columns=list_names(input_columns),
+        label_map=label_map,
+        id_column=id_column,
+        clusters=clusters,
+        out=check_answers_file(out, [data]),
+        n_resamples=n_resamples,
+        n_threads=n_threads,
+    )
+    model, _, corpus = take_labelled(
+        classifier,
         data,
-        text_columns=texts,
+        text_columns=text_columns,
         label_column=label_column,
         label_names=label_names,
-        keep_columns=list(dict.fromkeys(x for x in (clusters, id_column) if x is not None)),
-        source="data",
-    )
-    model = make_classifier(
-        classifier,
-        found,
+        keep_columns=(clusters, id_column),
+        label_map=label_map,
         labels=labels,
         inputs=inputs,
         batch_size=batch_size,
@@ -108,27 +99,8 @@ def stress_logic(
         threshold=threshold,
     )
     with show_bar() as bar:
-        answers, _ = run_logic(
-            model,
-            found.corpus if label_map is not None else with_labels(found.corpus, model.labels),
-            options=options,
-            label_map=label_map,
-            text_columns=seen,
-            clusters=clusters,
-            id_column=id_column,
-            n_threads=n_threads,
-            **bar,
-        )
-    if out is not None:
-        write_logic(answers, Path(out))
-    (profile,) = measure_logic(
-        [answers],
-        weights=chosen,
-        leave_out_undefined=renormalise,
-        n_resamples=n_resamples,
-        seed=seed,
-        n_threads=n_threads,
-    )
+        answers, _ = ask_logic(model, corpus, options, **bar)
+    (profile,) = measure_logic([answers], options)
     return profile
 
 
@@ -372,32 +344,25 @@ def stress(
         weights=weights,
         renormalise=renormalise,
     )
-    kept = list(
-        dict.fromkeys(x for x in (*keep_columns, clusters, group_by, id_column) if x is not None)
+    tests = choose_tests(
+        suite,
+        _name_tests(add),
+        rules=rules,
+        quantities=quantities,
+        quantities_column=quantities_column,
+        allow_code=allow_code,
     )
-    texts = (text_columns,) if isinstance(text_columns, str) else text_columns
-    seen = (input_columns,) if isinstance(input_columns, str) else input_columns
-    found = as_labelled(
+    own = [file for test in tests.values() for file in test.files]
+    target = check_answers_file(out, [data, train, suite, learn_from, *own])
+    kept = [x for x in (*keep_columns, clusters, group_by, id_column) if x is not None]
+    model, found, corpus = take_labelled(
+        classifier,
         data,
-        text_columns=texts,
+        text_columns=text_columns,
         label_column=label_column,
         label_names=label_names,
         keep_columns=kept,
-        source="data",
-    )
-    if out is not None:
-        check_target(Path(out))
-        if Path(out).suffix != ".parquet":
-            raise InputError("out is a Parquet file, whose name ends in .parquet", path=out)
-    tests = _choose(suite, add, rules, quantities, quantities_column, allow_code=allow_code)
-    if out is not None:
-        read = [data, train, quantities, suite, learn_from]
-        own = [file for test in tests.values() for file in test.files]
-        for file in (*(each for each in read if isinstance(each, str | Path)), *own):
-            check_distinct(Path(file), Path(out))
-    model = make_classifier(
-        classifier,
-        found,
+        label_map=label_map,
         labels=labels,
         inputs=inputs,
         batch_size=batch_size,
@@ -405,7 +370,6 @@ def stress(
         unparsed=unparsed,
         threshold=threshold,
     )
-    corpus = found.corpus if label_map is not None else with_labels(found.corpus, model.labels)
     trained = None
     if train is not None:
         trained = as_labelled(
@@ -416,41 +380,18 @@ def stress(
             like=found.corpus,
             source="train",
         ).corpus
-        check_training(trained)
-    made = make_suite(
-        corpus,
-        tests,
-        text_columns=seen,
+    options = StressOptions(
+        tests=tests,
         learn_from=() if learn_from is None else (learn_source(learn_from, found),),
-        n_threads=n_threads,
-    )
-    with show_bar() as bar:
-        answers = answer_versions(
-            model,
-            corpus,
-            list(made.versions),
-            label_map=label_map,
-            text_columns=seen,
-            id_column=id_column,
-            keep_columns=kept,
-            unparsed=unparsed,
-            n_threads=n_threads,
-            **bar,
-        )
-    predictions, said = note_training_of_any(answers.predictions, trained)
-    notes = StressNotes.of(
-        made,
-        answers,
+        train=trained,
+        text_columns=list_names(input_columns),
+        label_map=label_map,
+        id_column=id_column,
+        keep_columns=kept,
         group_by=group_by,
         clusters=clusters,
-        text_columns=corpus.text_columns,
-        warnings=said,
-    )
-    noted = StressAnswers(predictions=predictions, notes=notes)
-    if out is not None:
-        write_answers(noted, Path(out))
-    (profile,) = measure_answers(
-        [noted],
+        unparsed=unparsed,
+        out=target,
         alpha=alpha,
         margin=margin,
         method=method,
@@ -459,6 +400,9 @@ def stress(
         alternative=alternative,
         n_threads=n_threads,
     )
+    with show_bar() as bar:
+        answers, _ = ask_stress(model, corpus, options, **bar)
+    (profile,) = measure_answers([answers], options)
     return profile
 
 
@@ -469,50 +413,11 @@ def _refuse(because: str, **given: Any) -> None:
             raise InputError(f"{name} {because}")
 
 
-def _choose(
-    suite: Any,
-    add: Any,
-    rules: str | None,
-    quantities: Any,
-    column: str | None,
-    *,
-    allow_code: bool,
-) -> dict[str, Any]:
-    """Return the tests by name."""
-    if suite is None:
-        tests: dict[str, Any] = dict(
-            paper_suite(rules=rules or "careful", quantities=quantities, quantities_column=column)
-        )
-    elif rules is not None or quantities is not None or column is not None:
-        raise InputError(
-            "rules and quantities are of the paper's six; a suite says them of each test itself"
-        )
-    elif isinstance(suite, str | Path):
-        tests = dict(read_suite(suite, allow_code=allow_code))
-    elif isinstance(suite, Mapping) and suite and all(isinstance(name, str) for name in suite):
-        tests = {
-            name: phi if isinstance(phi, StressTest) else StressTest(phi=phi)
-            for name, phi in suite.items()
-        }
-        wrong = find_wrong_name(tests)
-        if wrong is not None:
-            raise InputError(f"suite: {wrong}")
-    else:
-        raise InputError(
-            "suite is a TOML file, or a mapping from names of tests to transformations, such as "
-            '{"not": "negation:times=2"}'
-        )
+def _name_tests(add: Any) -> list[tuple[str, Any]]:
+    """Return tests that are added, each with its name."""
     is_one = isinstance(add, str | Mapping) or not isinstance(add, Sequence)
-    for each in () if add is None else [add] if is_one else add:
-        test = each if isinstance(each, StressTest) else StressTest(phi=each)
-        name = _name_of(test.phi)
-        if name in tests:
-            raise InputError(f"add: the test {name!r} is in the suite already")
-        tests[name] = test
-        wrong = find_wrong_name(tests)
-        if wrong is not None:
-            raise InputError(f"add: {wrong}")
-    return tests
+    tests = () if add is None else [add] if is_one else add
+    return [(_name_of(each.phi if isinstance(each, StressTest) else each), each) for each in tests]
 
 
 def _name_of(phi: Any) -> str:

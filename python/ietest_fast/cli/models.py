@@ -142,17 +142,11 @@ def check_out(
     path: Path | None, inputs: Sequence[Path | None], *, only_parquet: bool = True
 ) -> None:
     """Find out before the work whether its result can be written, and over what."""
-    from ietest_fast.corpus.batch_writer import check_target
-    from ietest_fast.transform.files import check_distinct
+    from ietest_fast.transform import files
 
-    if path is None:
-        return
-    check_target(path)
-    if only_parquet and path.suffix != ".parquet":
-        raise click.UsageError(f"--out is a Parquet file, not {path.name}")
-    for other in inputs:
-        if other is not None:
-            check_distinct(other, path)
+    if path is not None:
+        other = click.UsageError(f"--out is a Parquet file, not {path.name}")
+        files.check_out(path, inputs, unless_parquet=other if only_parquet else None)
 
 
 def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) -> TextClassifier:

@@ -440,6 +440,21 @@ def check_distinct(source: Path, *targets: Path) -> None:
                 )
 
 
+def check_out(
+    path: Path, read: Iterable[object], *, unless_parquet: Exception | None = None
+) -> None:
+    """Find out before the work whether its result can be written, and over what.
+
+    Of what is read, paths alone matter. `unless_parquet` is raised for a file of another kind.
+    """
+    check_target(path)
+    if unless_parquet is not None and path.suffix != ".parquet":
+        raise unless_parquet
+    for other in read:
+        if isinstance(other, str | Path):
+            check_distinct(Path(other), path)
+
+
 def _bare(error: InputError) -> str:
     prefix = f"column {error.column!r}: "
     return str(error).removeprefix(prefix)

@@ -238,10 +238,16 @@ def test_what_does_not_fit_is_said() -> None:
         )
 
 
-@pytest.mark.parametrize("read", ["data", "train", "quantities", "learn_from", "texts_from"])
+READ = ["data", "train", "quantities", "learn_from", "texts_from", "suite"]
+
+
+@pytest.mark.parametrize("read", READ)
 def test_no_file_that_is_read_is_written_over(tmp_path: Path, read: str) -> None:
     path = tmp_path / "texts.parquet"
-    FRAME.to_parquet(path)
+    if read == "suite":
+        path.write_text('[tests]\nno = "negation"\n')  # which is TOML all the same
+    else:
+        FRAME.to_parquet(path)
     before = path.read_bytes()
     options: dict[str, object] = {} if read in {"data", "texts_from"} else {read: path}
     if read == "texts_from":
@@ -249,13 +255,6 @@ def test_no_file_that_is_read_is_written_over(tmp_path: Path, read: str) -> None
     with pytest.raises(InputError, match="would be overwritten while it is in use"):
         ie.stress(guess, path if read == "data" else FRAME, out=path, **options)
     assert path.read_bytes() == before
-
-
-def test_a_suite_is_not_written_over(tmp_path: Path) -> None:
-    path = tmp_path / "suite.parquet"  # which is TOML all the same
-    path.write_text('[tests]\nno = "negation"\n')
-    with pytest.raises(InputError, match="would be overwritten while it is in use"):
-        ie.stress(guess, FRAME, suite=path, out=path)
 
 
 def test_training_data_that_say_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from ietest_fast.analyses.logic.candidates import (
     Candidates,
-    LogicOptions,
     WordIndex,
     borrow,
     exchange,
@@ -25,8 +24,9 @@ from ietest_fast.analyses.logic.file import (
     write_logic,
 )
 from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.options import LogicOptions
 from ietest_fast.analyses.logic.rules import RULES, WEIGHED, find_classes
-from ietest_fast.analyses.logic.run import run_logic
+from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.analyses.logic.score import default_weights, read_weights, renormalise
 from ietest_fast.analyses.logic.texts import Items
 from ietest_fast.answers.file import holds_logic, refuse_logic
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def answers() -> LogicAnswers:
-    return run_logic(Asked(at_random), make_corpus(), options=LogicOptions(seed=2))[0]
+    return ask_logic(Asked(at_random), make_corpus(), LogicOptions(seed=2))[0]
 
 
 # Neighbours.
@@ -144,8 +144,8 @@ def test_hypotheses_are_exchanged_between_sources(
 
 def test_with_one_source_there_is_nothing_unrelated() -> None:
     corpus = make_corpus(1)
-    found, _ = run_logic(Asked(lambda premise, hypothesis: "entailment"), corpus)
-    (profile,) = measure_logic([found], leave_out_undefined=True)
+    found, _ = ask_logic(Asked(lambda premise, hypothesis: "entailment"), corpus)
+    (profile,) = measure_logic([found], LogicOptions(renormalise=True))
     assert profile["monotonic-entailment"].n_instances == 0
     reason = "no sentence of another source was found"
     assert profile["monotonic-entailment"].origin.left_out == {reason: 3}
@@ -255,7 +255,7 @@ def test_wrong_files_of_weights_are_refused(text: str | None, message: str, tmp_
 
 def test_the_score_is_the_weighted_sum(answers: LogicAnswers) -> None:
     weights = {"acc": 0.4, "and-intro": 0.35, "explosion": 0.25}
-    (profile,) = measure_logic([answers], weights=weights, n_resamples=50)
+    (profile,) = measure_logic([answers], LogicOptions(weights=weights, n_resamples=50))
     intro, explosion = profile["and-intro"].measured, profile["explosion"].measured
     plain = 0.4 * profile.accuracy.share + 0.35 * intro.rate.value + 0.25 * explosion.rate.value
     assert profile.score.value == pytest.approx(plain)
@@ -274,21 +274,23 @@ def test_the_score_is_the_weighted_sum(answers: LogicAnswers) -> None:
 
 def test_an_undefined_part_is_left_out_only_on_demand() -> None:
     never = Asked(lambda premise, hypothesis: LABELS[1 + (len(premise) + len(hypothesis)) % 2])
-    found, _ = run_logic(never, make_corpus())
-    (profile,) = measure_logic([found], n_resamples=50)
+    found, _ = ask_logic(never, make_corpus())
+    (profile,) = measure_logic([found], LogicOptions(n_resamples=50))
     assert profile.score.value is None
     undefined = ("and-intro", "and-elim", "or-intro", "contraposition", "transitivity")
     assert profile.score.undefined == undefined
     assert "The score is not defined, as and-intro" in str(profile)
     assert profile.used_weights == profile.weights
     assert not profile.is_renormalised
-    (profile,) = measure_logic([found], n_resamples=50, leave_out_undefined=True)
+    (profile,) = measure_logic([found], LogicOptions(n_resamples=50, renormalise=True))
     assert profile.used_weights == {"acc": 0.5, "and-elim-premise": 0.5}
     assert profile.score.value == pytest.approx(profile.accuracy.share / 2)
     said = "Weights of the score, and-intro, and-elim, or-intro, contraposition, transitivity left"
     assert said in str(profile)
     # A rule that weighs nothing may be undefined.
-    (profile,) = measure_logic([found], n_resamples=50, weights="acc=1,transitivity=0")
+    (profile,) = measure_logic(
+        [found], LogicOptions(n_resamples=50, weights={"acc": 1.0, "transitivity": 0.0})
+    )
     assert profile.score.value == profile.accuracy.share
 
 
@@ -309,8 +311,8 @@ def test_files_say_everything(answers: LogicAnswers, tmp_path: Path) -> None:
     (again,) = read_logic([path])
     assert again.notes == replace(answers.notes, n_rows=answers.predictions.table.num_rows)
     assert again.predictions.table.equals(answers.predictions.table)
-    told = {"n_resamples": 50, "seed": 1}
-    (one,), (other,) = measure_logic([answers], **told), measure_logic([again], **told)
+    told = LogicOptions(n_resamples=50, seed=1)
+    (one,), (other,) = measure_logic([answers], told), measure_logic([again], told)
     assert one.to_dict() == other.to_dict()
     assert one.to_frame()["rule"].tolist() == list(RULES)
     pa.parquet.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
@@ -318,13 +320,13 @@ def test_files_say_everything(answers: LogicAnswers, tmp_path: Path) -> None:
 
 
 def test_several_models_are_compared_if_they_can_be(answers: LogicAnswers, tmp_path: Path) -> None:
-    same, _ = run_logic(Asked(lambda p, h: "neutral"), make_corpus(), options=LogicOptions(seed=2))
-    seed, _ = run_logic(Asked(at_random), make_corpus(), options=LogicOptions(seed=3))
-    fewer, _ = run_logic(Asked(at_random), make_corpus(5), options=LogicOptions(seed=2))
+    same, _ = ask_logic(Asked(lambda p, h: "neutral"), make_corpus(), LogicOptions(seed=2))
+    seed, _ = ask_logic(Asked(at_random), make_corpus(), LogicOptions(seed=3))
+    fewer, _ = ask_logic(Asked(at_random), make_corpus(5), LogicOptions(seed=2))
     paths = [tmp_path / f"{name}.parquet" for name in ("first", "same", "seed", "fewer")]
     for each, path in zip((answers, same, seed, fewer), paths, strict=True):
         write_logic(each, path)
-    profiles = measure_logic(read_logic(paths), n_resamples=50)
+    profiles = measure_logic(read_logic(paths), LogicOptions(n_resamples=50))
     assert [each.name for each in profiles] == ["first", "same", "seed", "fewer"]
     assert [list(each.unlike) for each in profiles] == [
         [],
@@ -557,7 +559,7 @@ def test_rows_of_one_text_have_no_logic() -> None:
         pa.table({"text": ["a", "b"], "label": ["entailment", "neutral"]}), text_columns=["text"]
     )
     with pytest.raises(InputError, match="rows have one text; the suite logic asks what follows"):
-        run_logic(Asked(lambda text: "neutral", ("entailment", "neutral")), corpus)
+        ask_logic(Asked(lambda text: "neutral", ("entailment", "neutral")), corpus)
 
 
 def test_it_prints_and_draws_itself(answers: LogicAnswers) -> None:
@@ -566,7 +568,7 @@ def test_it_prints_and_draws_itself(answers: LogicAnswers) -> None:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    (profile,) = measure_logic([answers], n_resamples=50)
+    (profile,) = measure_logic([answers], LogicOptions(n_resamples=50))
     for shown in (str(profile), repr(profile), profile._repr_html_()):
         assert "The logic of the classifier" in shown
         assert "transitivity" in shown

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.options import LogicOptions
 from ietest_fast.analyses.logic.rules import RULES
-from ietest_fast.analyses.logic.run import run_logic
+from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.corpus import corpus_from_table
 from logic_toys import Asked, at_random, make_corpus, pairs_of
 from reference import logic_oracle
@@ -57,8 +57,8 @@ def instances_in(table: pa.Table, rule: str, part: str) -> list[tuple[tuple[str,
 def answers(tagger: Tagger) -> Any:
     corpus = make_corpus()
     model = Asked(at_random)
-    found, evaluation = run_logic(
-        model, corpus, options=LogicOptions(draws=2, nearest=4, seed=5), tagger=tagger
+    found, evaluation = ask_logic(
+        model, corpus, LogicOptions(draws=2, nearest=4, seed=5), tagger=tagger
     )
     return corpus, model, found, evaluation
 
@@ -87,7 +87,7 @@ def test_instances_are_those_of_the_definition(rule: str, answers: Any) -> None:
 
 @pytest.fixture(scope="module")
 def profile(answers: Any) -> LogicProfile:
-    return measure_logic([answers[2]], n_resamples=200)[0]
+    return measure_logic([answers[2]], LogicOptions(n_resamples=200))[0]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -172,7 +172,7 @@ def test_the_seed_decides_what_is_drawn(tagger: Tagger) -> None:
         ("c", 4, Asked(at_random)),
     ):
         options = LogicOptions(seed=seed)
-        tables[key] = run_logic(model, make_corpus(), options=options, tagger=tagger)[0]
+        tables[key] = ask_logic(model, make_corpus(), options, tagger=tagger)[0]
     assert tables["a"].predictions.table.equals(tables["b"].predictions.table)
     assert not tables["a"].predictions.table.equals(tables["c"].predictions.table)
 
@@ -180,9 +180,9 @@ def test_the_seed_decides_what_is_drawn(tagger: Tagger) -> None:
 def test_hypotheses_of_one_premise_are_paired(tagger: Tagger) -> None:
     corpus = make_corpus()
     always = Asked(lambda premise, hypothesis: "entailment")
-    found, _ = run_logic(always, corpus, options=LogicOptions(nearest=0), tagger=tagger)
+    found, _ = ask_logic(always, corpus, LogicOptions(nearest=0), tagger=tagger)
     assert found.notes.rules["and-intro"].n_candidates == len(corpus)  # three of each
-    found, _ = run_logic(always, corpus, options=LogicOptions(nearest=2), tagger=tagger)
+    found, _ = ask_logic(always, corpus, LogicOptions(nearest=2), tagger=tagger)
     mine = instances_in(found.predictions.table, "and-intro", "antecedent")
     by_premise: dict[str, list[str]] = {}
     for premise, hypothesis in pairs_of(corpus):
@@ -196,9 +196,7 @@ def test_hypotheses_of_one_premise_are_paired(tagger: Tagger) -> None:
 
 
 def test_no_more_candidates_than_asked_for(tagger: Tagger) -> None:
-    found, _ = run_logic(
-        Asked(at_random), make_corpus(), options=LogicOptions(instances=5), tagger=tagger
-    )
+    found, _ = ask_logic(Asked(at_random), make_corpus(), LogicOptions(instances=5), tagger=tagger)
     for name, origin in found.notes.rules.items():
         assert origin.n_candidates <= 5, name
         assert "there are more than 5 candidates" in origin.left_out, name
@@ -212,7 +210,7 @@ def test_what_is_no_single_statement_stands_in_no_compound(tagger: Tagger) -> No
         {"premise": "A man sleeps.", "hypothesis": "A man is asleep.", "label": "entailment"},
         {"premise": " ", "hypothesis": "A cat eats.", "label": "neutral"},
     ]
-    found, _ = run_logic(
+    found, _ = ask_logic(
         Asked(lambda p, h: "entailment"),
         corpus_from_table(pa.Table.from_pylist(rows)),
         tagger=tagger,

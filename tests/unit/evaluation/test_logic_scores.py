@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.options import LogicOptions
 from ietest_fast.analyses.logic.rules import RULES, WEIGHED
-from ietest_fast.analyses.logic.run import run_logic
+from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.templates.formulas import And, Constant, Not, Sort
 from ietest_fast.templates.language import load_language
@@ -45,10 +45,8 @@ def profile_of(
     labels: tuple[str, ...] = LABELS,
     **options: int,
 ) -> LogicProfile:
-    found, _ = run_logic(
-        Asked(classify, labels), corpus, options=LogicOptions(**options), tagger=tagger
-    )
-    return measure_logic([found], n_resamples=100)[0]
+    found, _ = ask_logic(Asked(classify, labels), corpus, LogicOptions(**options), tagger=tagger)
+    return measure_logic([found], LogicOptions(n_resamples=100))[0]
 
 
 def by_length(text: str) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.analyses.consistency.diversity import number_words
-from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key, philox_uniforms
 
 if TYPE_CHECKING:
@@ -18,33 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.analyses.logic.options import LogicOptions
     from ietest_fast.analyses.logic.texts import Items, Texts
 
     Numbers = NDArray[np.int64]
     Pairs = tuple[Numbers, Numbers]
-
-
-# How candidates of rules are found.
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogicOptions:
-    """How candidates are found."""
-
-    draws: int = 1
-    """Sentences of other sources that are drawn for each item."""
-    nearest: int = 3
-    """Sentences with the same words that are looked for, for each item."""
-    instances: int = 10_000
-    """Most candidates of a rule; of more, so many are drawn."""
-    seed: int = 0
-    """Of what is drawn."""
-
-    def __post_init__(self) -> None:
-        for name, least in (("draws", 1), ("nearest", 0), ("instances", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"{name} must be a whole number of at least {least}, not {value}")
 
 
 # Sentences that share words with another, found by an index of words.

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL
+from ietest_fast.analyses.logic.options import LogicOptions
 from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.analyses.logic.score import (
     Accuracy,
     Outcomes,
     default_weights,
-    read_weights,
     renormalise,
     score_informedly,
     score_plainly,
@@ -28,7 +28,6 @@ from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -301,42 +300,23 @@ def say_score(score: StructuralScore) -> str:
 
 
 def measure_logic(
-    answers: Sequence[LogicAnswers],
-    *,
-    weights: str | Path | Mapping[str, float] | None = None,
-    leave_out_undefined: bool = False,
-    n_resamples: int | None = None,
-    seed: int = 0,
-    n_threads: int | None = None,
+    answers: Sequence[LogicAnswers], options: LogicOptions | None = None
 ) -> tuple[LogicProfile, ...]:
     """Measure answers to the questions of the suite."""
-    chosen = None if weights is None else read_weights(weights)
+    options = options or LogicOptions()
     profiles: list[LogicProfile] = []
     for each in answers:
         for group in each.predictions.groups:
             mine = each.predictions.select(**group) if group else each.predictions
             several = len(answers) > 1 or len(each.predictions.groups) > 1
-            found = _profile(
-                mine,
-                each.notes,
-                group=group if several else {},
-                weights=chosen,
-                leave_out_undefined=leave_out_undefined,
-                bootstrap={"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads},
-            )
+            found = _profile(mine, each.notes, options, group=group if several else {})
             said = _say_unlike(profiles[0], found) if profiles else ()
             profiles.append(replace(found, unlike=tuple(said)))
     return tuple(profiles)
 
 
 def _profile(
-    predictions: Predictions,
-    notes: LogicNotes,
-    *,
-    group: dict[str, Any],
-    weights: Mapping[str, float] | None,
-    leave_out_undefined: bool,
-    bootstrap: Mapping[str, Any],
+    predictions: Predictions, notes: LogicNotes, options: LogicOptions, *, group: dict[str, Any]
 ) -> LogicProfile:
     originals = predictions.select(version=ORIGINAL)
     if predictions.label_names is None or "unit" not in predictions.columns:
@@ -360,17 +340,19 @@ def _profile(
                 own.units,
                 own.control_holds,
                 own.control_units,
-                **bootstrap,
+                n_resamples=options.n_resamples,
+                seed=options.seed,
+                n_threads=options.n_threads,
             ),
         )
         for name, rule in RULES.items()
         if name in notes.rules
     )
     asked = [each.name for each in results if each.measured is not None]
-    chosen = dict(default_weights(asked) if weights is None else weights)
+    chosen = dict(options.weights or default_weights(asked))
     used, scores = _score(chosen, accuracy, outcomes)
     undefined = list(dict.fromkeys(name for score in scores for name in score.undefined))
-    if undefined and leave_out_undefined:
+    if undefined and options.renormalise:
         used, scores = _score(renormalise(chosen, undefined), accuracy, outcomes)
     return LogicProfile(
         group=group,

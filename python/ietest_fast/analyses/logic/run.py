@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.logic.candidates import Finder, LogicOptions, borrow, exchange
+from ietest_fast.analyses.logic.candidates import Finder, borrow, exchange
 from ietest_fast.analyses.logic.file import (
     ANTECEDENT,
     CONSEQUENT,
@@ -21,13 +20,15 @@ from ietest_fast.analyses.logic.file import (
     LogicAnswers,
     LogicNotes,
     RuleOrigin,
+    write_logic,
 )
+from ietest_fast.analyses.logic.options import LogicOptions
 from ietest_fast.analyses.logic.rules import RULES, find_classes, say_unsaid
 from ietest_fast.analyses.logic.texts import Items, Texts
 from ietest_fast.answers.asking import evaluate, number_copies, score_versions
 from ietest_fast.answers.schema import check_kept
 from ietest_fast.answers.table import ORIGINAL, Predictions
-from ietest_fast.atomic import name_temporary
+from ietest_fast.atomic import new_folder
 from ietest_fast.errors import IetestWarning
 from ietest_fast.models.label_map import match_labels
 from ietest_fast.transform.kinds import check_language
@@ -269,43 +270,39 @@ class _Asked:
         return [(one[self.applicable], other[self.applicable]) for one, other in pairs]
 
 
-def run_logic(
+def ask_logic(
     model: TextClassifier,
     corpus: Corpus,
-    *,
     options: LogicOptions | None = None,
-    label_map: Mapping[str, str] | None = None,
-    text_columns: Sequence[str] | None = None,
-    clusters: str | None = None,
-    id_column: str | None = None,
+    *,
     tagger: Tagger | None = None,
-    n_threads: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_batch: Callable[[int], None] | None = None,
 ) -> tuple[LogicAnswers, Evaluation]:
     """Ask a finished classifier the questions of all rules that its labels allow.
 
     First the labelled pairs, then antecedents, then the consequents of the instances to which a
-    rule applies, with control questions. Every distinct input is run once.
+    rule applies, with control questions. Every distinct input is run once. What `options` name a
+    folder or a file for is written.
     """
     from ietest_fast.lexicon import Tagger
 
     options = options or LogicOptions()
-    items = Items.of(corpus, clusters=clusters)
-    mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
+    items = Items.of(corpus, clusters=options.clusters)
+    mapping = match_labels(model.labels, corpus.label_names, label_map=options.label_map)
     classes = find_classes(mapping.names, source=corpus.source)
     check_kept(corpus.text_columns, corpus.source, made=("instance", "part", "expected", "unit"))
     check_language("the suite logic", "English", [items.sentences], _warn)
     with tagger or Tagger.load() as own:
-        texts = Texts(items.sentences, own, n_threads=n_threads)
+        texts = Texts(items.sentences, own, n_threads=options.n_threads)
     first = evaluate(
         model,
         corpus,
         [],
-        label_map=label_map,
-        text_columns=text_columns,
-        id_column=id_column,
-        n_threads=n_threads,
+        label_map=options.label_map,
+        text_columns=options.text_columns,
+        id_column=options.id_column,
+        n_threads=options.n_threads,
         on_start=on_start,
         on_batch=on_batch,
     )
@@ -314,7 +311,7 @@ def run_logic(
         mapping,
         texts,
         corpus.text_columns,
-        tuple(text_columns or corpus.text_columns),
+        tuple(options.text_columns or corpus.text_columns),
         on_start=on_start,
         on_batch=on_batch,
     )
@@ -349,20 +346,24 @@ def run_logic(
         ),
         notes=LogicNotes(
             rules=origins,
-            options=asdict(options),
+            options=options.search,
             text_columns=corpus.text_columns,
-            clusters=clusters,
+            clusters=options.clusters,
             warnings=() if first.warning is None else (first.warning,),
             backend=first.backend,
             identity=first.identity,
         ),
     )
+    if options.folder is not None:
+        write_questions(answers, options.folder)
+    if options.out is not None:
+        write_logic(answers, options.out)
     return answers, _add_runs(first, asker)
 
 
 def _identify(options: LogicOptions) -> str:
     """Return the suite's name with four digits of a hash of how candidates are found."""
-    told = json.dumps(asdict(options), sort_keys=True)
+    told = json.dumps(options.search, sort_keys=True)
     return f"logic@{hashlib.sha256(told.encode()).hexdigest()[:4]}"
 
 
@@ -471,16 +472,10 @@ def write_questions(answers: LogicAnswers, folder: Path) -> None:
     table = answers.predictions.table
     texts = answers.notes.text_columns
     versions = table["version"].cast(pa.string())
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = name_temporary(folder)
-    unfinished.mkdir()
-    try:
+    with new_folder(folder) as unfinished:
         inputs = table.select(texts).group_by(list(texts), use_threads=False).aggregate([])
         pq.write_table(inputs, unfinished / f"{INPUTS}.parquet")
         for name in answers.predictions.versions:
             if name != ORIGINAL:
                 own = table.filter(pc.equal(versions, name)).select([*_KEPT, *texts, "expected"])
                 pq.write_table(own.replace_schema_metadata(None), unfinished / f"{name}.parquet")
-        unfinished.rename(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)

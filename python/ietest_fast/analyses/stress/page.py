@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.stress.options import StressOptions
 from ietest_fast.analyses.stress.run import StressNotes, measure_answers, read_stress_answers
 from ietest_fast.answers.file import read_notes
 from ietest_fast.answers.table import ORIGINAL
@@ -409,7 +410,7 @@ class StressSource:
     def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:
         """Read answers to stress tests and measure every test."""
         answers = read_stress_answers(paths)
-        profiles = measure_answers(answers, alpha=alpha, margin=margin)
+        profiles = measure_answers(answers, StressOptions(alpha=alpha, margin=margin))
         if len(profiles) == 1 and not profiles[0].group:
             profiles = (replace(profiles[0], group={"model": paths[0].stem}),)
         return cls(profiles=profiles, notes=answers[0].notes)

@@ -141,20 +141,6 @@ def _check_times_of_pairs(predictions: Predictions, times: pa.Array) -> None:
         )
 
 
-def note_training_of_any(
-    predictions: Predictions, train: Corpus | None
-) -> tuple[Predictions, tuple[str, ...]]:
-    """Add what :func:`note_training` adds; without antonyms, return a sentence instead."""
-    if train is None:
-        return predictions, ()
-    predictions = read_notes(predictions)
-    names = predictions.table.column_names
-    if WORD_PAIR not in names or predictions.table[WORD_PAIR].null_count == len(predictions):
-        said = "No row of these tests has antonyms to look for in the training data."
-        return predictions, (said,)
-    return note_training(predictions, train), ()
-
-
 def _split(pair: str) -> Pair:
     first, _, second = pair.partition(" / ")
     return first, second

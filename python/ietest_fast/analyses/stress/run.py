@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.analyses.consistency.shared import find_answered_texts
+from ietest_fast.analyses.stress.options import StressOptions
 from ietest_fast.analyses.stress.origins import (
     RULE,
     WORD_CLASS,
@@ -21,16 +22,20 @@ from ietest_fast.analyses.stress.profile import (
     TIMES_IN_TRAINING,
     StressProfile,
     StressResult,
+    check_training,
     compare_pairs,
+    note_training,
     read_times,
 )
-from ietest_fast.answers.asking import say_unparsed
-from ietest_fast.answers.file import NotedAnswers, Notes, read_answers
+from ietest_fast.analyses.stress.suite import make_suite, write_texts
+from ietest_fast.answers.asking import evaluate, say_unparsed
+from ietest_fast.answers.file import NotedAnswers, Notes, read_answers, write_answers
 from ietest_fast.answers.readers.tables import list_versions
 from ietest_fast.answers.schema import CHANGED
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
 from ietest_fast.answers.versions import number_names
 from ietest_fast.errors import InputError
+from ietest_fast.models.label_map import match_labels
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.informedness import Share
 from ietest_fast.values import (
@@ -43,7 +48,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -52,6 +57,8 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.compare import VersionTest
     from ietest_fast.analyses.stress.suite import Suite
     from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.models import TextClassifier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,17 +82,15 @@ class StressNotes(Notes):
         cls,
         suite: Suite,
         answers: Evaluation,
+        options: StressOptions,
         *,
-        group_by: str | None,
-        clusters: str | None,
         text_columns: Sequence[str],
-        warnings: Sequence[str] = (),
     ) -> StressNotes:
-        """Describe answers to a suite; `warnings` are further ones."""
+        """Describe answers to a suite."""
         warned = () if answers.warning is None else (answers.warning,)
         return cls(
-            group_by=group_by,
-            clusters=clusters,
+            group_by=options.group_by,
+            clusters=options.clusters,
             empty=suite.empty,
             unseen=suite.unseen,
             origins={
@@ -93,7 +98,7 @@ class StressNotes(Notes):
                 for name, origin in suite.origins.items()
             },
             text_columns=tuple(text_columns),
-            warnings=(*warned, *answers.warnings, *warnings),
+            warnings=(*warned, *answers.warnings),
             backend=answers.backend,
             identity=answers.identity,
         )
@@ -125,6 +130,71 @@ def read_stress_answers(paths: Sequence[Path]) -> tuple[StressAnswers, ...]:
         notes = replace(answers.notes, warnings=tuple(dict.fromkeys(said)))
         found.append(replace(answers, notes=notes))
     return tuple(found)
+
+
+def ask_stress(
+    model: TextClassifier,
+    corpus: Corpus,
+    options: StressOptions,
+    *,
+    on_start: Callable[[int], None] | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> tuple[StressAnswers, Evaluation]:
+    """Make the texts of all tests, and ask a finished classifier about each distinct one.
+
+    The corpus has the columns that `options` name. What they name a folder or a file for is
+    written.
+    """
+    # Before texts are transformed, which takes longer.
+    match_labels(model.labels, corpus.label_names, label_map=options.label_map)
+    if options.train is not None:
+        check_training(options.train)
+    suite = make_suite(
+        corpus,
+        options.tests,
+        text_columns=options.text_columns,
+        learn_from=options.learn_from,
+        n_threads=options.n_threads,
+    )
+    if options.folder is not None:
+        write_texts(suite, corpus, options.folder)
+    kept = (*options.keep_columns, options.clusters, options.group_by)
+    found = evaluate(
+        model,
+        corpus,
+        list(suite.versions),
+        label_map=options.label_map,
+        text_columns=options.text_columns,
+        id_column=options.id_column,
+        keep_columns=list(dict.fromkeys(name for name in kept if name is not None)),
+        unparsed=options.unparsed,
+        n_threads=options.n_threads,
+        on_start=on_start,
+        on_batch=on_batch,
+    )
+    notes = StressNotes.of(suite, found, options, text_columns=corpus.text_columns)
+    answers = StressAnswers(predictions=found.predictions, notes=notes)
+    answers = note_training_of_any(answers, options.train)
+    if options.out is not None:
+        write_answers(answers, options.out)
+    return answers, found
+
+
+def note_training_of_any(answers: StressAnswers, train: Corpus | None) -> StressAnswers:
+    """Add what :func:`~ietest_fast.analyses.stress.profile.note_training` adds, if there is data.
+
+    Where no row has antonyms, a sentence says so instead.
+    """
+    if train is None:
+        return answers
+    check_training(train)
+    predictions = read_notes(answers.predictions)
+    names = predictions.table.column_names
+    if WORD_PAIR in names and predictions.table[WORD_PAIR].null_count < len(predictions):
+        return replace(answers, predictions=note_training(predictions, train))
+    said = "No row of these tests has antonyms to look for in the training data."
+    warnings = tuple(dict.fromkeys((*answers.notes.warnings, said)))
+    return NotedAnswers(predictions=predictions, notes=replace(answers.notes, warnings=warnings))
 
 
 NEUTRAL = "neutral"
@@ -254,28 +324,29 @@ def _profile(
 
 
 def measure_answers(
-    answers: Sequence[StressAnswers],
-    *,
-    group_by: str | None = None,
-    clusters: str | None = None,
-    alpha: float = 0.05,
-    **options: Any,
+    answers: Sequence[StressAnswers], options: StressOptions | None = None
 ) -> tuple[StressProfile, ...]:
     """Measure the answers of files, each as it says of itself."""
+    options = options or StressOptions()
     profiles: list[StressProfile] = []
     for each in answers:
         notes, first = each.notes, answers[0].notes
         found = measure_stress(
             each.predictions,
-            group_by=group_by or notes.group_by,
-            clusters=clusters or notes.clusters,
+            group_by=options.group_by or notes.group_by,
+            clusters=options.clusters or notes.clusters,
             empty=notes.empty,
             unseen=notes.unseen,
             origins=notes.origins,
             warnings=list(dict.fromkeys((*notes.warnings, *say_unparsed(each.predictions)))),
             named=len(answers) > 1,
-            alpha=alpha,
-            **options,
+            alpha=options.alpha,
+            margin=options.margin,
+            method=options.method,
+            n_resamples=options.n_resamples,
+            rng=options.rng,
+            alternative=options.alternative,
+            n_threads=options.n_threads,
         )
         for profile in found:
             said = _say_unlike(profiles[0], profile, (first, notes)) if profiles else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import pyarrow as pa
 from ietest_fast.analyses.stress.origins import StressOrigin, note_rows
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.answers.versions import transform_corpus
-from ietest_fast.atomic import name_files, name_temporary
+from ietest_fast.atomic import name_files, new_folder
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.files import check_file, read_toml
@@ -20,7 +20,7 @@ from ietest_fast.registry import FileNames, reading_names
 from ietest_fast.values import find_twins, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from ietest_fast.answers.versions import ForeignTexts, Version
     from ietest_fast.corpus import Corpus
@@ -82,6 +82,58 @@ def paper_suite(
         tests["numerical"], texts_from=quantities, texts_column=quantities_column
     )
     return tests
+
+
+def _refuse_added(name: str, wrong: str | None) -> InputError:
+    return InputError(f"add: {wrong or f'the test {name!r} is in the suite already'}")
+
+
+def choose_tests(
+    suite: Any,
+    added: Iterable[tuple[str, Any]] = (),
+    *,
+    rules: str | None = None,
+    quantities: str | Path | Sequence[str | None] | None = None,
+    quantities_column: str | None = None,
+    allow_code: bool = False,
+    refuse: Callable[[str, str | None], Exception] = _refuse_added,
+) -> dict[str, StressTest]:
+    """Return the tests of a suite by name, and those that are added with a name and what they do.
+
+    `suite` is None for the paper's six, of which alone `rules` and `quantities` are; a TOML file
+    (:func:`read_suite`); or a mapping from names to transformations or tests. `refuse` words what
+    cannot be added: its name, and why not, which is None if it is there already.
+    """
+    if suite is None:
+        tests = paper_suite(
+            rules=rules or "careful", quantities=quantities, quantities_column=quantities_column
+        )
+    elif rules is not None or quantities is not None or quantities_column is not None:
+        raise InputError(
+            "rules and quantities are of the paper's six; a suite says them of each test itself"
+        )
+    elif isinstance(suite, str | Path):
+        tests = read_suite(suite, allow_code=allow_code)
+    elif isinstance(suite, Mapping) and suite and all(isinstance(name, str) for name in suite):
+        tests = {name: _as_test(value) for name, value in suite.items()}
+        wrong = find_wrong_name(tests)
+        if wrong is not None:
+            raise InputError(f"suite: {wrong}")
+    else:
+        raise InputError(
+            "suite is a TOML file, or a mapping from names of tests to transformations, such as "
+            '{"not": "negation:times=2"}'
+        )
+    for name, value in added:
+        wrong = None if name in tests else find_wrong_name([*tests, name])
+        if name in tests or wrong is not None:
+            raise refuse(name, wrong)
+        tests[name] = _as_test(value)
+    return tests
+
+
+def _as_test(value: Any) -> StressTest:
+    return value if isinstance(value, StressTest) else StressTest(phi=value)
 
 
 def find_wrong_name(names: Collection[str]) -> str | None:
@@ -179,10 +231,7 @@ def make_suite(
     """
     columns = tuple(text_columns or corpus.text_columns)
     check_columns(corpus.source, corpus.text_columns, columns)
-    chosen = {
-        name: value if isinstance(value, StressTest) else StressTest(phi=value)
-        for name, value in tests.items()
-    }
+    chosen = {name: _as_test(value) for name, value in tests.items()}
     check_different(chosen)
     versions, empty, unseen, origins = [], [], [], {}
     for name, test in chosen.items():
@@ -253,10 +302,7 @@ def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
     """Write the texts of each test to a Parquet file in a new folder, all of them or none."""
     import pyarrow.parquet as pq
 
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = name_temporary(folder)
-    unfinished.mkdir()
-    try:
+    with new_folder(folder) as unfinished:
         names = pa.array(corpus.label_names)
         stems = name_files((version.name for version in suite.versions), otherwise="test")
         for version, stem in zip(suite.versions, stems, strict=True):
@@ -267,6 +313,3 @@ def write_texts(suite: Suite, corpus: Corpus, folder: Path) -> None:
             rows = corpus.source_rows[version.source_row] if rows is None else rows
             table = table.append_column("source_row", pa.array(rows))
             pq.write_table(table, unfinished / f"{stem}.parquet")
-        unfinished.rename(folder)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
