@@ -23,7 +23,7 @@ FOLDS = {
     "corpus/columns.py": "names of columns",
     "corpus/formats.py": "endings of files",
     "corpus/reasoning.py": "keys",
-    "analyses/consistency/amounts.py": "units",
+    "analyses/consistency/file.py": "units",
     "answers/logs.py": "endings of files",
     "answers/readers/facts_beside.py": "names of columns",
     "answers/readers/helm.py": "HELM's own comparison of free texts",

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.analyses.consistency.buckets import Buckets, buckets_from_table, read_buckets
-from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes, with_columns
+from ietest_fast.analyses.consistency.file import (
+    ConsistencyAnswers,
+    ConsistencyNotes,
+    as_answers,
+    need_wordings,
+    with_columns,
+    without_mixed,
+)
 from ietest_fast.analyses.consistency.joining import (
     SOURCE,
     answer_buckets,
@@ -15,7 +22,6 @@ from ietest_fast.analyses.consistency.joining import (
     join_buckets,
 )
 from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
-from ietest_fast.analyses.consistency.measure import measure_wordings, weigh_by_test_sets
 from ietest_fast.analyses.consistency.noting import (
     check_groups,
     check_measures,
@@ -23,7 +29,7 @@ from ietest_fast.analyses.consistency.noting import (
     note_parts,
 )
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
-from ietest_fast.analyses.consistency.reading import as_answers, need_wordings, without_mixed
+from ietest_fast.analyses.consistency.profile import measure_wordings, weigh_by_test_sets
 from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
 from ietest_fast.answers.file import plain_name, write_answers
 from ietest_fast.answers.table import ORIGINAL, Predictions

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.amounts import amount_options, consistency_of_run, is_run, note_curve
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.models import (
     check_out,
@@ -25,6 +24,7 @@ from ietest_fast.cli.options import (
     OpenShare,
     add_options,
     check_not_given,
+    check_only_given,
     csv_option,
     split_names,
 )
@@ -42,6 +42,87 @@ if TYPE_CHECKING:
     from ietest_fast.answers.asking import Evaluation
     from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.models import TextClassifier
+
+
+#: What the folder of a run is measured with; all other options are for logs.
+_OF_RUNS = ("intervals", "n-resamples", "seed", "threads", "confidence-level", "json")
+
+
+def amount_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how much data models have seen."""
+    options = [
+        click.option(
+            "--amounts",
+            metavar="N,N,...",
+            help="How much data each model has seen, in the order of the LOGs, such as "
+            "10M,100M,1B or 1%,10%,100%: also show P_C over it.",
+        ),
+        click.option(
+            "--amount-column",
+            metavar="NAME",
+            help="The same from a column of numbers in the LOGs.",
+        ),
+        click.option(
+            "--amounts-of",
+            metavar="TEXT",
+            help="What the amounts are of, such as `pretraining tokens`.  [default: the name "
+            "of --amount-column, or `amount of data`]",
+        ),
+    ]
+    return add_options(command, options)
+
+
+def note_curve(
+    answers: Sequence[ConsistencyAnswers], options: Mapping[str, Any]
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note what the options say of the amount of data that models have seen."""
+    amounts, column, of = (options[name] for name in ("amounts", "amount_column", "amounts_of"))
+    if amounts is None and column is None:
+        if of is not None:
+            raise click.UsageError("--amounts-of needs --amounts or --amount-column")
+        return tuple(answers)
+    if amounts is not None and column is not None:
+        raise click.UsageError("--amounts or --amount-column, not both")
+    from ietest_fast.analyses.consistency.curves import note_amounts, read_amounts
+    from ietest_fast.analyses.consistency.file import parse_amounts
+    from ietest_fast.errors import InputError
+
+    if column is not None:
+        return read_amounts(answers, column, of=of)
+    try:
+        found = parse_amounts(amounts.split(","))
+    except InputError as error:
+        raise click.UsageError(f"--amounts: {error}") from error
+    return note_amounts(answers, found.values, of=of, in_percent=found.in_percent)
+
+
+def is_run(logs: Sequence[str]) -> bool:
+    """Whether the logs are the folder of a run; refuse it beside others."""
+    folders = [log for log in logs if Path(log).is_dir()]
+    runs = [log for log in folders if (Path(log) / "results.json").is_file()]
+    if runs and len(logs) > 1:
+        raise click.UsageError(f"{runs[0]} is the folder of a run; give it alone")
+    return bool(runs)
+
+
+def consistency_of_run(
+    folder: Path, resampling: Mapping[str, Any], *, method: str, as_json: bool
+) -> int:
+    """Measure and print the consistency of the classifiers of a run."""
+    check_only_given(*_OF_RUNS, because="is for LOGs; this is the folder of a run")
+    from ietest_fast.experiment.results import read_results
+    from ietest_fast.experiment.run_consistency import measure_run
+    from ietest_fast.report.consistency_charts import amount_tables
+    from ietest_fast.report.runs import name_models
+
+    results = read_results(folder)
+    curves = measure_run(results, names=name_models(results), method=method, **resampling)
+    if as_json:
+        print_json({"curves": [each.to_dict() for each in curves]})
+        return 0
+    for table in amount_tables(curves, of_runs=True):
+        print_table(table)
+    return 0
 
 
 # Options of ``ietest-fast consistency``, and which of them go together.
@@ -324,12 +405,12 @@ def check_sources(options: Mapping[str, Any], *, logs: Sequence[str], test: Path
 
 def read_sources(options: Mapping[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read the answers of a model to paraphrases from several sources, as one table."""
-    from ietest_fast.analyses.consistency.joining import join_answers_of_sources
-    from ietest_fast.analyses.consistency.reading import (
+    from ietest_fast.analyses.consistency.file import (
         check_number_names,
         need_wordings,
         without_mixed,
     )
+    from ietest_fast.analyses.consistency.joining import join_answers_of_sources
 
     check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
     parts = {name: need_wordings(path) for name, path in options["sources"]}
@@ -342,8 +423,8 @@ def note_parts_of(
     answers: Sequence[ConsistencyAnswers], options: Mapping[str, Any], *, runs_model: bool
 ) -> tuple[ConsistencyAnswers, ...]:
     """Note in the answers by what the options part items."""
+    from ietest_fast.analyses.consistency.file import need_wordings
     from ietest_fast.analyses.consistency.noting import note_parts
-    from ietest_fast.analyses.consistency.reading import need_wordings
     from ietest_fast.answers.file import plain_name
 
     path = options["partial_input"]
@@ -368,8 +449,9 @@ _OUTCOMES = ("correct",)
 
 def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read logs: each of a model if they are tables of wordings, otherwise as ``eval`` does."""
-    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-    from ietest_fast.analyses.consistency.reading import (
+    from ietest_fast.analyses.consistency.file import (
+        ConsistencyAnswers,
+        ConsistencyNotes,
         name_answers,
         read_wordings,
         without_mixed,
@@ -409,7 +491,7 @@ def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
     """Refuse files of paraphrases that no model has answered yet."""
     if reader is not None:
         return
-    from ietest_fast.analyses.consistency.reading import holds_paraphrases
+    from ietest_fast.analyses.consistency.file import holds_paraphrases
     from ietest_fast.errors import InputError
 
     for path in paths:
@@ -422,7 +504,7 @@ def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
 
 def read_test_sets(paths: Sequence[Path]) -> list[Any]:
     """Read answers to the full test set."""
-    from ietest_fast.analyses.consistency.reading import read_wordings
+    from ietest_fast.analyses.consistency.file import read_wordings
     from ietest_fast.errors import InputError
 
     found = []
@@ -646,13 +728,12 @@ def command(
         own, found = run_model(load_model(onnx, model, options), given[0], options)
         answers, told, below = (own,), describe_run(found), [say_run(found)]
     from ietest_fast.analyses.consistency.curves import curves_of_answers
-    from ietest_fast.analyses.consistency.file import with_columns
-    from ietest_fast.analyses.consistency.measure import (
+    from ietest_fast.analyses.consistency.file import join_answers, with_columns
+    from ietest_fast.analyses.consistency.profile import (
         compare_models,
         measure_wordings,
         weigh_by_test_sets,
     )
-    from ietest_fast.analyses.consistency.reading import join_answers
     from ietest_fast.answers.file import write_answers
 
     answers = note_parts_of(answers, options, runs_model=runs_model)

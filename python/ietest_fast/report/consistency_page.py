@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.analyses.consistency.curves import curves_of_answers
-from ietest_fast.analyses.consistency.file import ConsistencyNotes
-from ietest_fast.analyses.consistency.measure import compare_models, measure_wordings
+from ietest_fast.analyses.consistency.file import ConsistencyNotes, name_answers, need_wordings
 from ietest_fast.analyses.consistency.noting import check_diversity
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind
-from ietest_fast.analyses.consistency.reading import name_answers, need_wordings
+from ietest_fast.analyses.consistency.profile import compare_models, measure_wordings
 from ietest_fast.answers.file import plain_name, read_notes
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.experiment.run_consistency import measure_run

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.consistency.amounts import (
-    AMOUNT,
-    Amounts,
-    format_amount,
-    parse_amounts,
-)
 from ietest_fast.analyses.consistency.curves import curves_of_profiles, note_amounts, read_amounts
 from ietest_fast.analyses.consistency.file import (
+    AMOUNT,
+    Amounts,
     ConsistencyAnswers,
     ConsistencyNotes,
+    format_amount,
+    join_answers,
+    name_answers,
+    parse_amounts,
+    read_wordings,
 )
-from ietest_fast.analyses.consistency.measure import measure_wordings
-from ietest_fast.analyses.consistency.reading import join_answers, name_answers, read_wordings
+from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.answers import Predictions
 from ietest_fast.answers.file import read_notes, write_answers
 from ietest_fast.errors import InputError

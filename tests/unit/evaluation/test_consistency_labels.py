@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.consistency.reading import need_wordings
+from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.errors import InputError
 from ietest_fast.report.evaluations import read_evaluation

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.analyses.compare import compare_versions
-from ietest_fast.analyses.consistency.reading import need_wordings
+from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.alignment import check_gold
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.readers import Answers
