@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.analyses.consistency.curves import curves_of_answers
+from ietest_fast.analyses.consistency.asking import Consistency, measure
 from ietest_fast.analyses.consistency.file import ConsistencyNotes, name_answers, need_wordings
-from ietest_fast.analyses.consistency.noting import check_diversity
+from ietest_fast.analyses.consistency.options import ConsistencyOptions
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind
-from ietest_fast.analyses.consistency.profile import compare_models, measure_wordings
 from ietest_fast.answers.file import plain_name, read_notes
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.experiment.run_consistency import measure_run
@@ -63,7 +62,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.analyses.consistency.curves import ConsistencyCurve
-    from ietest_fast.analyses.consistency.partition import ComparedPair
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.runs import FinishedRun
 
@@ -74,69 +72,19 @@ N_SPLIT = 25
 """Lines of the table of items that split."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ConsistencySource:
-    """The consistency of one classifier or several."""
-
-    profiles: tuple[ConsistencyProfile, ...]
-    """One for each classifier."""
-    pairs: tuple[ComparedPair, ...]
-    """Comparisons of classifiers on the same items."""
-    remarks: tuple[str, ...]
-    """Which were not compared."""
-    text_columns: tuple[str, ...]
-    """Names of the columns of texts that the answers are to."""
-    curves: tuple[ConsistencyCurve, ...] = ()
-    """Classifiers that have seen different amounts of data."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers that the tables show."""
-        return {
-            "profiles": [each.to_dict() for each in self.profiles],
-            "pairs": [each.to_dict() for each in self.pairs],
-            "curves": [each.to_dict() for each in self.curves],
-        }
-
-
 def find_consistency(path: Path) -> bool:
     """Whether a file holds answers to wordings: of ``consistency --out``, or ParaNLU's results."""
     return paranlu_kind(path) == "results" or read_notes(path, ConsistencyNotes) is not None
 
 
-def read_consistency(paths: Sequence[Path], *, confidence_level: float = 0.95) -> ConsistencySource:
+def read_consistency(paths: Sequence[Path], *, confidence_level: float = 0.95) -> Consistency:
     """Read answers to wordings and measure their consistency."""
     answers = name_answers([need_wordings(path) for path in paths], paths)
-    for each in answers:
-        check_diversity(each)
-    profiles = measure_wordings(answers, confidence_level=confidence_level)
-    if len(profiles) == 1 and not profiles[0].group:
-        profiles = (replace(profiles[0], group={"model": plain_name(paths[0])}),)
-    pairs: tuple[ComparedPair, ...] = ()
-    remarks: tuple[str, ...] = ()
-    if len(profiles) > 1:
-        pairs, remarks = compare_models(profiles, confidence_level=confidence_level)
-    told = [name for each in answers for name in each.notes.text_columns]
-    return ConsistencySource(
-        profiles=profiles,
-        pairs=pairs,
-        remarks=remarks,
-        text_columns=tuple(dict.fromkeys(told)) or _find_texts(profiles),
-        curves=curves_of_answers(answers, profiles, confidence_level=confidence_level),
-    )
-
-
-def _find_texts(profiles: Sequence[ConsistencyProfile]) -> tuple[str, ...]:
-    """Return the extra columns that hold texts, for files that do not name theirs."""
-    import pyarrow as pa
-
-    table = profiles[0].predictions.table
-    names = []
-    for name in profiles[0].predictions.extra_columns:
-        kind = table.schema.field(name).type
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if is_text and not name.endswith("_id") and name != "cluster":
-            names.append(name)
-    return tuple(names)
+    found = measure(answers, ConsistencyOptions(confidence_level=confidence_level))
+    if len(found.profiles) > 1 or found.profiles[0].group:
+        return found
+    named = replace(found.profiles[0], group={"model": plain_name(paths[0])})
+    return replace(found, profiles=(named,))
 
 
 def say_consistency(profile: ConsistencyProfile) -> tuple[Verdict, str]:
@@ -267,7 +215,7 @@ def run_consistency_parts(runs: Sequence[FinishedRun]) -> list[Part]:
 _MOST_ROWS = 12
 
 
-def consistency_sections(found: ConsistencySource) -> list[Section]:
+def consistency_sections(found: Consistency) -> list[Section]:
     """Return sections on how alike finished models answer paraphrases."""
     profiles = found.profiles
     several = len(profiles) > 1
@@ -342,7 +290,7 @@ def consistency_sections(found: ConsistencySource) -> list[Section]:
     return sections
 
 
-def _diversity_sections(found: ConsistencySource) -> list[Section]:
+def _diversity_sections(found: Consistency) -> list[Section]:
     """Return how diverse the paraphrases are, and consistency by it; empty if not measured."""
     known = [each for each in found.profiles if each.diversity is not None]
     if not known:
@@ -371,7 +319,7 @@ def _diversity_sections(found: ConsistencySource) -> list[Section]:
     ]
 
 
-def _partial_sections(found: ConsistencySource) -> list[Section]:
+def _partial_sections(found: Consistency) -> list[Section]:
     """Return consistency by what a part of the input decides; empty if it was not measured."""
     known = [each for each in found.profiles if each.partial is not None]
     if not known:

@@ -30,8 +30,8 @@ from ietest_fast.report.sections import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ietest_fast.analyses.consistency.asking import Consistency
     from ietest_fast.corpus import Corpus
-    from ietest_fast.report.consistency_page import ConsistencySource
     from ietest_fast.report.drawing import Chart
     from ietest_fast.report.evaluations import Evaluation
     from ietest_fast.report.logic import LogicSource
@@ -51,7 +51,7 @@ class Contents:
     """In order."""
     evaluations: tuple[Evaluation, ...] = ()
     stress: StressSource | None = None
-    consistency: ConsistencySource | None = None
+    consistency: Consistency | None = None
     logic: LogicSource | None = None
     """What it is about."""
 
@@ -82,7 +82,7 @@ def gather(
     *,
     evaluations: Sequence[Evaluation] = (),
     stress: StressSource | None = None,
-    consistency: ConsistencySource | None = None,
+    consistency: Consistency | None = None,
     logic: LogicSource | None = None,
     train: Corpus | None = None,
     hard_cases: str = DEFAULT_QUANTIFIER,

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.consistency.buckets import find_mixed, name_items
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers
+from ietest_fast.analyses.consistency.options import SOURCE
 from ietest_fast.analyses.consistency.shared import find_answered_texts
 from ietest_fast.answers.asking import (
     NOT_PARSED,
@@ -41,10 +42,6 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.consistency.file import ConsistencyNotes
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Unparsed
-
-
-SOURCE = "source"
-"""Column that says where a paraphrase comes from."""
 
 
 def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> Buckets:

@@ -11,13 +11,13 @@ import numpy as np
 
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
-    confidences_of,
     count_strata,
     name_group,
 )
 from ietest_fast.analyses.consistency.partition import (
     ComparedPair,
     adjust_pairs,
+    correct_by_strata,
     part_by_column,
     part_by_diversity,
     part_by_partial_input,
@@ -37,13 +37,13 @@ from ietest_fast.stats.consistency.comparison import COMPARED_LABELS, compare_co
 from ietest_fast.stats.consistency.corrected import (
     DEFAULT_CONFIDENCE_STRATA,
     MOST_CONFIDENCE_STRATA,
-    correct_consistency,
 )
 from ietest_fast.stats.result import Result, fit_cells, format_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ietest_fast.analyses.consistency.options import ConsistencyOptions
     from ietest_fast.analyses.consistency.partition import (
         ConsistencyDiversity,
         ConsistencyPartial,
@@ -342,80 +342,48 @@ def weigh_by_test_sets(
 
 
 def measure_wordings(
-    answers: Sequence[ConsistencyAnswers],
-    *,
-    clusters: str | None = None,
-    subset: str | None = None,
-    confidence_level: float = 0.95,
-    **options: Any,
+    answers: Sequence[ConsistencyAnswers], options: ConsistencyOptions
 ) -> tuple[ConsistencyProfile, ...]:
     """Measure the answers of files, each as it says of itself."""
+    is_named = sum(len(each.predictions.groups) for each in answers) > 1
     profiles = []
     for each in answers:
+        own = replace(
+            options,
+            clusters=options.clusters or each.notes.clusters,
+            subset=options.subset or each.notes.subset,
+        )
         for group in each.predictions.groups:
             mine = each.predictions.select(**group) if group else each.predictions
-            is_named = len(answers) > 1 or len(each.predictions.groups) > 1
-            profiles.append(
-                _measure_one(
-                    replace(each, predictions=mine),
-                    group,
-                    is_named=is_named,
-                    clusters=clusters or each.notes.clusters,
-                    subset=subset or each.notes.subset,
-                    confidence_level=confidence_level,
-                    options=options,
-                )
-            )
+            noted = replace(each, predictions=mine)
+            profiles.append(_measure_one(noted, group, own, is_named=is_named))
     return tuple(profiles)
 
 
 def _measure_one(
     answers: ConsistencyAnswers,
     group: dict[str, Any],
+    options: ConsistencyOptions,
     *,
     is_named: bool,
-    clusters: str | None,
-    subset: str | None,
-    confidence_level: float,
-    options: dict[str, Any],
 ) -> ConsistencyProfile:
     predictions, notes = answers.predictions, answers.notes
-    wordings = find_wordings(predictions, cluster=clusters)
+    wordings = find_wordings(predictions, cluster=options.clusters)
     texts = find_answered_texts(predictions, notes.text_columns)
+    strata = notes.strata.get(name_group(group))
     try:
         counts = wordings.count()
-        result = wordings.measure(confidence_level=confidence_level, **options)
-        strata = notes.strata.get(name_group(group))
-        corrected = None
-        if strata is not None:
-            with warnings.catch_warnings():
-                # The result says it itself.
-                warnings.simplefilter("ignore", IetestWarning)
-                corrected = correct_consistency(
-                    counts,
-                    confidences_of(strata),
-                    n_strata=len(strata),
-                    confidence_level=confidence_level,
-                )
-        diversity = part_by_diversity(
-            answers, counts, subset=subset, confidence_level=confidence_level, **options
-        )
-        partial = part_by_partial_input(
-            answers, counts, strata=strata, confidence_level=confidence_level, **options
-        )
+        result = wordings.measure(**options.measuring)
+        corrected = None if strata is None else correct_by_strata(counts, strata, options)
+        diversity = part_by_diversity(answers, counts, options)
+        partial = part_by_partial_input(answers, counts, options, strata=strata)
     except InputError as error:
         if error.path is not None:
             raise
         raise InputError(str(error), path=predictions.source) from error
     subsets = None
-    if subset is not None:
-        subsets = part_by_column(
-            predictions,
-            subset,
-            clusters=clusters,
-            confidence_level=confidence_level,
-            **options,
-        )
+    if options.subset is not None:
+        subsets = part_by_column(predictions, options.subset, options)
     return ConsistencyProfile(
         group=group if is_named else {},
         result=result,
