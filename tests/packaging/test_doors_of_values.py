@@ -49,7 +49,7 @@ CASTS = {
     "api/running.py": "versions that this program has named",
     "corpus/reasoning.py": "items that it has numbered or checked",
     "analyses/consistency/buckets.py": "items behind the door",
-    "analyses/consistency/joining.py": "items and versions behind the door",
+    "analyses/consistency/asking.py": "items and versions behind the door",
     "analyses/logic/run.py": "predictions, which are behind the door",
     "analyses/masked/answers.py": "first choices of a masked model, which are tokens",
     "answers/asking.py": "items behind the door",

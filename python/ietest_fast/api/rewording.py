@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.analyses.consistency.asking import (
     ask,
     is_paranlu,
+    join_answers_of_sources,
+    join_buckets,
     list_needed,
     make_paraphrases,
     measure,
@@ -21,7 +23,6 @@ from ietest_fast.analyses.consistency.file import (
     need_wordings,
     without_mixed,
 )
-from ietest_fast.analyses.consistency.joining import join_answers_of_sources, join_buckets
 from ietest_fast.analyses.consistency.noting import check_groups, check_measures, measures_of
 from ietest_fast.analyses.consistency.options import SOURCE, ConsistencyOptions
 from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked

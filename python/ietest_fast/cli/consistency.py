@@ -398,8 +398,8 @@ def check_sources(options: Mapping[str, Any], *, logs: Sequence[str], test: Path
 
 def read_sources(options: Mapping[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read the answers of a model to paraphrases from several sources, as one table."""
+    from ietest_fast.analyses.consistency.asking import join_answers_of_sources
     from ietest_fast.analyses.consistency.file import check_number_names, need_wordings
-    from ietest_fast.analyses.consistency.joining import join_answers_of_sources
 
     check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
     parts = {name: need_wordings(path) for name, path in options["sources"]}
@@ -491,8 +491,7 @@ def run_model(
     model: TextClassifier, test: Path, asked: ConsistencyOptions, options: Mapping[str, Any]
 ) -> tuple[ConsistencyAnswers, Evaluation]:
     """Read or make the paraphrases, and let the model answer them."""
-    from ietest_fast.analyses.consistency.asking import ask
-    from ietest_fast.analyses.consistency.joining import join_buckets
+    from ietest_fast.analyses.consistency.asking import ask, join_buckets
 
     if asked.from_sources:
         parts = {

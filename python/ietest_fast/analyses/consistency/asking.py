@@ -1,11 +1,16 @@
-"""How consistent a classifier is: its answers to paraphrases, and what they show."""
+"""How consistent a classifier is: paraphrases, its answers to them, and what these show."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.analyses.consistency.buckets import read_buckets
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ietest_fast.analyses.consistency.buckets import find_mixed, name_items, read_buckets
 from ietest_fast.analyses.consistency.curves import curves_of_answers, note_amounts, read_amounts
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
@@ -13,33 +18,432 @@ from ietest_fast.analyses.consistency.file import (
     join_answers,
     with_columns,
 )
-from ietest_fast.analyses.consistency.joining import answer_buckets
 from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
 from ietest_fast.analyses.consistency.noting import note_parts
+from ietest_fast.analyses.consistency.options import SOURCE
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
 from ietest_fast.analyses.consistency.profile import (
     compare_models,
     measure_wordings,
     weigh_by_test_sets,
 )
+from ietest_fast.analyses.consistency.shared import find_answered_texts
+from ietest_fast.answers.asking import (
+    NOT_PARSED,
+    Evaluation,
+    check_parsed,
+    identify_model,
+    list_probabilities,
+    name_data,
+    say_unparsed,
+    score_versions,
+)
 from ietest_fast.answers.file import write_answers
-from ietest_fast.corpus.dataset import is_text
+from ietest_fast.answers.schema import CHANGED, GROUPS, align_types, check_kept, plain_type
+from ietest_fast.answers.table import ORIGINAL, Predictions
+from ietest_fast.corpus.columns import check_columns
+from ietest_fast.corpus.dataset import LABEL, is_text
+from ietest_fast.errors import InputError, shorten_error
+from ietest_fast.models.label_map import check_against_data, match_labels
+from ietest_fast.plurals import say_count
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from numpy.typing import NDArray
 
     from ietest_fast.analyses.consistency.buckets import Buckets
     from ietest_fast.analyses.consistency.curves import ConsistencyCurve
     from ietest_fast.analyses.consistency.options import ConsistencyOptions
     from ietest_fast.analyses.consistency.partition import ComparedPair
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
-    from ietest_fast.answers.asking import Evaluation
-    from ietest_fast.answers.table import Predictions
     from ietest_fast.corpus import Corpus
     from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.models import TextClassifier
     from ietest_fast.transform.kinds import TextSource
+
+
+# Paraphrases of the same items from several sources, such as people and a program, joined.
+
+
+def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> Buckets:
+    """Put paraphrases of the same items from several sources together."""
+    found = list(parts.values())
+    first = found[0]
+    tables = {name: own.table for name, own in parts.items()}
+    files = {name: own.source for name, own in parts.items()}
+    _refuse_copies(tables, files)
+    shared = _say_shared(tables, files)
+    for own in found[1:]:
+        for what, mine, theirs in (
+            ("text columns", own.text_columns, first.text_columns),
+            ("labels", own.label_names, first.label_names),
+        ):
+            if mine != theirs:
+                raise InputError(
+                    f"has the {what} {', '.join(mine)}, and {first.source} has "
+                    f"{', '.join(theirs)}; files to be joined have the same",
+                    path=own.source,
+                )
+    table = _join(
+        tables,
+        files,
+        keys=["item"],
+        same=[*first.text_columns, LABEL],
+    )
+    mixed = list(dict.fromkeys(name for own in found for name in own.mixed))
+    if drop_mixed:
+        is_mixed = find_mixed(table["item"], table[LABEL])
+        mixed += name_items(table["item"].filter(pa.array(is_mixed)))
+    names = table["item"].cast(pa.string())
+    table = table.filter(pc.invert(pc.is_in(names, value_set=pa.array(mixed, pa.string()))))
+    known = {*mixed, *name_items(names)}
+    empty = dict.fromkeys(name for own in found for name in own.empty)
+    return replace(
+        first,
+        table=table,
+        dropped=_add(own.dropped for own in found),
+        empty=tuple(name for name in empty if name not in known),
+        mixed=tuple(dict.fromkeys(mixed)),
+        # How many wordings were asked for is known if all sources were made here.
+        made=tuple(each for own in found for each in own.made)
+        if all(own.made for own in found)
+        else (),
+        notes=shared,
+    )
+
+
+def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> ConsistencyAnswers:
+    """Put the answers of a classifier to paraphrases from several sources together."""
+    found = list(parts.values())
+    first = found[0].predictions
+    has_copies = any("copy" in own.predictions.columns for own in found)
+    tables = {}
+    for name, own in parts.items():
+        mine = own.predictions
+        if mine.groups != first.groups:
+            raise InputError(
+                f"has answers of other classifiers than {first.source}; files to be joined are of "
+                "the same",
+                path=mine.source,
+            )
+        if mine.label_names != first.label_names:
+            raise InputError(
+                f"has other labels than {first.source}; files to be joined have the same",
+                path=mine.source,
+            )
+        table = mine.table
+        if has_copies and "copy" not in mine.columns:
+            table = table.append_column("copy", pa.array(np.zeros(len(mine), np.int32)))
+        kinds = pa.schema([(field.name, plain_type(field.type)) for field in table.schema])
+        tables[name] = table.cast(kinds)
+    groups = [name for name in GROUPS if name in first.columns]
+    files = {name: own.predictions.source for name, own in parts.items()}
+    _refuse_copies(tables, files)
+    texts = _find_shared_texts(found)
+    shared = _say_shared(tables, files)
+    if not texts:  # by which equal wordings are found
+        shared += _say_same_answers(tables, keys=["item", "version", *groups])
+    table = _join(
+        tables,
+        files,
+        keys=["item", *groups],
+        same=[
+            *(name for name in ("gold", "predicted", "correct") if name in first.columns),
+            *texts,
+        ],
+    )
+    all_notes = [own.notes for own in found]
+    return ConsistencyAnswers(
+        predictions=Predictions(
+            table=table,
+            label_names=first.label_names,
+            dropped=_add(own.predictions.dropped for own in found),
+            source=first.source,
+        ),
+        notes=replace(
+            all_notes[0],
+            n_empty={
+                name: None
+                for notes in all_notes
+                for name, n in notes.n_empty.items()
+                if n is None or n > 0
+            },
+            n_mixed={},
+            n_wanted={
+                name: sum(notes.n_wanted[name] for notes in all_notes)
+                for name in all_notes[0].n_wanted
+                if all(name in notes.n_wanted for notes in all_notes)
+            },
+            strata={},
+            diversity=(),
+            partial_input=None,
+            warnings=tuple(
+                dict.fromkeys(
+                    line
+                    for name, own in parts.items()
+                    for line in (*own.notes.warnings, *_say_lacking(name, own.notes))
+                )
+            )
+            + shared,
+        ),
+    )
+
+
+def _say_shared(tables: Mapping[str, pa.Table], sources: Mapping[str, str]) -> tuple[str, ...]:
+    """Say how many items sources share, because sources are compared on these alone."""
+    listed = {name: name_items(table["item"]) for name, table in tables.items()}
+    items = {name: set(own) for name, own in listed.items()}
+    for name, own in reversed(items.items()):
+        others = [other for other in items if other != name]
+        if not any(own & items[other] for other in others):
+            mine, theirs = listed[name][0], listed[others[0]][0]
+            raise InputError(
+                f"{name} shares no item with {' and '.join(others)}: {name} has {mine!r}, "
+                f"{others[0]} {theirs!r}; sources hold paraphrases of the same items, so name "
+                "them alike",
+                path=sources[name],
+                column="item",
+            )
+    said = []
+    for one, two in combinations(items, 2):
+        n = len(items[one] & items[two])
+        if items[one] == items[two]:
+            continue
+        said.append(
+            f"{one} and {two} share {say_count(n, 'item') if n else 'no item'} ({one} has "
+            f"{len(items[one]):,}, {two} {len(items[two]):,}): the two are compared on "
+            f"{'none' if n == 0 else 'this one' if n == 1 else 'these'}."
+        )
+    return tuple(said)
+
+
+def _refuse_copies(tables: Mapping[str, pa.Table], sources: Mapping[str, str]) -> None:
+    """Refuse rows that are there twice, because each wording would be paired with its own copy."""
+    for one, two in combinations(tables, 2):
+        if tables[one].equals(tables[two]):
+            raise InputError(
+                f"{two} holds the same rows as {one} ({sources[one]}), so that each paraphrase "
+                "would be compared with its own copy; give each source once",
+                path=sources[two],
+            )
+
+
+def _say_same_answers(tables: Mapping[str, pa.Table], *, keys: Sequence[str]) -> tuple[str, ...]:
+    """Warn of paraphrases that have the same names and answers in two sources throughout."""
+    said = []
+    for one, two in combinations(tables, 2):
+        names = [name for name in tables[one].column_names if name in tables[two].column_names]
+        mine, theirs = align_types(
+            [
+                table.filter(pc.not_equal(table["version"], ORIGINAL))
+                .select(names)
+                .sort_by([(name, "ascending") for name in names if name in {*keys, "copy"}])
+                .replace_schema_metadata(None)
+                for table in (tables[one], tables[two])
+            ]
+        )
+        if mine.num_rows and mine.equals(theirs):
+            said.append(
+                f"Warning: {one} and {two} have paraphrases of the same names, with the same "
+                f"answers throughout ({say_count(mine.num_rows, 'paraphrase')} each). If they are "
+                "the same paraphrases, P_C is too high: give them once."
+            )
+    return tuple(said)
+
+
+def _find_shared_texts(parts: Sequence[ConsistencyAnswers]) -> list[str]:
+    """Return the columns of texts that all have, for their originals to be compared."""
+    first, *others = (find_answered_texts(own.predictions, own.notes.text_columns) for own in parts)
+    for part, names in zip(parts[1:], others, strict=True):
+        if first and len(names) == len(first) and not set(first) & set(names):
+            raise InputError(
+                f"is called {show_value(first[0])} in {parts[0].predictions.source}: call columns "
+                "of texts alike, so that the originals of both sources can be compared",
+                path=part.predictions.source,
+                column=names[0],
+            )
+    return [name for name in first if all(name in own for own in others)]
+
+
+def _say_lacking(source: str, notes: ConsistencyNotes) -> list[str]:
+    """Say how many items a source lacks, of each classifier."""
+    said = []
+    for counts, one, many in (
+        (notes.n_empty, "item has no row that can be used", "items have no row that can be used"),
+        (
+            notes.n_mixed,
+            "item was left out, because its wordings have different gold labels",
+            "items were left out, because their wordings have different gold labels",
+        ),
+    ):
+        for model, n in counts.items():
+            if n:
+                who = source if not model else f"{source}, {model}"
+                said.append(f"{who}: {say_count(n, one, many)}.")
+    return said
+
+
+def _add(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for each in counts:
+        for name, n in each.items():
+            total[name] = total.get(name, 0) + n
+    return total
+
+
+def _join(
+    tables: Mapping[str, pa.Table],
+    sources: Mapping[str, str],
+    *,
+    keys: Sequence[str],
+    same: Sequence[str],
+) -> pa.Table:
+    """Join tables of wordings: originals once, each of the others with its source."""
+    tables = dict(zip(tables, align_types([*tables.values()]), strict=True))
+    seen: dict[tuple[object, ...], tuple[str, tuple[object, ...]]] = {}
+    parts = []
+    for name, table in tables.items():
+        if SOURCE in table.column_names:
+            raise InputError(
+                "is there already, and the names of the sources go there; rename it",
+                path=sources[name],
+                column=SOURCE,
+            )
+        missing = [column for column in same if column not in table.column_names]
+        if missing:
+            raise InputError(
+                f"is missing; {next(iter(sources.values()))} has it",
+                path=sources[name],
+                column=missing[0],
+            )
+        is_original = pc.equal(table["version"], ORIGINAL).to_numpy()
+        keep = np.ones(table.num_rows, np.bool_)
+        own = table.filter(pa.array(is_original)).select(list(dict.fromkeys([*keys, *same])))
+        for row, record in zip(np.flatnonzero(is_original), own.to_pylist(), strict=True):
+            key = tuple(record[column] for column in keys)
+            # A missing text is an empty one, as in a CSV file.
+            values = tuple("" if record[c] is None else record[c] for c in same)
+            if key not in seen:
+                seen[key] = (name, values)
+                continue
+            keep[row] = False
+            other, known = seen[key]
+            if known != values:
+                column = next(c for c, a, b in zip(same, known, values, strict=True) if a != b)
+                raise InputError(
+                    f"the original of item {record['item']!r} has another {column} than in "
+                    f"{sources[other]}; files to be joined have the same originals, answered by "
+                    "the same model",
+                    path=sources[name],
+                    column=column,
+                )
+        versions = pc.if_else(
+            pa.array(is_original),
+            pa.scalar(ORIGINAL),
+            pc.binary_join_element_wise(
+                pa.scalar(name), table["version"].cast(pa.string()).combine_chunks(), ":"
+            ),
+        )
+        labels = pa.array(np.where(is_original, ORIGINAL, name), pa.string())
+        place = table.column_names.index("version")
+        made = table.set_column(place, "version", versions).append_column(SOURCE, labels)
+        parts.append(made.filter(pa.array(keep)).replace_schema_metadata(None))
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise InputError(
+            f"the tables cannot be put together: {shorten_error(error)}",
+            path=[*sources.values()][-1],
+        ) from error
+
+
+# A finished classifier on buckets: all wordings of the items, each distinct input once.
+
+_ALL = "all wordings"
+
+
+def _answer_buckets(
+    model: TextClassifier,
+    buckets: Buckets,
+    options: ConsistencyOptions,
+    **bar: Callable[[int], None],
+) -> Evaluation:
+    if not buckets.n_paraphrases.any():
+        raise InputError(
+            "no item has a paraphrase: every item has one row. A file of paraphrases has several "
+            "rows with the same item; or make paraphrases of the texts (--phi)",
+            path=buckets.source,
+            column="item",
+        )
+    corpus = buckets.as_corpus()
+    mapping = match_labels(model.labels, buckets.label_names, label_map=options.label_map)
+    columns = options.input_columns or buckets.text_columns
+    check_columns(buckets.source, buckets.text_columns, columns)
+    table = buckets.table
+    kept = options.kept
+    check_columns(buckets.source, table.column_names, kept)
+    check_kept((*buckets.text_columns, *kept), buckets.source, made=(CHANGED,))
+    run = score_versions(model, {_ALL: table}, columns, **bar)
+    scores = run.versions[_ALL]
+    gold = mapping.of_data[corpus.labels]
+    predicted = mapping.classes_of(scores.predicted)
+    items = table["item"].combine_chunks()
+    lost = items.filter(pa.array(predicted < 0)).unique()
+    check_parsed(len(lost), options.unparsed)
+    labels = pa.array(mapping.names)
+    changed = _find_changed(buckets, columns)
+    made: dict[str, Any] = {
+        "item": table["item"],
+        "version": table["version"],
+        "gold": labels.take(pa.array(gold.astype(np.int32))),
+        "predicted": labels.take(pa.array(predicted.astype(np.int32), mask=predicted < 0)),
+    }
+    if scores.probabilities is not None:
+        made["probabilities"] = list_probabilities(scores.probabilities, mapping)
+    made[CHANGED] = pa.array(changed)
+    for name in (*buckets.text_columns, *kept):
+        made.setdefault(name, table[name])
+    versions = table["version"].to_pylist()
+    counts: dict[str, int] = dict.fromkeys(versions, 0)
+    for name, differs in zip(versions, changed.tolist(), strict=True):
+        counts[name] += differs
+    answers, dropped = pa.table(made), dict(buckets.dropped)
+    if len(lost) and options.unparsed == "drop":
+        answers = answers.filter(pc.invert(pc.is_in(items, value_set=lost)))
+        dropped[NOT_PARSED] = len(lost)
+    predictions = Predictions(
+        table=answers, label_names=mapping.names, dropped=dropped, source=buckets.source
+    )
+    remarks = tuple(say_unparsed(predictions))
+    return Evaluation(
+        predictions=predictions,
+        n_changed=counts,
+        scores=run,
+        backend=model.backend,
+        identity={
+            "phi": ",".join(making.identity for making in buckets.made) or "given",
+            "data": f"{name_data(corpus)}@{corpus.fingerprint[:4]}",
+            "model": identify_model(model, mapping, columns)[:4],
+            "be": model.backend.split()[0],
+        },
+        warning=check_against_data(mapping, gold, predicted),
+        warnings=remarks,
+        remarks=remarks,
+    )
+
+
+def _find_changed(buckets: Buckets, columns: Sequence[str]) -> NDArray[np.bool_]:
+    originals = buckets.find_originals()
+    changed = originals < 0
+    rows = pa.array(np.maximum(originals, 0))
+    for name in columns:
+        texts = buckets.table[name].combine_chunks()
+        differs = pc.fill_null(pc.not_equal(texts, texts.take(rows)), True)
+        changed |= np.asarray(differs.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return np.asarray(changed)
 
 
 # The paraphrases: read, or made.
@@ -98,15 +502,7 @@ def ask(
     **bar: Callable[[int], None],
 ) -> tuple[ConsistencyAnswers, Evaluation]:
     """Let a classifier answer all wordings, each distinct input once; `bar` shows how far it is."""
-    found = answer_buckets(
-        model,
-        buckets,
-        label_map=options.label_map,
-        text_columns=options.input_columns,
-        keep_columns=options.kept,
-        unparsed=options.unparsed,
-        **bar,
-    )
+    found = _answer_buckets(model, buckets, options, **bar)
     notes = ConsistencyNotes.of(buckets, found, clusters=options.clusters, subset=options.subset)
     return ConsistencyAnswers(predictions=found.predictions, notes=notes), found
 
