@@ -356,115 +356,6 @@ def test_published_results_of_paranlu(
     assert json.loads(again)["profiles"] == [profile]
 
 
-def bad(change: Any) -> list[dict[str, Any]]:
-    rows = bucket_rows()
-    change(rows)
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (
-            lambda rows: rows[1].update(label="neutral"),
-            "1 item has wordings with different labels",
-        ),
-        (lambda rows: rows.clear(), "the file is empty"),
-        (lambda rows: rows[0].update(item=None), "every wording needs its item"),
-        (lambda rows: [row.update(label="-") for row in rows], "no row"),
-        (
-            lambda rows: [row.update(item=str(n)) for n, row in enumerate(rows)],
-            "no item has a paraphrase",
-        ),
-    ],
-    ids=["mixed labels", "no rows", "no item", "no labels", "originals alone"],
-)
-def test_buckets_that_cannot_be_measured(
-    tmp_path: Path,
-    model: Path,
-    change: Any,
-    expected: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = write(tmp_path / "bad.jsonl", bad(change))
-    status, said, err = run(capsys, "--onnx", model, "--test", path, "-S", "50")
-    assert (status, said) == (1, "")
-    assert expected in err.replace("\n", " ")
-    assert "bad.jsonl" in err
-    assert "Traceback" not in err
-
-
-def test_a_version_that_is_there_twice(
-    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = [row | {"version": "original"} for row in bucket_rows()]
-    path = write(tmp_path / "bad.jsonl", rows)
-    status, said, err = run(capsys, "--onnx", model, "--test", path)
-    assert (status, said) == (1, "")
-    assert "3 wordings are there more than once: version 'original' of item 'a'" in err
-
-
-def test_mixed_and_empty_buckets_are_counted(
-    tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = bucket_rows()
-    rows[1]["label"] = LABELS[1]  # of a
-    for row in rows:
-        if row["item"] == "d":
-            row["label"] = "-"
-    path, out = write(tmp_path / "some.jsonl", rows), tmp_path / "out.parquet"
-    asked = ("--onnx", model, "--test", path, "--drop-mixed", "--out", out, "-S", "50")
-    status, said, err = run(capsys, *asked, "--json")
-    assert (status, err) == (0, "")
-    (profile,) = json.loads(said)["profiles"]
-    assert (profile["n_buckets"], profile["n_mixed"], profile["n_empty"]) == (2, 1, 1)
-    assert sum(profile["dropped"].values()) == 1
-    status, said, err = run(capsys, out, "-S", "50")
-    assert "1 item left out: its wordings have different gold labels." in said
-    assert "1 item has no row that can be used." in said
-
-
-def log_with(change: Any) -> list[dict[str, Any]]:
-    rows = answer_rows(ANSWERS, confidence=0.75)
-    change(rows)
-    return rows
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (
-            lambda rows: rows[1].update(gold="no"),
-            "1 item has wordings with different gold labels: '1' has yes and no",
-        ),
-        (lambda rows: rows.append(dict(rows[0])), "more than once"),
-        (lambda rows: rows[2].update(confidence=None), "version 'p2' of item '1' has none"),
-        (lambda rows: rows[2].update(confidence=float("nan")), "of item '1' has none"),
-        (
-            lambda rows: rows[2].update(confidence=1.5),
-            "version 'p2' of item '1' has 1.5; the confidence in the gold label is a number",
-        ),
-        (
-            lambda rows: [
-                row.update(version="original", item=str(n)) for n, row in enumerate(rows)
-            ],
-            "no version but 'original'",
-        ),
-    ],
-    ids=["mixed gold", "twice", "null", "NaN", "beyond 1", "originals alone"],
-)
-def test_logs_that_cannot_be_measured(
-    tmp_path: Path, change: Any, expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "log.parquet"
-    pq.write_table(pa.Table.from_pylist(log_with(change)), path)
-    status, said, err = run(capsys, path, "-S", "50")
-    assert (status, said) == (1, "")
-    assert expected in err.replace("\n", " ")
-    assert "log.parquet" in err
-    assert "Traceback" not in err
-
-
 def test_probabilities_that_are_none(
     tmp_path: Path, model: Path, buckets: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -484,14 +375,6 @@ def test_probabilities_that_are_none(
         assert (status, said) == (1, "")
         assert f"version 'original' of item 'a' has {shown}" in err.replace("\n", " ")
         assert "probabilities are numbers from 0 to 1 that add up to 1" in err
-
-
-def test_confidences_that_are_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "log.csv", answer_rows(ANSWERS, confidence="high"))
-    status, said, err = run(capsys, path, "-S", "50")
-    assert (status, said) == (1, "")
-    assert "log.csv, row 0, column 'confidence'" in err
-    assert "version 'original' of item '1' has 'high'; the confidence in the gold label is" in err
 
 
 def test_mixed_gold_labels_of_a_log_are_left_out_if_asked(

@@ -221,23 +221,11 @@ def test_the_file_and_the_report_have_it(
 @pytest.mark.parametrize(
     ("change", "arguments", "expected"),
     [
-        (lambda row: row.pop("text"), [], (1, "holds no texts under a known name")),
-        (
-            lambda row: row.update(words=row.pop("text")),
-            [],
-            (1, "name the columns that hold them (--text-columns, "),
-        ),
         (lambda row: row.update(bleu=1), [], (1, "is the name of a measure of diversity")),
-        (
-            lambda row: row.update(version=f"v{row['version']}"),
-            [],
-            (1, "no paraphrase has an original to be compared with"),
-        ),
-        (lambda row: None, ["--text-columns", "words"], (1, "there is no such column")),
         (lambda row: row.update(n=5), ["--text-columns", "n"], (1, "is int64; texts expected")),
         (lambda row: None, ["--diversity-groups", "1"], (2, "diversity-groups")),
     ],
-    ids=["no texts", "another name", "a name taken", "no original", "no column", "numbers", "one"],
+    ids=["a name taken", "numbers", "one"],
 )
 def test_diversity_that_cannot_be_measured(
     tmp_path: Path,
@@ -266,19 +254,13 @@ def test_texts_that_are_missing(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "log.parquet, column 'text': 1 text of originals or paraphrases is missing" in err
 
 
-def test_texts_under_another_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = [{**row, "words": row["text"]} for row in rows()]
-    for row in made:
-        del row["text"]
-    path = write(tmp_path / "log.csv", made)
-    asked = ("consistency", path, "--by-diversity", "bleu", "--text-columns", "words", "-S", "50")
-    status, said, err = run(capsys, *asked, "--json")
-    assert (status, err) == (0, "")
-    assert profile_of(said)["diversity"]["texts"] == ["words"]
-    status, said, err = run(capsys, "consistency", path, "--text-columns", "words")
+def test_options_of_diversity_without_a_measure(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, said, err = run(capsys, "consistency", log, "--text-columns", "text")
     assert (status, said) == (2, "")
     assert "--text-columns is for a model that is run, and for --by-diversity" in err
-    status, said, err = run(capsys, "consistency", path, "--diversity-groups", "3")
+    status, said, err = run(capsys, "consistency", log, "--diversity-groups", "3")
     assert (status, said) == (2, "")
     assert "--diversity-groups needs --by-diversity" in err
 
@@ -335,22 +317,6 @@ def test_items_are_parted_by_what_a_part_of_the_input_decides(
         assert words in said
 
 
-def test_items_that_the_partial_model_was_not_asked(
-    tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = [row for row in partial_rows() if row["item"] != "0, 0" and row["version"] == "original"]
-    partial = write(tmp_path / "part.csv", made)
-    asked = ("consistency", log, "--partial-input", partial, "-S", "50")
-    status, said, err = run(capsys, *asked, "--json")
-    profile = profile_of(said)
-    found = profile["partial_input"]
-    assert (status, err, found["n_unmatched"], profile["n_buckets"]) == (0, "", 1, 12)
-    assert found["parts"]["right"]["n_buckets"] == 5
-    assert found["own"]["right"]["paraphrases"] is None
-    status, said, err = run(capsys, *asked)
-    assert "1 item is in neither part: part, which saw a part" in said
-
-
 def test_parts_of_the_full_test_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With two strata, of which the right items lie in the one and the wrong ones in both."""
     made = rows()
@@ -380,29 +346,6 @@ def test_parts_of_the_full_test_set(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "Warning, items that it gets right" in said
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (lambda row: row.update(item=f"x{row['item']}"), "has no item of"),
-        (lambda row: row.update(version=f"v{row['version']}"), "has no version 'original'"),
-        (lambda row: row.pop("version"), "holds no answers to wordings"),
-        (lambda row: row.update(model=row["source"] or "a"), "3 classifiers are in these"),
-    ],
-    ids=["other items", "no original", "no table", "several models"],
-)
-def test_partial_answers_that_do_not_fit(
-    tmp_path: Path, log: Path, change: Any, expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    made = partial_rows()
-    for row in made:
-        change(row)
-    partial = write(tmp_path / "part.csv", made)
-    status, said, err = run(capsys, "consistency", log, "--partial-input", partial, "-S", "50")
-    assert (status, said) == (1, "")
-    assert expected in " ".join(err.split())
-    assert "part.csv" in err
-
-
 def test_the_log_of_partial_answers_is_not_written_over(
     tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -413,14 +356,6 @@ def test_the_log_of_partial_answers_is_not_written_over(
     assert (status, said) == (1, "")
     assert "would be overwritten while it is in use" in err
     assert partial.read_bytes() == before
-
-
-def test_a_column_that_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = write(tmp_path / "log.csv", rows(partial_input="right"))
-    partial = write(tmp_path / "part.csv", partial_rows())
-    status, said, err = run(capsys, "consistency", log, "--partial-input", partial)
-    assert (status, said) == (1, "")
-    assert "column 'partial_input': is there already; rename it" in err
 
 
 @pytest.mark.slow

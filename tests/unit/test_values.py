@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.analyses.consistency.reading import need_wordings
+from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.analyses.difficulty.file import mark_difficulty
 from ietest_fast.answers import Predictions, read_predictions
 from ietest_fast.corpus import read_corpus

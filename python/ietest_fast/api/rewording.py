@@ -6,41 +6,38 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.analyses.consistency.buckets import Buckets, buckets_from_table, read_buckets
-from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes, with_columns
-from ietest_fast.analyses.consistency.joining import (
-    SOURCE,
-    answer_buckets,
+from ietest_fast.analyses.consistency.asking import (
+    ask,
+    is_paranlu,
     join_answers_of_sources,
     join_buckets,
+    list_needed,
+    make_paraphrases,
+    measure,
+    read_paraphrases,
 )
-from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
-from ietest_fast.analyses.consistency.measure import measure_wordings, weigh_by_test_sets
-from ietest_fast.analyses.consistency.noting import (
-    check_groups,
-    check_measures,
-    measures_of,
-    note_parts,
+from ietest_fast.analyses.consistency.buckets import Buckets, buckets_from_table
+from ietest_fast.analyses.consistency.file import (
+    ConsistencyAnswers,
+    as_answers,
+    need_wordings,
+    without_mixed,
 )
-from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
-from ietest_fast.analyses.consistency.reading import as_answers, need_wordings, without_mixed
+from ietest_fast.analyses.consistency.noting import check_groups, check_measures, measures_of
+from ietest_fast.analyses.consistency.options import SOURCE, ConsistencyOptions
 from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
-from ietest_fast.answers.file import plain_name, write_answers
+from ietest_fast.answers.file import plain_name
 from ietest_fast.answers.table import ORIGINAL, Predictions
-from ietest_fast.api.data import (
-    LabelledTable,
-    as_labelled,
-    check_answers_file,
-    list_names,
-    with_labels,
-)
+from ietest_fast.api.data import LabelledTable, as_labelled, with_labels
 from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
+from ietest_fast.corpus.batch_writer import check_target
 from ietest_fast.corpus.columns import find_label_column, find_text_columns
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.corpus.reasoning import task_of_file
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
+from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -86,6 +83,17 @@ def name_partial(partial: Predictions) -> str:
     return plain_name(Path(partial.source)) if known else "partial_input"
 
 
+def check_out(target: Path, read: Sequence[Any]) -> Path:
+    """Find out before the work whether its result can be written, and over what."""
+    check_target(target)
+    if target.suffix != ".parquet":
+        raise InputError("out is a Parquet file, whose name ends in .parquet", path=target)
+    for file in read:
+        if isinstance(file, str | Path):
+            check_distinct(Path(file), target)
+    return target
+
+
 # The paraphrases that a caller has, or has made; and arguments that do not go together.
 
 _OF_TABLES = (
@@ -129,7 +137,7 @@ def check_arguments(data: Any, given: Mapping[str, Any]) -> None:
         refuse(("phi", *_OF_TABLES), "is for a table or a file; these are Buckets already")
     elif isinstance(data, str | Path):
         check_readable(Path(data))
-        if paranlu_kind(data) in {"paraphrases", "results"}:
+        if is_paranlu(data):
             refuse(("phi",), "is for labelled texts; this file holds paraphrases already")
             refuse(_OF_TABLES, "is for a table of paraphrases; this file is ParaNLU's")
     if given["phi"] is None:
@@ -176,52 +184,31 @@ def check_parts(by_diversity: Sequence[str], diversity_groups: int | None) -> No
         raise InputError(f"diversity_groups: {error}") from error
 
 
-def join_tables(sources: Mapping[str, Any], **reading: Any) -> tuple[Buckets, LabelledTable]:
+def join_tables(
+    sources: Mapping[str, Any], options: ConsistencyOptions
+) -> tuple[Buckets, LabelledTable]:
     """Take paraphrases from several sources, as :func:`take_buckets` does, and join them."""
-    names = [name for name in reading.pop("keep_columns") if name != SOURCE]
-    taken = {
-        name: take_buckets(own, keep_columns=names, **reading) for name, own in sources.items()
-    }
-    joined = join_buckets({name: buckets for name, (buckets, _) in taken.items()})
+    taken = {name: take_buckets(own, options) for name, own in sources.items()}
+    parts = {name: buckets for name, (buckets, _) in taken.items()}
+    joined = join_buckets(parts, drop_mixed=options.drop_mixed)
     first = next(iter(taken.values()))[1]
     return joined, replace(first, corpus=joined.as_corpus())
 
 
-def take_buckets(
-    data: Any,
-    *,
-    item_column: str | None,
-    version_column: str | None,
-    drop_mixed: bool,
-    keep_columns: Sequence[str],
-    text_columns: Sequence[str] | None,
-    label_column: str | None,
-    label_names: Sequence[str] | None,
-) -> tuple[Buckets, LabelledTable]:
+def take_buckets(data: Any, options: ConsistencyOptions) -> tuple[Buckets, LabelledTable]:
     """Take paraphrases of any kind, with the table that they were made of."""
     if isinstance(data, Buckets):
         return data, LabelledTable(corpus=data.as_corpus())
-    named: dict[str, Any] = {
-        "item_column": item_column or "item",
-        "version_column": version_column,
-        "drop_mixed": drop_mixed,
-        "keep_columns": tuple(keep_columns),
-        "label_names": label_names,
-    }
     if isinstance(data, str | Path):
-        if paranlu_kind(data) in {"paraphrases", "results"}:
-            found = read_paranlu_buckets(data)
-        else:
-            found = read_buckets(
-                data, text_columns=text_columns, label_column=label_column, **named
-            )
+        found = read_paraphrases(data, options)
         return found, LabelledTable(corpus=found.as_corpus())
     table = to_arrow(data, source="data")
+    label_column = options.label_column
     if label_column is None:
         label_column = find_label_column("data", table.column_names)
-    names = tuple(text_columns or find_text_columns("data", table.column_names)[0])
+    names = tuple(options.text_columns or find_text_columns("data", table.column_names)[0])
     found = buckets_from_table(
-        table, text_columns=names, label_column=label_column, source="data", **named
+        table, text_columns=names, label_column=label_column, source="data", **options.reading
     )
     return found, LabelledTable(
         corpus=found.as_corpus(), table=table, text_columns=names, label_column=label_column
@@ -229,39 +216,21 @@ def take_buckets(
 
 
 def make_of_labelled(
-    data: Any,
-    phi: Any,
-    *,
-    draws: int | None,
-    share: float | None,
-    seed: int,
-    item_column: str | None,
-    keep_columns: Sequence[str],
-    seen: Sequence[str] | None,
-    reword: Sequence[str] | None,
-    learn_from: Any,
-    n_threads: int | None,
-    **reading: Any,
+    data: Any, options: ConsistencyOptions, learn_from: Any
 ) -> tuple[Buckets, LabelledTable]:
     """Make paraphrases of labelled texts of any kind, with the table of these."""
-    wanted = [*([] if item_column is None else [item_column]), *keep_columns]
-    named = any(reading[name] is not None for name in ("text_columns", "label_column"))
-    if isinstance(data, str | Path) and not named:
-        task = task_of_file(data)
-        wanted += () if task is None else task.parts
-    found = as_labelled(data, keep_columns=list(dict.fromkeys(wanted)), source="data", **reading)
-    buckets = make_buckets(
-        found.corpus,
-        phi,
-        draws=draws,
-        share=0.5 if share is None else share,
-        seed=seed,
-        item_column=item_column,
-        columns=choose_reworded_columns(found.corpus, seen=seen, reworded=reword),
-        learn_from=() if learn_from is None else (learn_source(learn_from, found),),
-        n_threads=n_threads,
+    is_plain = options.text_columns is None and options.label_column is None
+    task = task_of_file(data) if isinstance(data, str | Path) and is_plain else None
+    found = as_labelled(
+        data,
+        text_columns=options.text_columns,
+        label_column=options.label_column,
+        label_names=options.label_names,
+        keep_columns=list_needed(options, task),
+        source="data",
     )
-    return buckets, found
+    learned = () if learn_from is None else (learn_source(learn_from, found),)
+    return make_paraphrases(found.corpus, options, learned), found
 
 
 def consistency(
@@ -407,107 +376,81 @@ def consistency(
         check_sources(given, classifier, data, phi)
         subset = subset or SOURCE
     are_answers = classifier is None if given else data is None
-    measures = list_names(by_diversity) or ()
+    measures = _listed(by_diversity) or ()
     check_parts(measures, diversity_groups)
     read = (classifier if data is None else None, data, test_set, learn_from, partial_input)
-    target = check_answers_file(out, (*read, *given.values()))
+    target = None if out is None else check_out(Path(out), (*read, *given.values()))
     if n_strata is not None and test_set is None:
         raise InputError("n_strata needs test_set")
     partial = None if partial_input is None else take_answers(partial_input, "partial_input")
-    reading: dict[str, Any] = {
-        "text_columns": list_names(text_columns),
-        "label_column": label_column,
-        "label_names": label_names,
-    }
-    making: dict[str, Any] = {
-        "draws": draws,
-        "share": share,
-        "reword": list_names(reword),
-        "learn_from": learn_from,
-    }
-    asking: dict[str, Any] = {"labels": labels, "inputs": inputs}
-    seen = list_names(input_columns)
-    told = {
-        **reading,
-        **making,
-        **asking,
-        "phi": phi,
-        "item_column": item_column,
-        "version_column": version_column,
-        "drop_mixed": drop_mixed,
-        "keep_columns": tuple(keep_columns),
-        "label_map": label_map,
-        "input_columns": seen,
-        "batch_size": batch_size,
-        "cache": cache,
-        "unparsed": None if unparsed == "error" else unparsed,
-        "threshold": threshold,
-    }
-    if are_answers:
-        # Their texts are those whose diversity is measured.
-        check_arguments(None, told | ({"text_columns": None} if measures else {}))
-        answers = _take(classifier, given)
-        answers = without_mixed(answers) if drop_mixed else answers
-    else:
-        for own in given.values() if given else (data,):
-            check_arguments(own, told)
-            if subset == DIFFICULTY:
-                check_marked(own)
-        wanted = dict.fromkeys((*keep_columns, clusters, subset))
-        kept = [name for name in wanted if name is not None and name not in {"item", "version"}]
-        reading |= {"item_column": item_column, "keep_columns": kept}
-        if phi is None:
-            taking = {"version_column": version_column, "drop_mixed": drop_mixed, **reading}
-            if given:
-                buckets, found = join_tables(given, **taking)
-                kept = list(dict.fromkeys([*kept, SOURCE]))
-            else:
-                buckets, found = take_buckets(data, **taking)
-        else:
-            buckets, found = make_of_labelled(
-                data, phi, seed=seed, seen=seen, n_threads=n_threads, **making, **reading
-            )
-        model = make_classifier(
-            classifier,
-            found,
-            batch_size=batch_size,
-            cache=cache,
-            unparsed=unparsed,
-            threshold=threshold,
-            **asking,
-        )
-        run = {
-            "label_map": label_map,
-            "text_columns": seen,
-            "keep_columns": kept,
-            "unparsed": unparsed,
-        }
-        answers = _answer(model, buckets, run, clusters=clusters, subset=subset)
-    (answers,) = note_parts(
-        [answers],
+    texts = _listed(text_columns)
+    options = ConsistencyOptions(
+        phi=phi,
+        draws=draws,
+        share=share,
+        seed=seed,
+        reword=_listed(reword),
+        item_column=item_column,
+        version_column=version_column,
+        drop_mixed=drop_mixed,
+        # Of answers, texts are those whose diversity is measured.
+        text_columns=None if are_answers and measures else texts,
+        label_column=label_column,
+        label_names=_listed(label_names),
+        keep_columns=tuple(keep_columns),
+        from_sources=bool(given),
+        input_columns=_listed(input_columns),
+        label_map=label_map,
+        unparsed=unparsed,
+        subset=subset,
+        clusters=clusters,
         by_diversity=measures,
         diversity_groups=diversity_groups,
-        text_columns=reading["text_columns"] if are_answers else None,
+        answered_columns=texts if are_answers else None,
         partial_input=None if partial is None else partial.predictions,
         partial_name="" if partial is None else name_partial(partial.predictions),
-        n_threads=n_threads,
-    )
-    if test_set is not None:
-        full = take_answers(test_set, "test_set").predictions
-        (answers,) = weigh_by_test_sets([answers], [full], n_strata=n_strata)
-    (profile,) = measure_wordings(
-        [answers],
-        clusters=clusters,
-        subset=subset,
+        test_sets=() if test_set is None else (take_answers(test_set, "test_set").predictions,),
+        n_strata=n_strata,
         confidence_level=confidence_level,
         method=method,
         n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
         rng=rng,
         n_threads=n_threads,
     )
+    asking: dict[str, Any] = {
+        "labels": labels,
+        "inputs": inputs,
+        "batch_size": batch_size,
+        "cache": cache,
+        "unparsed": unparsed,
+        "threshold": threshold,
+    }
+    told = {**vars(options), **asking, "learn_from": learn_from}
+    told["unparsed"] = None if unparsed == "error" else unparsed
+    for own in given.values() if given and not are_answers else (data,):
+        check_arguments(own, told)
+    if are_answers:
+        answers = _take(classifier, given)
+        answers = without_mixed(answers) if drop_mixed else answers
+    else:
+        buckets, found = _find_buckets(data, given, options, learn_from)
+        model = make_classifier(classifier, found, **asking)
+        answers = _answer(model, buckets, options)
+    measured = measure([answers], options)
     if target is not None:
-        write_answers(with_columns(answers, clusters=clusters, subset=subset), target)
-    return profile
+        measured.write(target, options)
+    return measured.profiles[0]
+
+
+def _find_buckets(
+    data: Any, sources: Mapping[str, Any], options: ConsistencyOptions, learn_from: Any
+) -> tuple[Buckets, LabelledTable]:
+    if options.subset == DIFFICULTY:
+        for own in sources.values() if sources else (data,):
+            check_marked(own)
+    if options.phi is not None:
+        return make_of_labelled(data, options, learn_from)
+    return join_tables(sources, options) if sources else take_buckets(data, options)
 
 
 def _take(classifier: Any, sources: Mapping[str, Any]) -> ConsistencyAnswers:
@@ -519,19 +462,19 @@ def _take(classifier: Any, sources: Mapping[str, Any]) -> ConsistencyAnswers:
     )
 
 
+def _listed(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the names of columns as a tuple; None stays."""
+    if names is None:
+        return None
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def _answer(
-    model: TextClassifier,
-    buckets: Buckets,
-    run: Mapping[str, Any],
-    *,
-    clusters: str | None,
-    subset: str | None,
+    model: TextClassifier, buckets: Buckets, options: ConsistencyOptions
 ) -> ConsistencyAnswers:
     """Let the classifier answer, whose labels are all numbered if it knows more of them."""
-    if run["label_map"] is None:
+    if options.label_map is None:
         numbered = with_labels(buckets.as_corpus(), model.labels)
         buckets = replace(buckets, table=numbered.table, label_names=numbered.label_names)
     with show_bar() as bar:
-        answered = answer_buckets(model, buckets, **run, **bar)
-    told = ConsistencyNotes.of(buckets, answered, clusters=clusters, subset=subset)
-    return ConsistencyAnswers(predictions=answered.predictions, notes=told)
+        return ask(model, buckets, options, **bar)[0]

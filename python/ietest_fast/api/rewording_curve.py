@@ -9,13 +9,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.curves import (
     ConsistencyCurves,
     check_curve,
     curves_of_profiles,
     read_amount,
 )
+from ietest_fast.analyses.consistency.file import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 from ietest_fast.analyses.consistency.shared import check_same_texts
 from ietest_fast.answers.versions import number_names

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.amounts import amount_options, consistency_of_run, is_run, note_curve
 from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.models import (
     check_out,
@@ -25,6 +24,7 @@ from ietest_fast.cli.options import (
     OpenShare,
     add_options,
     check_not_given,
+    check_only_given,
     csv_option,
     split_names,
 )
@@ -34,14 +34,88 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ietest_fast.analyses.consistency.asking import Consistency
     from ietest_fast.analyses.consistency.buckets import Buckets
-    from ietest_fast.analyses.consistency.curves import ConsistencyCurve
-    from ietest_fast.analyses.consistency.file import ConsistencyAnswers
-    from ietest_fast.analyses.consistency.partition import ComparedPair
-    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
+    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ParsedAmounts
+    from ietest_fast.analyses.consistency.options import ConsistencyOptions
     from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.table import Predictions
     from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.models import TextClassifier
+
+
+#: What the folder of a run is measured with; all other options are for logs.
+_OF_RUNS = ("intervals", "n-resamples", "seed", "threads", "confidence-level", "json")
+
+
+def amount_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how much data models have seen."""
+    options = [
+        click.option(
+            "--amounts",
+            metavar="N,N,...",
+            help="How much data each model has seen, in the order of the LOGs, such as "
+            "10M,100M,1B or 1%,10%,100%: also show P_C over it.",
+        ),
+        click.option(
+            "--amount-column",
+            metavar="NAME",
+            help="The same from a column of numbers in the LOGs.",
+        ),
+        click.option(
+            "--amounts-of",
+            metavar="TEXT",
+            help="What the amounts are of, such as `pretraining tokens`.  [default: the name "
+            "of --amount-column, or `amount of data`]",
+        ),
+    ]
+    return add_options(command, options)
+
+
+def check_amounts(options: Mapping[str, Any]) -> ParsedAmounts | None:
+    """Read the amounts of data; refuse options that do not go together."""
+    amounts, column, of = (options[name] for name in ("amounts", "amount_column", "amounts_of"))
+    if amounts is not None and column is not None:
+        raise click.UsageError("--amounts or --amount-column, not both")
+    if amounts is None:
+        if column is None and of is not None:
+            raise click.UsageError("--amounts-of needs --amounts or --amount-column")
+        return None
+    from ietest_fast.analyses.consistency.file import parse_amounts
+    from ietest_fast.errors import InputError
+
+    try:
+        return parse_amounts(amounts.split(","))
+    except InputError as error:
+        raise click.UsageError(f"--amounts: {error}") from error
+
+
+def is_run(logs: Sequence[str]) -> bool:
+    """Whether the logs are the folder of a run; refuse it beside others."""
+    folders = [log for log in logs if Path(log).is_dir()]
+    runs = [log for log in folders if (Path(log) / "results.json").is_file()]
+    if runs and len(logs) > 1:
+        raise click.UsageError(f"{runs[0]} is the folder of a run; give it alone")
+    return bool(runs)
+
+
+def consistency_of_run(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> int:
+    """Measure and print the consistency of the classifiers of a run."""
+    check_only_given(*_OF_RUNS, because="is for LOGs; this is the folder of a run")
+    from ietest_fast.analyses.consistency.charts import amount_tables
+    from ietest_fast.experiment.results import read_results
+    from ietest_fast.experiment.run_consistency import measure_run
+    from ietest_fast.experiment.view.runs import name_models
+
+    results = read_results(folder)
+    method, names = options["intervals"], name_models(results)
+    curves = measure_run(results, names=names, method=method, **_resampling(options))
+    if as_json:
+        print_json({"curves": [each.to_dict() for each in curves]})
+        return 0
+    for table in amount_tables(curves, of_runs=True):
+        print_table(table)
+    return 0
 
 
 # Options of ``ietest-fast consistency``, and which of them go together.
@@ -324,40 +398,13 @@ def check_sources(options: Mapping[str, Any], *, logs: Sequence[str], test: Path
 
 def read_sources(options: Mapping[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read the answers of a model to paraphrases from several sources, as one table."""
-    from ietest_fast.analyses.consistency.joining import join_answers_of_sources
-    from ietest_fast.analyses.consistency.reading import (
-        check_number_names,
-        need_wordings,
-        without_mixed,
-    )
+    from ietest_fast.analyses.consistency.asking import join_answers_of_sources
+    from ietest_fast.analyses.consistency.file import check_number_names, need_wordings
 
     check_not_given(*OF_LOGS, "threshold", because="is for logs of other programs")
     parts = {name: need_wordings(path) for name, path in options["sources"]}
     check_number_names([*parts.values()], [path for _, path in options["sources"]])
-    joined = join_answers_of_sources(parts)
-    return (without_mixed(joined) if options["drop_mixed"] else joined,)
-
-
-def note_parts_of(
-    answers: Sequence[ConsistencyAnswers], options: Mapping[str, Any], *, runs_model: bool
-) -> tuple[ConsistencyAnswers, ...]:
-    """Note in the answers by what the options part items."""
-    from ietest_fast.analyses.consistency.noting import note_parts
-    from ietest_fast.analyses.consistency.reading import need_wordings
-    from ietest_fast.answers.file import plain_name
-
-    path = options["partial_input"]
-    # Of a model that is run, the columns that it was shown.
-    texts = None if runs_model else split_names(options["text_columns"])
-    return note_parts(
-        answers,
-        by_diversity=options["by_diversity"],
-        diversity_groups=options["diversity_groups"],
-        text_columns=texts,
-        partial_input=None if path is None else need_wordings(path).predictions,
-        partial_name="" if path is None else plain_name(path),
-        n_threads=options["n_threads"],
-    )
+    return (join_answers_of_sources(parts),)
 
 
 # Logs that ``ietest-fast consistency`` measures, and those of full test sets.
@@ -368,11 +415,11 @@ _OUTCOMES = ("correct",)
 
 def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[ConsistencyAnswers, ...]:
     """Read logs: each of a model if they are tables of wordings, otherwise as ``eval`` does."""
-    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-    from ietest_fast.analyses.consistency.reading import (
+    from ietest_fast.analyses.consistency.file import (
+        ConsistencyAnswers,
+        ConsistencyNotes,
         name_answers,
         read_wordings,
-        without_mixed,
     )
     from ietest_fast.errors import InputError
 
@@ -390,26 +437,24 @@ def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[Consiste
             *(name for name in OF_LOGS if name not in taken),
             because="is for logs of other programs",
         )
-        answers = name_answers(own, paths)
-    elif own:
+        return name_answers(own, paths)
+    if own:
         other = next(path for path, each in zip(paths, known, strict=True) if each is None)
         raise InputError(
             "is no table with a row for each item and version, as the other logs are; pass it "
             "alone",
             path=other,
         )
-    else:
-        found = read(tuple(logs), options, keep=[options["subset"]])
-        notes = ConsistencyNotes(warnings=found.notes)
-        answers = (ConsistencyAnswers(predictions=found.predictions, notes=notes),)
-    return tuple(map(without_mixed, answers)) if options["drop_mixed"] else answers
+    found = read(tuple(logs), options, keep=[options["subset"]])
+    notes = ConsistencyNotes(warnings=found.notes)
+    return (ConsistencyAnswers(predictions=found.predictions, notes=notes),)
 
 
 def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
     """Refuse files of paraphrases that no model has answered yet."""
     if reader is not None:
         return
-    from ietest_fast.analyses.consistency.reading import holds_paraphrases
+    from ietest_fast.analyses.consistency.file import holds_paraphrases
     from ietest_fast.errors import InputError
 
     for path in paths:
@@ -420,9 +465,9 @@ def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
             )
 
 
-def read_test_sets(paths: Sequence[Path]) -> list[Any]:
+def read_test_sets(paths: Sequence[Path]) -> tuple[Predictions, ...]:
     """Read answers to the full test set."""
-    from ietest_fast.analyses.consistency.reading import read_wordings
+    from ietest_fast.analyses.consistency.file import read_wordings
     from ietest_fast.errors import InputError
 
     found = []
@@ -436,65 +481,50 @@ def read_test_sets(paths: Sequence[Path]) -> list[Any]:
                 path=path,
             )
         found.append(own.predictions)
-    return found
+    return tuple(found)
 
 
 # A finished model on the paraphrases of a file, or on those made of it.
 
 
 def run_model(
-    model: TextClassifier, test: Path, options: Mapping[str, Any]
+    model: TextClassifier, test: Path, asked: ConsistencyOptions, options: Mapping[str, Any]
 ) -> tuple[ConsistencyAnswers, Evaluation]:
     """Read or make the paraphrases, and let the model answer them."""
-    from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-    from ietest_fast.analyses.consistency.joining import answer_buckets
-    from ietest_fast.models.label_map import match_labels
+    from ietest_fast.analyses.consistency.asking import ask, join_buckets
 
-    wanted = [*options["keep_columns"], options["clusters"], options["subset"]]
-    kept = list(dict.fromkeys(name for name in wanted if name not in {None, "item", "version"}))
-    if options["sources"]:
-        from ietest_fast.analyses.consistency.joining import SOURCE, join_buckets
-
-        own = [name for name in kept if name != SOURCE]
-        kept = list(dict.fromkeys([*kept, SOURCE]))
-        buckets = join_buckets(
-            {name: _find_buckets(path, own, model, options) for name, path in options["sources"]},
-            drop_mixed=options["drop_mixed"],
-        )
+    if asked.from_sources:
+        parts = {
+            name: _find_buckets(path, model, asked, options) for name, path in options["sources"]
+        }
+        buckets = join_buckets(parts, drop_mixed=asked.drop_mixed)
     else:
-        buckets = _find_buckets(test, kept, model, options)
-    label_map = read_label_map(options)
-    match_labels(model.labels, buckets.label_names, label_map=label_map)
+        buckets = _find_buckets(test, model, asked, options)
     with show_progress() as progress:
         bar = progress.count("Running the model, inputs")
-        found = answer_buckets(
-            model,
-            buckets,
-            label_map=label_map,
-            text_columns=None if options["input"] is None else (options["input"],),
-            keep_columns=kept,
-            on_start=bar.start,
-            on_batch=bar.advance,
-        )
-    notes = ConsistencyNotes.of(
-        buckets, found, clusters=options["clusters"], subset=options["subset"]
-    )
-    return ConsistencyAnswers(predictions=found.predictions, notes=notes), found
+        return ask(model, buckets, asked, on_start=bar.start, on_batch=bar.advance)
 
 
 def _find_buckets(
-    test: Path, kept: Sequence[str], model: TextClassifier, options: Mapping[str, Any]
+    test: Path, model: TextClassifier, asked: ConsistencyOptions, options: Mapping[str, Any]
 ) -> Buckets:
     """Read the paraphrases of a file, or make those of a labelled one."""
-    from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
+    from ietest_fast.analyses.consistency.asking import (
+        is_paranlu,
+        list_needed,
+        make_paraphrases,
+        read_paraphrases,
+    )
     from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
+    from ietest_fast.corpus import read_corpus
     from ietest_fast.corpus.formats import check_readable
     from ietest_fast.corpus.reasoning import task_of_file
+    from ietest_fast.models.label_map import match_labels
 
     check_readable(test)
-    if options["subset"] == DIFFICULTY:
+    if asked.subset == DIFFICULTY:
         check_marked(test)
-    if paranlu_kind(test) in {"paraphrases", "results"}:
+    if is_paranlu(test):
         check_not_given("phi", because="is for a labelled file; this one holds paraphrases already")
         check_not_given(
             "item-column",
@@ -503,84 +533,35 @@ def _find_buckets(
             "drop-mixed",
             because="is for a table of paraphrases; this file is ParaNLU's",
         )
-        return read_paranlu_buckets(test)
-    texts = split_names(options["text_columns"])
-    task = None if texts is not None else task_of_file(test)
-    if options["phis"]:
-        return _make_buckets(test, kept, texts=texts, task=task, model=model, options=options)
-    return _read_buckets(test, kept, texts=texts, task=task, options=options)
-
-
-def _make_buckets(
-    test: Path,
-    kept: Sequence[str],
-    *,
-    texts: Sequence[str] | None,
-    task: ReasoningTask | None,
-    model: TextClassifier,
-    options: Mapping[str, Any],
-) -> Buckets:
-    """Make the paraphrases of a labelled file."""
-    from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
-    from ietest_fast.corpus import read_corpus
-    from ietest_fast.models.label_map import match_labels
-    from ietest_fast.transform.phi import parse_phi
-
-    phis = [parse_phi(text, folder=Path.cwd()) for text in options["phis"]]
-    item = options["item_column"]
-    wanted = [*([] if item is None else [item]), *kept, *(() if task is None else task.parts)]
+        return read_paraphrases(test, asked)
+    task = None if asked.text_columns is not None else task_of_file(test)
+    if asked.phi is None:
+        _check_items(test, task, asked.item_column or "item")
+        return read_paraphrases(test, asked)
     corpus = read_corpus(
         test,
-        text_columns=texts,
-        keep_columns=list(dict.fromkeys(wanted)),
+        text_columns=asked.text_columns,
+        keep_columns=list_needed(asked, task),
         labels_file=options["labels_file"],
     )
-    label_map = read_label_map(options)
     # Before texts are transformed, which takes longer.
-    match_labels(model.labels, corpus.label_names, label_map=label_map)
-    seen = None if options["input"] is None else (options["input"],)
-    own_texts = corpus.text_columns if task is None else None
-    return make_buckets(
-        corpus,
-        phis,
-        draws=options["draws"],
-        share=options["share"] or 0.5,
-        seed=options["seed"],
-        item_column=item,
-        columns=choose_reworded_columns(corpus, seen=seen, reworded=options["reword"]),
-        learn_from=[read_corpus(file, text_columns=own_texts) for file in options["lexicon_from"]],
-        n_threads=options["n_threads"],
-    )
+    match_labels(model.labels, corpus.label_names, label_map=asked.label_map)
+    texts = corpus.text_columns if task is None else None
+    learn_from = [read_corpus(file, text_columns=texts) for file in options["lexicon_from"]]
+    return make_paraphrases(corpus, asked, learn_from)
 
 
-def _read_buckets(
-    test: Path,
-    kept: Sequence[str],
-    *,
-    texts: Sequence[str] | None,
-    task: ReasoningTask | None,
-    options: Mapping[str, Any],
-) -> Buckets:
-    """Read a file of paraphrases."""
-    from ietest_fast.analyses.consistency.buckets import read_buckets
+def _check_items(test: Path, task: ReasoningTask | None, item: str) -> None:
+    """Refuse a file of examples that does not say which of them are wordings of one item."""
     from ietest_fast.corpus.formats import column_names, find_format
     from ietest_fast.errors import InputError
 
-    item = options["item_column"] or "item"
     if task is not None and item not in column_names(test, find_format(test)):
         raise InputError(
             f"holds {task.name}, and no column {item!r} that says which rows are wordings of the "
             "same item; make paraphrases of it by --phi, or name the column by --item-column",
             path=test,
         )
-    return read_buckets(
-        test,
-        item_column=item,
-        version_column=options["version_column"],
-        keep_columns=kept,
-        drop_mixed=options["drop_mixed"],
-        text_columns=texts,
-    )
 
 
 _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled texts"
@@ -603,9 +584,6 @@ def command(
     model: str | None,
     test: Path | None,
     test_sets: tuple[Path, ...],
-    n_strata: int | None,
-    intervals: str,
-    confidence_level: float,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -618,13 +596,8 @@ def command(
     the folder of a run, and P_C is shown over the number of training rows.
     """
     if is_run(logs):
-        return consistency_of_run(
-            Path(logs[0]),
-            _resampling(confidence_level, options),
-            method=intervals,
-            as_json=as_json,
-        )
-    if n_strata is not None and not test_sets:
+        return consistency_of_run(Path(logs[0]), options, as_json=as_json)
+    if options["n_strata"] is not None and not test_sets:
         raise click.UsageError("--strata needs --test-set")
     runs_model = onnx is not None or model is not None
     check_parts(options, runs_model=runs_model)
@@ -632,6 +605,9 @@ def command(
     if options["sources"] and options["subset"] is None:
         options["subset"] = "source"
     files = [path for _, path in options["sources"]]
+    from ietest_fast.analyses.consistency.asking import measure
+    from ietest_fast.analyses.consistency.file import without_mixed
+
     told: dict[str, Any] = {}
     below: list[str] = []
     if not runs_model:
@@ -640,76 +616,74 @@ def command(
         check_not_given(*OF_MODELS, because="is for a model that is run; say --onnx or --model")
         check_out(options["out"], [*map(Path, logs), *files, *test_sets, options["partial_input"]])
         answers = read_sources(options) if files else read_answers(logs, options)
+        if options["drop_mixed"]:
+            answers = tuple(map(without_mixed, answers))
+        asked = _ask_options(options, test_sets, runs_model=False)
     else:
         given = files or [need_one(logs, onnx, model, test, file=_WANTED)]
         check_together(given, test_sets, options)
-        own, found = run_model(load_model(onnx, model, options), given[0], options)
-        answers, told, below = (own,), describe_run(found), [say_run(found)]
-    from ietest_fast.analyses.consistency.curves import curves_of_answers
-    from ietest_fast.analyses.consistency.file import with_columns
-    from ietest_fast.analyses.consistency.measure import (
-        compare_models,
-        measure_wordings,
-        weigh_by_test_sets,
-    )
-    from ietest_fast.analyses.consistency.reading import join_answers
-    from ietest_fast.answers.file import write_answers
-
-    answers = note_parts_of(answers, options, runs_model=runs_model)
-    answers = note_curve(answers, options)
-    if test_sets:
-        answers = weigh_by_test_sets(answers, read_test_sets(test_sets), n_strata=n_strata)
-    resampling = _resampling(confidence_level, options)
-    profiles = measure_wordings(
-        answers,
-        clusters=options["clusters"],
-        subset=options["subset"],
-        method=intervals,
-        **resampling,
-    )
-    pairs, remarks = compare_models(profiles, **resampling) if len(profiles) > 1 else ((), ())
-    curves = curves_of_answers(answers, profiles, **resampling)
+        asked = _ask_options(options, test_sets, runs_model=True)
+        own, run = run_model(load_model(onnx, model, options), given[0], asked, options)
+        answers, told, below = (own,), describe_run(run), [say_run(run)]
+    found = measure(answers, asked)
     if options["out"] is not None:
-        joined = with_columns(
-            join_answers(answers), clusters=options["clusters"], subset=options["subset"]
-        )
-        write_answers(joined, options["out"])
+        found.write(options["out"], asked)
     if as_json:
-        print_json(
-            {
-                **told,
-                "profiles": [profile.to_dict() for profile in profiles],
-                "pairs": [pair.to_dict() for pair in pairs],
-                "curves": [curve.to_dict() for curve in curves],
-                "remarks": list(remarks),
-            }
-        )
+        print_json({**told, **found.to_dict(), "remarks": list(found.remarks)})
     else:
-        _print(profiles, pairs, curves, [*remarks, *below])
+        _print(found, below)
     return 0
 
 
-def _resampling(confidence_level: float, options: Mapping[str, Any]) -> dict[str, Any]:
+def _ask_options(
+    options: Mapping[str, Any], test_sets: Sequence[Path], *, runs_model: bool
+) -> ConsistencyOptions:
+    """Return what is asked: options of the same name, and those that are read first."""
+    from dataclasses import fields
+
+    from ietest_fast.analyses.consistency.file import need_wordings
+    from ietest_fast.analyses.consistency.options import ConsistencyOptions
+    from ietest_fast.answers.file import plain_name
+    from ietest_fast.transform.phi import parse_phi
+
+    partial, texts = options["partial_input"], split_names(options["text_columns"])
+    columns = None if texts is None else tuple(texts)
+    read = {
+        "phi": [parse_phi(text, folder=Path.cwd()) for text in options["phis"]] or None,
+        "from_sources": bool(options["sources"]),
+        # Of a model that is run, diversity is that of the columns that it was shown.
+        "text_columns": columns if runs_model else None,
+        "answered_columns": None if runs_model else columns,
+        "input_columns": None if options["input"] is None else (options["input"],),
+        "label_map": read_label_map(options),
+        "unparsed": "error",
+        "partial_input": None if partial is None else need_wordings(partial).predictions,
+        "partial_name": "" if partial is None else plain_name(partial),
+        "test_sets": read_test_sets(test_sets),
+        "amounts": check_amounts(options),
+        "method": options["intervals"],
+        **_resampling(options),
+    }
+    same = {each.name for each in fields(ConsistencyOptions)} & options.keys()
+    return ConsistencyOptions(**{name: options[name] for name in same} | read)
+
+
+def _resampling(options: Mapping[str, Any]) -> dict[str, Any]:
     from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 
     return {
-        "confidence_level": confidence_level,
+        "confidence_level": options["confidence_level"],
         "n_resamples": options["n_resamples"] or DEFAULT_N_RESAMPLES,
         "rng": options["seed"],
         "n_threads": options["n_threads"],
     }
 
 
-def _print(
-    profiles: Sequence[ConsistencyProfile],
-    pairs: Sequence[ComparedPair],
-    curves: Sequence[ConsistencyCurve],
-    below: Sequence[str],
-) -> None:
+def _print(found: Consistency, below: Sequence[str]) -> None:
     from ietest_fast.analyses.consistency.charts import amount_tables
     from ietest_fast.analyses.consistency.tables import all_tables, say_remarks
 
-    for table in [*amount_tables(curves), *all_tables(profiles, pairs)]:
+    for table in [*amount_tables(found.curves), *all_tables(found.profiles, found.pairs)]:
         print_table(table)
-    for line in [*say_remarks(profiles), *below]:
+    for line in [*say_remarks(found.profiles), *found.remarks, *below]:
         echo(line)

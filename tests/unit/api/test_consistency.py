@@ -95,6 +95,7 @@ def test_subsets_are_rows_of_the_frame() -> None:
         "others",
     ]
     assert "by kind" in str(found)
+    assert ie.consistency(guess, frame, clusters="item", n_resamples=100).result.n_clusters == 6
 
 
 def test_numbers_as_labels_and_a_classifier_that_knows_numbers() -> None:

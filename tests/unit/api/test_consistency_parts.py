@@ -66,88 +66,84 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def commanded(folder: Path, *arguments: Any) -> dict[str, Any]:
-    status, out, err = run_here(
-        "consistency", *arguments, "-S", "50", "--threads", "1", "--json", folder=folder
-    )
-    assert (status, err) == (0, "")
-    (profile,) = json.loads(out)["profiles"]
-    return dict(profile)
-
-
 def called(*arguments: Any, **options: Any) -> dict[str, Any]:
     return dict(json.loads(ie.consistency(*arguments, **QUICK, **options).to_json()))
 
 
-@pytest.mark.parametrize(
-    ("options", "arguments"),
-    [
-        ({"by_diversity": "lexical-distance"}, ["--by-diversity", "lexical-distance"]),
+SOURCES = {"human": "human.csv", "automatic": "automatic.csv"}
+SAME = {
+    "log": (
         (
-            {"by_diversity": ("jaccard", "length_ratio"), "diversity_groups": 2},
-            [
-                "--by-diversity",
-                "jaccard",
-                "--by-diversity",
-                "length-ratio",
-                "--diversity-groups",
-                "2",
-            ],
+            "log.csv --by-diversity jaccard --by-diversity length-ratio --diversity-groups 2 "
+            "--text-columns text --subset topic --partial-input partial.csv --test-set full.csv "
+            "--strata 4"
         ),
-        (
-            {"by_diversity": ["bleu"], "text_columns": "text"},
-            ["--by-diversity", "bleu", "--text-columns", "text"],
-        ),
-        (
-            {"by_diversity": ["bleu"], "subset": "version"},
-            ["--by-diversity", "bleu", "--subset", "version"],
-        ),
-        ({"subset": "topic"}, ["--subset", "topic"]),
-        ({"partial_input": "partial.csv"}, ["--partial-input", "partial.csv"]),
-        (
-            {"partial_input": "partial.csv", "test_set": "full.csv", "n_strata": 4},
-            ["--partial-input", "partial.csv", "--test-set", "full.csv", "--strata", "4"],
-        ),
-    ],
-    ids=["diversity", "groups", "texts", "means", "subset", "partial", "strata"],
-)
-def test_arguments_give_the_numbers_of_the_command(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], arguments: list[str]
+        {
+            "classifier": "log.csv",
+            "by_diversity": ("jaccard", "length_ratio"),
+            "diversity_groups": 2,
+            "text_columns": "text",
+            "subset": "topic",
+            "partial_input": "partial.csv",
+            "test_set": "full.csv",
+            "n_strata": 4,
+        },
+    ),
+    "sources": (
+        "--source human=human.csv --source automatic=automatic.csv --by-diversity bleu",
+        {"sources": SOURCES, "by_diversity": "bleu"},
+    ),
+    "model": (
+        "--onnx model --test texts.csv --phi syn.careful --draws 2 --seed 3 --item-column item",
+        {
+            "classifier": "model",
+            "data": "texts.csv",
+            "phi": "syn.careful",
+            "draws": 2,
+            "seed": 3,
+            "rng": 3,
+            "item_column": "item",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_function_and_the_command_say_and_write_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    if name == "model":
+        pytest.importorskip("onnx", reason="makes the model")
+        from tiny_models import LABELS, make_onnx_folder
+
+        make_onnx_folder(folder / "model")
+        texts = [("He sat on the couch.", "He bought a large couch.", label) for label in LABELS]
+        frame = pd.DataFrame(texts, columns=["premise", "hypothesis", "label"])
+        frame.assign(item=["a", "b", "c"]).to_csv(folder / "texts.csv", index=False)
     monkeypatch.chdir(folder)
-    assert called("log.csv", **options) == commanded(folder, "log.csv", *arguments)
-    # What the options add is there at all.
-    added = called("log.csv", **options)
-    assert any(added[name] for name in ("diversity", "partial_input", "subsets", "corrected"))
+    command, options = SAME[name]
+    shared = ("-S", "50", "--threads", "1", "--json", "--out", "command.parquet")
+    status, out, err = run_here("consistency", *command.split(), *shared, folder=folder)
+    assert (status, err) == (0, "")
+    (expected,) = json.loads(out)["profiles"]
+    assert called(**options, out="function.parquet") == expected
+    written = [(folder / f"{each}.parquet").read_bytes() for each in ("command", "function")]
+    assert written[0] == written[1]
 
 
-def test_sources_of_answers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    names = {"human": "human.csv", "automatic": "automatic.csv"}
-    asked = [part for name, file in names.items() for part in ("--source", f"{name}={file}")]
-    expected = commanded(folder, *asked, "--by-diversity", "jaccard")
-    assert called(sources=names, by_diversity=["jaccard"]) == expected
-    assert set(expected["subsets"]["parts"]) == {"human", "automatic"}
-    by_topic = commanded(folder, *asked, "--subset", "topic")
-    assert called(sources=names, subset="topic") == by_topic
-
-
-@pytest.mark.parametrize("kind", ["frame", "predictions", "path"])
-def test_answers_of_any_kind(folder: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["frame", "predictions"])
+def test_answers_of_any_kind(folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     def take(name: str) -> Any:
         frame = pd.read_csv(folder / f"{name}.csv")
-        known = {"frame": frame, "path": folder / f"{name}.csv"}
-        return known.get(kind, Predictions.from_table(to_arrow(frame)))
+        return frame if kind == "frame" else Predictions.from_table(to_arrow(frame))
 
-    expected = commanded(folder, "log.csv", "--partial-input", "partial.csv")
+    monkeypatch.chdir(folder)
+    expected = called("log.csv", partial_input="partial.csv")
     found = called(take("log"), partial_input=take("partial"))
-    if kind != "path":
-        assert found["partial_input"].pop("model") == "partial_input"
-        assert expected["partial_input"].pop("model") == "partial"
+    assert found["partial_input"].pop("model") == "partial_input"
+    assert expected["partial_input"].pop("model") == "partial"
     assert found == expected
-    asked = ("--source", "human=human.csv", "--source", "automatic=automatic.csv")
-    sources = {name: take(name) for name in ("human", "automatic")}
-    assert called(sources=sources) == commanded(folder, *asked)
+    assert called(sources={name: take(name) for name in SOURCES}) == called(sources=SOURCES)
 
 
 def test_a_classifier_answers_paraphrases_of_two_sources() -> None:
@@ -177,6 +173,24 @@ def test_a_classifier_answers_paraphrases_of_two_sources() -> None:
     assert found.diversity is not None
     assert [line.name for line in found.diversity.means] == ["all", "automatic", "human"]
     assert {"source", "topic"} <= set(found.predictions.columns)
+
+
+def test_an_item_whose_labels_differ_between_sources_is_left_out_if_asked() -> None:
+    human, automatic = (
+        answers((place,)).drop(columns="predicted").rename(columns={"gold": "label"})
+        for place in (0, 1)
+    )
+    automatic = automatic.iloc[1:]  # else the originals of the item would differ
+    automatic.loc[automatic["item"] == "i0", "label"] = "no"
+    found = ie.consistency(
+        lambda texts: ["yes"] * len(texts),
+        sources={"human": human, "automatic": automatic},
+        drop_mixed=True,
+        labels=["yes", "no"],
+        label_names=["yes", "no"],
+        **QUICK,
+    )
+    assert (found.n_items, found.n_mixed) == (7, 1)
 
 
 def test_the_file_has_what_was_noted(folder: Path) -> None:

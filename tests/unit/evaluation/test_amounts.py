@@ -7,14 +7,19 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.curves import curves_of_profiles, note_amounts, read_amounts
 from ietest_fast.analyses.consistency.file import (
+    AMOUNT,
+    Amounts,
     ConsistencyAnswers,
     ConsistencyNotes,
+    join_answers,
+    name_answers,
+    parse_amounts,
+    read_wordings,
 )
-from ietest_fast.analyses.consistency.measure import measure_wordings
-from ietest_fast.analyses.consistency.reading import join_answers, name_answers, read_wordings
+from ietest_fast.analyses.consistency.options import ConsistencyOptions
+from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.answers import Predictions
 from ietest_fast.answers.file import read_notes, write_answers
 from ietest_fast.errors import InputError
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 QUICK = {"n_resamples": 200, "n_threads": 1}
+MEASURED = ConsistencyOptions(**QUICK)
 # Right answers to three paraphrases of each of four items.
 RIGHT = {
     "small": ["111", "000", "111", "000"],
@@ -116,14 +122,14 @@ def test_files_keep_that_amounts_are_percentages(tmp_path: Path) -> None:
     read = read_wordings(tmp_path / "x.parquet")
     assert read is not None
     assert read.notes.curves == noted.notes.curves
-    (curve,) = curves_of_profiles(read.notes.curves, measure_wordings([read], **QUICK), **QUICK)
+    (curve,) = curves_of_profiles(read.notes.curves, measure_wordings([read], MEASURED), **QUICK)
     assert [point.written for point in curve.points] == ["1%", "10%", "100%"]
     assert [point.to_dict()["amount"] for point in curve.points] == [0.01, 0.1, 1]
 
 
 def test_a_curve_is_in_the_order_of_the_amounts() -> None:
     noted = note_amounts([answers(RIGHT)], [10, 1000, 100], of="rows")
-    profiles = measure_wordings(noted, **QUICK)
+    profiles = measure_wordings(noted, MEASURED)
     (curve,) = curves_of_profiles(noted[0].notes.curves, profiles, **QUICK)
     assert (curve.name, curve.of) == ("", "rows")
     assert [(own.name, own.amount) for own in curve.points] == [
@@ -149,7 +155,7 @@ def test_a_curve_is_in_the_order_of_the_amounts() -> None:
 
 def test_holm_is_over_the_steps_of_all_curves() -> None:
     noted = note_amounts([answers(RIGHT)], [10, 1000, 100])
-    profiles = measure_wordings(noted, **QUICK)
+    profiles = measure_wordings(noted, MEASURED)
     own = noted[0].notes.curves[0]
     assert own.of == AMOUNT
     (alone,) = curves_of_profiles([own], profiles, **QUICK)
@@ -225,7 +231,7 @@ def test_files_keep_their_curves(tmp_path: Path) -> None:
     assert [own.name for each in found for own in each.notes.curves] == ["one", "two"]
     joined = join_answers(found)
     assert [own.name for own in joined.notes.curves] == ["one", "two"]
-    profiles = measure_wordings([joined], **QUICK)
+    profiles = measure_wordings([joined], MEASURED)
     curves = curves_of_profiles(joined.notes.curves, profiles, **QUICK)
     assert [[point.name for point in curve.points] for curve in curves] == [
         ["smallx", "middlex", "largex"],

@@ -12,12 +12,14 @@ import pytest
 
 from ietest_fast.analyses import find_wordings
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-from ietest_fast.analyses.consistency.measure import measure_wordings
 from ietest_fast.analyses.consistency.noting import COLUMN, CORRECT, note_partial_input
+from ietest_fast.analyses.consistency.options import ConsistencyOptions
 from ietest_fast.analyses.consistency.partition import part_by_partial_input
+from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError
 
+QUICK = ConsistencyOptions(confidence_level=0.9, n_resamples=50)
 RIGHT = {"a": True, "b": False, "c": True, "e": False}
 
 
@@ -53,9 +55,7 @@ def note(full, partial):
 
 def part(noted):
     counts = find_wordings(noted.predictions).count()
-    return part_by_partial_input(
-        noted, counts, strata=None, confidence_level=0.9, n_resamples=50, rng=0
-    )
+    return part_by_partial_input(noted, counts, QUICK, strata=None)
 
 
 def items(noted, value):
@@ -105,7 +105,7 @@ def test_several_full_models_are_noted_together():
     )
     noted = note(Predictions(table=table), PARTIAL)
     assert items(noted, "right") == ["a", "a", "a", "c"] * 2
-    profiles = measure_wordings([noted], n_resamples=50)
+    profiles = measure_wordings([noted], QUICK)
     assert [profile.group["model"] for profile in profiles] == ["x", "y"]
     for profile in profiles:
         sizes = {name: own.n_buckets for name, own in profile.partial.subsets.parts.items()}

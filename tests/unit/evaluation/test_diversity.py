@@ -14,6 +14,7 @@ from ietest_fast.analyses import find_wordings
 from ietest_fast.analyses.consistency.diversity import LEXICAL, SYNTACTIC, group_by_quantiles
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.noting import MEASURES, MOST_GROUPS, note_diversity
+from ietest_fast.analyses.consistency.options import ConsistencyOptions
 from ietest_fast.analyses.consistency.partition import part_by_diversity
 from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError
@@ -61,7 +62,8 @@ def values_of(noted, measure):
 
 def part(noted, *, subset=None):
     counts = find_wordings(noted.predictions).count()
-    return part_by_diversity(noted, counts, subset=subset, confidence_level=0.9, n_resamples=50)
+    options = ConsistencyOptions(subset=subset, confidence_level=0.9, n_resamples=50)
+    return part_by_diversity(noted, counts, options)
 
 
 def test_each_paraphrase_is_measured_against_its_original():

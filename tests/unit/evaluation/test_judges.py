@@ -14,7 +14,7 @@ import pytest
 
 from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.analyses.compare_page import read_evaluation
-from ietest_fast.analyses.consistency.reading import need_wordings
+from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.alignment import check_gold
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.readers import Answers

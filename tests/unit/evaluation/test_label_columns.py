@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ietest_fast.analyses.consistency.reading import name_answers, need_wordings
+from ietest_fast.analyses.consistency.file import name_answers, need_wordings
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.readers.label_columns import key_counted, say_near_copies
 from ietest_fast.errors import InputError

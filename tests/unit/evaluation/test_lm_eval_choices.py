@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.analyses.compare import compare_versions
-from ietest_fast.analyses.consistency.reading import read_wordings
+from ietest_fast.analyses.consistency.file import read_wordings
 from ietest_fast.analyses.consistency.wordings import find_wordings
 from ietest_fast.answers import Predictions
 from ietest_fast.answers.logs import ReadLogs, read_logs

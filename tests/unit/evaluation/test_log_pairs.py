@@ -14,7 +14,8 @@ import pytest
 
 from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-from ietest_fast.analyses.consistency.measure import measure_wordings
+from ietest_fast.analyses.consistency.options import ConsistencyOptions
+from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.analyses.stress.run import measure_stress
 from ietest_fast.answers.logs import find_logs, read_logs
 from ietest_fast.answers.table import Predictions
@@ -487,9 +488,8 @@ def test_all_epochs_stay_together_wherever_they_are_read(tmp_path: Path) -> None
         (of_items,) = measure_stress(replace(predictions, repeats=None))
         wide, narrow = (each.original.accuracy.interval for each in (profile, of_items))
         assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
-        (consistent,) = measure_wordings(
-            [ConsistencyAnswers(predictions=predictions, notes=ConsistencyNotes())], n_resamples=200
-        )
+        answers = ConsistencyAnswers(predictions=predictions, notes=ConsistencyNotes())
+        (consistent,) = measure_wordings([answers], ConsistencyOptions(n_resamples=200))
         assert consistent.result.n_clusters == 12
     for how in ("first", "mean"):
         with pytest.raises(InputError, match=f"--epochs {how} is for the logs"):

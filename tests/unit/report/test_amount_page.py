@@ -45,6 +45,7 @@ from toys import Swap, toy_splits
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ietest_fast.analyses.consistency.asking import Consistency
 
 N_ITEMS = 60
 
@@ -83,14 +84,14 @@ def write(folder: Path, name: str, models: dict[str, float], amounts: list[float
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> ConsistencySource:
+def source(tmp_path_factory: pytest.TempPathFactory) -> Consistency:
     folder = tmp_path_factory.mktemp("curves")
     one = write(folder, "one", {"a": 0.9, "b": 0.5, "c": 0.7}, [1e9, 1e6, 1e7])
     two = write(folder, "two", {"d": 0.6, "e": 0.8}, [1e6, 1e9])
     return ConsistencySource.read([one, two])
 
 
-def test_tables_of_curves(source: ConsistencySource) -> None:
+def test_tables_of_curves(source: Consistency) -> None:
     assert [curve.name for curve in source.curves] == ["one", "two"]
     table = curve_table(source.curves, of_runs=False)
     names = [column.name for column in table.columns]
@@ -114,7 +115,7 @@ def test_tables_of_curves(source: ConsistencySource) -> None:
     assert "A step compares these classifiers, not amounts of data." in steps.note
 
 
-def test_figures_of_curves(source: ConsistencySource) -> None:
+def test_figures_of_curves(source: Consistency) -> None:
     one = source.curves[0]
     _, hints = amount_chart(one, "x").draw(PAPER)
     assert len(hints) == 6
@@ -137,7 +138,7 @@ def test_figures_of_curves(source: ConsistencySource) -> None:
     assert amount_chart(one, "x").title == "P_C and accuracy over the pretraining tokens: one"
 
 
-def test_the_two_planes_are_told_apart(source: ConsistencySource) -> None:
+def test_the_two_planes_are_told_apart(source: Consistency) -> None:
     models, amounts = plane_chart(source.profiles, "x"), path_chart(source.curves, "y")
     assert models.title == "Accuracy and P_C of each model"
     assert models.note.startswith("Each mark: a model, with plug-in P_C and 95% intervals.")
@@ -177,7 +178,7 @@ def test_a_curve_of_many_amounts_names_some(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_page_has_curves_and_their_numbers(source: ConsistencySource) -> None:
+def test_the_page_has_curves_and_their_numbers(source: Consistency) -> None:
     page = build_page(gather(source))
     assert "Over the amount of data" in page
     assert "P_C and accuracy over the pretraining tokens: two" in page
@@ -222,7 +223,7 @@ def test_the_page_of_a_run_has_p_c_over_its_training_rows(tmp_path: Path) -> Non
     assert any("Only ρ = 0 and ρ = 1 are" in part.text for part in parts if isinstance(part, Note))
 
 
-def test_a_remark_stands_once_with_whose_it_is(source: ConsistencySource) -> None:
+def test_a_remark_stands_once_with_whose_it_is(source: Consistency) -> None:
     one, two, *others = source.profiles
     told = [replace(each, warnings=("All of us.",)) for each in (one, two, *others)]
     told[1] = replace(told[1], warnings=("All of us.", "Mine."))
@@ -309,7 +310,7 @@ def test_answers_stand_beside_each_other(tmp_path: Path, n_models: int, width: i
 
 
 @pytest.mark.browser
-def test_axe_finds_nothing(source: ConsistencySource, tmp_path: Path) -> None:
+def test_axe_finds_nothing(source: Consistency, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(build_page(gather(source)))
     check_accessibility(path.as_uri(), lambda page: page.wait_for_selector(".wordings[data-ready]"))

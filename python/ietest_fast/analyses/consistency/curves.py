@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.amounts import AMOUNT, Amounts, find_swapped
+from ietest_fast.analyses.consistency.file import AMOUNT, Amounts, find_swapped, name_group
 from ietest_fast.analyses.consistency.partition import ComparedPair, adjust_pairs
-from ietest_fast.analyses.consistency.profile import name_group
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import format_amount, format_p, say_count
 from ietest_fast.signs import escape_label

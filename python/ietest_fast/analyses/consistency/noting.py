@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,11 +21,12 @@ from ietest_fast.numerals import say_count
 from ietest_fast.values import say_repeated
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.consistency.file import ConsistencyAnswers
+    from ietest_fast.analyses.consistency.options import ConsistencyOptions
     from ietest_fast.answers.table import Predictions
 
 
@@ -52,39 +53,54 @@ def note_partial_input(
     right is likelier to have an artefact (Srikanth et al. 2024, section 7, Table 7). An item, with
     all its wordings, goes by the answer to its original.
     """
-    predictions = answers.predictions
-    table = predictions.table
-    for column in (COLUMN, CORRECT):
-        if column in table.column_names:
-            if answers.notes.partial_input is None:
-                raise InputError(
-                    "is there already; rename it", path=predictions.source, column=column
-                )
-            table = table.drop_columns([column])
-    right, is_matched = find_partial_answers(predictions, partial)
-    words = pa.array(np.where(right, RIGHT, WRONG), pa.string(), mask=~is_matched)
-    notes = _check_facts(answers, partial)
-    place = pc.index_in(name_rows(predictions), value_set=name_rows(partial))
-    is_asked = np.asarray(place.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
-    correct = np.zeros(len(predictions), np.bool_)
-    correct[is_asked] = partial.correct[np.asarray(place.drop_null(), dtype=np.int64)]
-    table = table.append_column(COLUMN, words)
-    table = table.append_column(CORRECT, pa.array(correct, mask=~is_asked))
-    return replace(
+    of_items = _outcomes(_match_items(answers.predictions, partial))
+    shared = SharedWordings.find(answers.predictions, partial)
+    said = (*answers.notes.warnings, *_check_facts(answers, shared))
+    return _with_columns(
         answers,
-        predictions=replace(predictions, table=table),
-        notes=replace(
-            answers.notes,
-            partial_input=name,
-            warnings=tuple(dict.fromkeys((*answers.notes.warnings, *notes))),
-        ),
+        {COLUMN: pc.if_else(of_items, RIGHT, WRONG), CORRECT: _outcomes(shared)},
+        old=() if answers.notes.partial_input is None else (COLUMN, CORRECT),
+        partial_input=name,
+        warnings=tuple(dict.fromkeys(said)),
     )
 
 
-def _check_facts(answers: ConsistencyAnswers, partial: Predictions) -> tuple[str, ...]:
-    """Compare gold labels and texts, so that answers to other items part nothing."""
+def _with_columns(
+    answers: ConsistencyAnswers,
+    columns: Mapping[str, pa.Array],
+    *,
+    old: Sequence[str],
+    taken: str = "",
+    **notes: Any,
+) -> ConsistencyAnswers:
+    """Return answers with columns in the place of old ones, and with what is noted of them."""
     predictions = answers.predictions
-    shared = SharedWordings.find(predictions, partial)
+    table = predictions.table
+    table = table.drop_columns([name for name in old if name in table.column_names])
+    for name, values in columns.items():
+        if name in table.column_names:
+            raise InputError(
+                f"is there already{taken}; rename it", path=predictions.source, column=name
+            )
+        table = table.append_column(name, values)
+    return replace(
+        answers,
+        predictions=replace(predictions, table=table),
+        notes=replace(answers.notes, **notes),
+    )
+
+
+def _outcomes(shared: SharedWordings) -> pa.Array:
+    """Return for each row of the first table whether the other answers it rightly, if it does."""
+    correct = np.zeros(len(shared.first), np.bool_)
+    correct[shared.rows] = shared.other.correct[shared.places]
+    is_asked = np.isin(np.arange(len(correct)), shared.rows)
+    return pa.array(correct, mask=~is_asked)
+
+
+def _check_facts(answers: ConsistencyAnswers, shared: SharedWordings) -> tuple[str, ...]:
+    """Compare gold labels and texts, so that answers to other items part nothing."""
+    predictions, partial = shared.first, shared.other
     originals = SharedWordings.find(
         predictions.select(version=ORIGINAL) if ORIGINAL in predictions.versions else predictions,
         partial.select(version=ORIGINAL),
@@ -107,10 +123,8 @@ def _check_facts(answers: ConsistencyAnswers, partial: Predictions) -> tuple[str
     return tuple(notes)
 
 
-def find_partial_answers(
-    predictions: Predictions, partial: Predictions
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Find what a model that saw a part of the input answered to the items of predictions."""
+def _match_items(predictions: Predictions, partial: Predictions) -> SharedWordings:
+    """Find the items of predictions among the originals that the other model was asked."""
     if len(partial.groups) > 1:
         raise InputError(
             f"{len(partial.groups)} classifiers are in these predictions, and one that saw a part "
@@ -123,8 +137,7 @@ def find_partial_answers(
             path=partial.source,
         )
     asked = partial.select(version=ORIGINAL)
-    names = _item_names(asked)
-    repeated = say_repeated(names, "item")
+    repeated = say_repeated(name_rows(asked, ("item",)), "item")
     if repeated is not None:
         raise InputError(
             f"in version {ORIGINAL!r} {repeated}, so it is not clear which answer counts; leave "
@@ -132,24 +145,15 @@ def find_partial_answers(
             path=partial.source,
             column="item",
         )
-    items = _item_names(predictions)
-    place = pc.index_in(items, value_set=names)
-    is_matched = np.asarray(place.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
-    if not is_matched.any():
+    shared = SharedWordings.find(predictions, asked, keys=("item",))
+    if not len(shared):
+        first = name_rows(predictions, ("item",))[0].as_py()
         raise InputError(
-            f"has no item of {predictions.source}, such as {items[0].as_py()!r}",
+            f"has no item of {predictions.source}, such as {first!r}",
             path=partial.source,
             column="item",
         )
-    right = np.zeros(len(predictions), np.bool_)
-    right[is_matched] = asked.correct[np.asarray(place.drop_null(), dtype=np.int64)]
-    return right, is_matched
-
-
-def _item_names(predictions: Predictions) -> pa.Array:
-    """Return items as texts, so that 1 and "1" are the same."""
-    column = predictions.table["item"]
-    return column.cast(plain_type(column.type)).cast(pa.string()).combine_chunks()
+    return shared
 
 
 # The diversity of paraphrases that were answered, noted in the table of answers.
@@ -186,12 +190,9 @@ def note_diversity(
     n_threads: int | None = None,
 ) -> ConsistencyAnswers:
     """Measure the diversity of the paraphrases that were answered, in columns of the table."""
-    predictions, notes = answers.predictions, answers.notes
+    predictions = answers.predictions
     check_measures(measures)
     check_groups(n_groups)
-    table = predictions.table
-    if notes.diversity:  # measured before
-        table = table.drop_columns([name for name in MEASURES if name in table.column_names])
     texts = tuple(columns) if columns is not None else _find_texts(answers)
     originals, paraphrases = _match_originals(predictions)
     if not len(paraphrases):
@@ -201,33 +202,27 @@ def note_diversity(
             path=predictions.source,
         )
     pairs = pair_texts(
-        table,
+        predictions.table,
         texts,
         originals,
         paraphrases,
         all_columns=columns is not None,
         source=predictions.source,
     )
-    found = measure_pairs(pairs, syntax=bool(set(measures) & set(SYNTACTIC)), n_threads=n_threads)
-    for name, values in found.items():
-        if name in table.column_names:
-            raise InputError(
-                "is there already, and is the name of a measure of diversity; rename it",
-                path=predictions.source,
-                column=name,
-            )
+    found = {}
+    syntax = bool(set(measures) & set(SYNTACTIC))
+    for name, values in measure_pairs(pairs, syntax=syntax, n_threads=n_threads).items():
         whole = np.full(len(predictions), np.nan)
         whole[paraphrases] = values
-        table = table.append_column(name, pa.array(whole, pa.float64(), from_pandas=True))
-    return replace(
+        found[name] = pa.array(whole, pa.float64(), from_pandas=True)
+    return _with_columns(
         answers,
-        predictions=replace(predictions, table=table),
-        notes=replace(
-            notes,
-            diversity=tuple(dict.fromkeys(measures)),
-            diversity_groups=n_groups,
-            diversity_texts=tuple(pairs),
-        ),
+        found,
+        old=MEASURES if answers.notes.diversity else (),
+        taken=", and is the name of a measure of diversity",
+        diversity=tuple(dict.fromkeys(measures)),
+        diversity_groups=n_groups,
+        diversity_texts=tuple(pairs),
     )
 
 
@@ -295,34 +290,26 @@ def _match_originals(
 
 
 def note_parts(
-    answers: Sequence[ConsistencyAnswers],
-    *,
-    by_diversity: Sequence[str] = (),
-    diversity_groups: int | None = None,
-    text_columns: Sequence[str] | None = None,
-    partial_input: Predictions | None = None,
-    partial_name: str = "",
-    n_threads: int | None = None,
+    answers: Sequence[ConsistencyAnswers], options: ConsistencyOptions
 ) -> tuple[ConsistencyAnswers, ...]:
     """Note in answers by what their items are parted."""
-    found = tuple(answers)
-    if partial_input is not None:
-        found = tuple(note_partial_input(each, partial_input, partial_name) for each in found)
-    if by_diversity:
-        found = tuple(
-            note_diversity(
-                each,
-                measures_of(by_diversity),
-                n_groups=diversity_groups or DEFAULT_DIVERSITY_GROUPS,
-                columns=text_columns,
-                n_threads=n_threads,
+    found = []
+    for own in answers:
+        noted = own
+        if options.partial_input is not None:
+            noted = note_partial_input(own, options.partial_input, options.partial_name)
+        if options.by_diversity:
+            noted = note_diversity(
+                noted,
+                measures_of(options.by_diversity),
+                n_groups=options.diversity_groups or DEFAULT_DIVERSITY_GROUPS,
+                columns=options.answered_columns,
+                n_threads=options.n_threads,
             )
-            for each in found
-        )
-    else:
-        for each in found:
-            check_diversity(each)
-    return found
+        else:
+            check_diversity(noted)
+        found.append(noted)
+    return tuple(found)
 
 
 def measures_of(names: Sequence[str]) -> tuple[str, ...]:

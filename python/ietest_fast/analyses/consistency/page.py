@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from ietest_fast.analyses.consistency.asking import Consistency, measure
 from ietest_fast.analyses.consistency.charts import (
     MOST_CURVES,
     amount_chart,
@@ -19,12 +20,9 @@ from ietest_fast.analyses.consistency.charts import (
     step_table,
     theta_chart,
 )
-from ietest_fast.analyses.consistency.curves import curves_of_answers
-from ietest_fast.analyses.consistency.file import ConsistencyNotes
-from ietest_fast.analyses.consistency.measure import compare_models, measure_wordings
-from ietest_fast.analyses.consistency.noting import check_diversity
+from ietest_fast.analyses.consistency.file import ConsistencyNotes, name_answers, need_wordings
+from ietest_fast.analyses.consistency.options import ConsistencyOptions
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind
-from ietest_fast.analyses.consistency.reading import name_answers, need_wordings
 from ietest_fast.analyses.consistency.tables import (
     MEASURE_NAMES,
     corrected_table,
@@ -65,7 +63,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.analyses.consistency.curves import ConsistencyCurve
-    from ietest_fast.analyses.consistency.partition import ComparedPair
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 
 
@@ -199,24 +196,12 @@ N_SPLIT = 25
 """Lines of the table of items that split."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ConsistencySource:
-    """The consistency of one classifier or several."""
+class ConsistencySource(Consistency):
+    """The consistency of one classifier or several, as a page shows it."""
 
     key: ClassVar[str] = "consistency"
     title: ClassVar[str] = "Paraphrastic consistency"
     noun: ClassVar[str] = "paraphrases"
-
-    profiles: tuple[ConsistencyProfile, ...]
-    """One for each classifier."""
-    pairs: tuple[ComparedPair, ...]
-    """Comparisons of classifiers on the same items."""
-    remarks: tuple[str, ...]
-    """Which were not compared."""
-    text_columns: tuple[str, ...]
-    """Names of the columns of texts that the answers are to."""
-    curves: tuple[ConsistencyCurve, ...] = ()
-    """Classifiers that have seen different amounts of data."""
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -227,22 +212,16 @@ class ConsistencySource:
     def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:  # noqa: ARG003
         """Read answers to wordings and measure their consistency, with intervals of 95%."""
         answers = name_answers([need_wordings(path) for path in paths], paths)
-        for each in answers:
-            check_diversity(each)
-        profiles = measure_wordings(answers)
+        found = measure(answers, ConsistencyOptions())
+        profiles = found.profiles
         if len(profiles) == 1 and not profiles[0].group:
             profiles = (replace(profiles[0], group={"model": plain_name(paths[0])}),)
-        pairs: tuple[ComparedPair, ...] = ()
-        remarks: tuple[str, ...] = ()
-        if len(profiles) > 1:
-            pairs, remarks = compare_models(profiles)
-        told = [name for each in answers for name in each.notes.text_columns]
         return cls(
+            answers=found.answers,
             profiles=profiles,
-            pairs=pairs,
-            remarks=remarks,
-            text_columns=tuple(dict.fromkeys(told)) or _find_texts(profiles),
-            curves=curves_of_answers(answers, profiles),
+            pairs=found.pairs,
+            remarks=found.remarks,
+            curves=found.curves,
         )
 
     def findings(self) -> list[Finding]:
@@ -323,28 +302,6 @@ class ConsistencySource:
                 )
             )
         return sections
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers that the tables show."""
-        return {
-            "profiles": [each.to_dict() for each in self.profiles],
-            "pairs": [each.to_dict() for each in self.pairs],
-            "curves": [each.to_dict() for each in self.curves],
-        }
-
-
-def _find_texts(profiles: Sequence[ConsistencyProfile]) -> tuple[str, ...]:
-    """Return the extra columns that hold texts, for files that do not name theirs."""
-    import pyarrow as pa
-
-    table = profiles[0].predictions.table
-    names = []
-    for name in profiles[0].predictions.extra_columns:
-        kind = table.schema.field(name).type
-        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-        if is_text and not name.endswith("_id") and name != "cluster":
-            names.append(name)
-    return tuple(names)
 
 
 def say_consistency(profile: ConsistencyProfile) -> tuple[Verdict, str]:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.consistency.file import ConsistencyAnswers
+    from ietest_fast.analyses.consistency.options import ConsistencyOptions
     from ietest_fast.answers.table import Predictions
     from ietest_fast.stats.consistency.buckets import BucketCounts
     from ietest_fast.stats.consistency.corrected import CorrectedResult
@@ -198,12 +199,7 @@ Compared = tuple[str, str, Any]
 
 
 def part_by_column(
-    predictions: Predictions,
-    column: str,
-    *,
-    clusters: str | None,
-    confidence_level: float,
-    **options: Any,
+    predictions: Predictions, column: str, options: ConsistencyOptions
 ) -> ConsistencySubsets:
     """Measure consistency by the values that a column has in the rows of paraphrases.
 
@@ -225,31 +221,21 @@ def part_by_column(
     for item, value, original in zip(items, values.tolist(), is_original.tolist(), strict=True):
         if not original:
             of_item.setdefault(item, set()).add(value)
-    are_items = all(len(own) == 1 for own in of_item.values())
-    shared: dict[str, Any] = {"confidence_level": confidence_level}
-    if are_items:
-        return part_items(
-            find_wordings(predictions, cluster=clusters).count(),
-            {name: next(iter(own)) for name, own in of_item.items()},
-            names,
-            column=column,
-            **shared,
-            **options,
-        )
+    if all(len(own) == 1 for own in of_item.values()):
+        counts = find_wordings(predictions, cluster=options.clusters).count()
+        own = [next(iter(of_item[item])) for item in counts.names.tolist()]
+        return part_items(counts, np.array(own, dtype=object), names, column, options)
     found: dict[str, tuple[ConsistencyResult, BucketCounts]] = {}
     for name in names:
-        mask = is_original | (values == name)
-        part = predictions.keep(mask)
-        wordings = find_wordings(part, cluster=clusters)
-        found[name] = wordings.measure(**shared, **options), wordings.count()
-    compared = dict(options)
-    compared.pop("method", None)
+        part = predictions.keep(is_original | (values == name))
+        wordings = find_wordings(part, cluster=options.clusters)
+        found[name] = wordings.measure(**options.measuring), wordings.count()
     return ConsistencySubsets(
         column=column,
         are_items=False,
         parts={name: result for name, (result, _) in found.items()},
         pairs=adjust_pairs(
-            (one, two, compare_consistency(found[one][1], found[two][1], **shared, **compared))
+            (one, two, compare_consistency(found[one][1], found[two][1], **options.comparing))
             for one, two in combinations(names, 2)
             if _n_common(found[one][1], found[two][1]) > 1
         ),
@@ -279,35 +265,43 @@ def _say_parted(
 
 def part_items(
     counts: BucketCounts,
-    values: Mapping[Any, str | None],
+    values: NDArray[Any],
     names: Sequence[str],
-    *,
     column: str,
-    confidence_level: float,
-    **options: Any,
+    options: ConsistencyOptions,
 ) -> ConsistencySubsets:
-    """Measure consistency by a value that each item has."""
-    own = np.array([values.get(name) for name in counts.names.tolist()], dtype=object)
-    masks = {name: np.asarray(own == name, dtype=np.bool_) for name in names}
+    """Measure consistency by a value of each bucket, shape (n_buckets,); None is in no part."""
+    masks = {name: np.asarray(values == name, dtype=np.bool_) for name in names}
     masks = {name: mask for name, mask in masks.items() if mask.any()}
     known = np.logical_or.reduce([*masks.values(), np.zeros(len(counts), np.bool_)])
     return ConsistencySubsets(
         column=column,
         are_items=True,
         parts={
-            name: measure_consistency(
-                counts.take(mask), confidence_level=confidence_level, **options
-            )
+            name: measure_consistency(counts.take(mask), **options.measuring)
             for name, mask in masks.items()
         },
         pairs=adjust_pairs(
             _compare_sets(
                 counts.take(known),
                 {name: mask[known] for name, mask in masks.items()},
-                confidence_level,
+                options.confidence_level,
             )
         ),
     )
+
+
+def _need_columns(
+    predictions: Predictions, columns: Sequence[str], known: Sequence[str], said: str
+) -> None:
+    """Refuse a file that has lost what it says that it has."""
+    for column in columns:
+        if column not in known:
+            raise InputError(
+                f"is not in the file, which says that {said}",
+                path=predictions.source,
+                column=column,
+            )
 
 
 def _compare_sets(
@@ -432,42 +426,29 @@ class ConsistencyPartial:
 def part_by_partial_input(
     answers: ConsistencyAnswers,
     counts: BucketCounts,
+    options: ConsistencyOptions,
     *,
-    strata: Sequence[int] | None,
-    confidence_level: float,
-    **options: Any,
+    strata: tuple[int, ...] | None,
 ) -> ConsistencyPartial | None:
     """Measure consistency on items that a part of the input decides, and on the others."""
     predictions, notes = answers.predictions, answers.notes
     if notes.partial_input is None:
         return None
     table = predictions.table
-    for column in (COLUMN, CORRECT):
-        if column not in table.column_names:
-            raise InputError(
-                "is not in the file, which says that items are parted by it",
-                path=predictions.source,
-                column=column,
-            )
+    _need_columns(predictions, (COLUMN, CORRECT), table.column_names, "items are parted by it")
     values = dict(zip(table["item"].to_pylist(), table[COLUMN].to_pylist(), strict=True))
-    subsets = part_items(
-        counts,
-        values,
-        (RIGHT, WRONG),
-        column=COLUMN,
-        confidence_level=confidence_level,
-        **options,
-    )
+    own = np.array([values[name] for name in counts.names.tolist()], dtype=object)
+    subsets = part_items(counts, own, (RIGHT, WRONG), COLUMN, options)
     if not subsets.parts:
         raise InputError(
             f"{notes.partial_input} was asked no item that has paraphrases", path=predictions.source
         )
-    own = np.array([values[name] for name in counts.names.tolist()], dtype=object)
     corrected: dict[str, CorrectedResult | None] = {}
     if strata is not None:
         for name in subsets.parts:
-            mask = np.asarray(own == name, dtype=np.bool_)
-            corrected[name] = _correct(counts.take(mask), strata, confidence_level)
+            part = counts.take(np.asarray(own == name, dtype=np.bool_))
+            is_weighed = _has_weight(part, strata)
+            corrected[name] = correct_by_strata(part, strata, options) if is_weighed else None
     return ConsistencyPartial(
         name=notes.partial_input,
         subsets=subsets,
@@ -477,23 +458,27 @@ def part_by_partial_input(
     )
 
 
-def _correct(
-    counts: BucketCounts, strata: Sequence[int], confidence_level: float
-) -> CorrectedResult | None:
+def _has_weight(counts: BucketCounts, strata: tuple[int, ...]) -> bool:
+    """Whether the test set has an item in a stratum of some of the items."""
     known = counts.originals >= 0
     if counts.original_confidence is None or not known.any():
-        return None
+        return False
     used = stratum_of(counts.original_confidence[known], len(strata))
-    if not np.asarray(strata)[used].any():
-        return None
+    return bool(np.asarray(strata)[used].any())
+
+
+def correct_by_strata(
+    counts: BucketCounts, strata: tuple[int, ...], options: ConsistencyOptions
+) -> CorrectedResult:
+    """Standardise to a test set that has so many items in each stratum of confidence."""
     with warnings.catch_warnings():
         # The result says it itself.
         warnings.simplefilter("ignore", IetestWarning)
         return correct_consistency(
             counts,
-            confidences_of(tuple(strata)),
+            confidences_of(strata),
             n_strata=len(strata),
-            confidence_level=confidence_level,
+            confidence_level=options.confidence_level,
         )
 
 
@@ -609,12 +594,7 @@ class ConsistencyDiversity:
 
 
 def part_by_diversity(
-    answers: ConsistencyAnswers,
-    counts: BucketCounts,
-    *,
-    subset: str | None,
-    confidence_level: float,
-    **options: Any,
+    answers: ConsistencyAnswers, counts: BucketCounts, options: ConsistencyOptions
 ) -> ConsistencyDiversity | None:
     """Measure consistency by groups of items with about equally diverse paraphrases."""
     predictions, notes = answers.predictions, answers.notes
@@ -622,13 +602,7 @@ def part_by_diversity(
         return None
     table = predictions.table
     measures = [name for name in MEASURES if name in table.column_names]
-    missing = [name for name in notes.diversity if name not in measures]
-    if missing:
-        raise InputError(
-            "is not in the file, which says that diversity was measured",
-            path=predictions.source,
-            column=missing[0],
-        )
+    _need_columns(predictions, notes.diversity, measures, "diversity was measured")
     values = {
         name: table[name].to_numpy(zero_copy_only=False).astype(np.float64) for name in measures
     }
@@ -637,12 +611,12 @@ def part_by_diversity(
     places = {name: place for place, name in enumerate(counts.names.tolist())}
     bucket = np.array([places.get(item, -1) for item in table["item"].to_pylist()], np.int64)
     lines = [(ALL, is_measured)]
-    if subset is not None:
-        known, _ = read_values(predictions, subset)
+    if options.subset is not None:
+        known, _ = read_values(predictions, options.subset)
         lines += [(name, is_measured & (known == name)) for name in sorted({*known[is_measured]})]
     return ConsistencyDiversity(
         texts=notes.diversity_texts,
-        column=subset,
+        column=options.subset,
         means=tuple(
             MeanDiversity(
                 name=name,
@@ -657,9 +631,8 @@ def part_by_diversity(
                 measure,
                 _means_of(values[measure], bucket, ~is_original, len(counts)),
                 counts,
+                options,
                 n_groups=notes.diversity_groups,
-                confidence_level=confidence_level,
-                **options,
             )
             for measure in notes.diversity
         ),
@@ -689,10 +662,9 @@ def _group(
     measure: str,
     means: NDArray[np.float64],
     counts: BucketCounts,
+    options: ConsistencyOptions,
     *,
     n_groups: int,
-    confidence_level: float,
-    **options: Any,
 ) -> GroupedConsistency:
     groups = group_by_quantiles(means, measure, n_groups=n_groups)
     edges = groups.edges.tolist()
@@ -700,17 +672,10 @@ def _group(
         f"{number}: {low:.3f} to {high:.3f}"
         for number, (low, high) in enumerate(itertools.pairwise(edges), start=1)
     ]
-    codes = dict(zip(counts.names.tolist(), groups.codes.tolist(), strict=True))
+    own = np.array([*names, None], dtype=object)[groups.codes]  # the last for code -1
     return GroupedConsistency(
         measure=measure,
-        subsets=part_items(
-            counts,
-            {item: names[code] for item, code in codes.items() if code >= 0},
-            names,
-            column=measure,
-            confidence_level=confidence_level,
-            **options,
-        ),
+        subsets=part_items(counts, own, names, measure, options),
         means={
             name: float(means[groups.codes == code].mean())
             for code, name in enumerate(names)

@@ -1,21 +1,49 @@
-"""How alike a classifier answers the wordings of items: the numbers, and what belongs to them."""
+"""How alike classifiers answer the wordings of items: the numbers, how they are found."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.analyses.consistency.file import (
+    ConsistencyAnswers,
+    count_strata,
+    name_group,
+)
+from ietest_fast.analyses.consistency.partition import (
+    ComparedPair,
+    adjust_pairs,
+    correct_by_strata,
+    part_by_column,
+    part_by_diversity,
+    part_by_partial_input,
+)
+from ietest_fast.analyses.consistency.shared import (
+    UNSHARED,
+    check_same_texts,
+    compare_with_test_set,
+    find_answered_texts,
+    say_equal_texts,
+    share_paraphrases,
+)
+from ietest_fast.analyses.consistency.wordings import find_confidence, find_wordings
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.consistency.comparison import COMPARED_LABELS, compare_consistency
+from ietest_fast.stats.consistency.corrected import (
+    DEFAULT_CONFIDENCE_STRATA,
+    MOST_CONFIDENCE_STRATA,
+)
 from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
+    from ietest_fast.analyses.consistency.options import ConsistencyOptions
     from ietest_fast.analyses.consistency.partition import (
         ConsistencyDiversity,
         ConsistencyPartial,
@@ -261,6 +289,143 @@ class ConsistencyProfile(Result):
         return str(self)
 
 
-def name_group(group: Mapping[str, Any]) -> str:
-    """Return what a classifier is called: the values of ``model``, ``m`` and ``rho``."""
-    return ", ".join(str(value) for value in group.values())
+# From answers to the wordings of items to what they show: classifiers, subsets, comparisons.
+
+
+def weigh_by_test_sets(
+    answers: Sequence[ConsistencyAnswers],
+    test_sets: Sequence[Predictions],
+    *,
+    n_strata: int | None = None,
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note how many items of the full test set have which confidence, for corrected estimates."""
+    n = DEFAULT_CONFIDENCE_STRATA if n_strata is None else n_strata
+    if not 1 <= n <= MOST_CONFIDENCE_STRATA:
+        raise InputError(f"the number of strata is from 1 to {MOST_CONFIDENCE_STRATA:,}, not {n}")
+    wanted = [name_group(group) for each in answers for group in each.predictions.groups]
+    given = [
+        (name_group(group), each.select(**group) if group else each)
+        for each in test_sets
+        for group in each.groups
+    ]
+    if {name for name, _ in given} >= set(wanted) and len(wanted) > 1:
+        by_name = dict(given)
+        chosen = [by_name[name] for name in wanted]
+    elif len(given) == len(wanted):
+        chosen = [own for _, own in given]
+    else:
+        raise InputError(
+            f"{say_count(len(given), 'classifier has', 'classifiers have')} answered a full test "
+            f"set, and {len(wanted)} the paraphrases; give one test set for each, in their order",
+            path=test_sets[0].source,
+        )
+    strata = {}
+    full_of = dict(zip(wanted, chosen, strict=True))
+    for name, own in full_of.items():
+        confidence = find_confidence(own)
+        try:
+            strata[name] = count_strata(confidence, n)
+        except InputError as error:
+            raise InputError(str(error), path=own.source) from error
+    found = []
+    for each in answers:
+        mine, notes = {}, dict.fromkeys(each.notes.warnings)
+        for group in each.predictions.groups:
+            name = name_group(group)
+            mine[name] = strata[name]
+            own = each.predictions.select(**group) if group else each.predictions
+            texts = find_answered_texts(own, each.notes.text_columns)
+            said = compare_with_test_set(own, full_of[name], text_columns=texts)
+            notes |= dict.fromkeys(said)
+        found.append(replace(each, notes=replace(each.notes, strata=mine, warnings=tuple(notes))))
+    return tuple(found)
+
+
+def measure_wordings(
+    answers: Sequence[ConsistencyAnswers], options: ConsistencyOptions
+) -> tuple[ConsistencyProfile, ...]:
+    """Measure the answers of files, each as it says of itself."""
+    is_named = sum(len(each.predictions.groups) for each in answers) > 1
+    profiles = []
+    for each in answers:
+        own = replace(
+            options,
+            clusters=options.clusters or each.notes.clusters,
+            subset=options.subset or each.notes.subset,
+        )
+        for group in each.predictions.groups:
+            mine = each.predictions.select(**group) if group else each.predictions
+            noted = replace(each, predictions=mine)
+            profiles.append(_measure_one(noted, group, own, is_named=is_named))
+    return tuple(profiles)
+
+
+def _measure_one(
+    answers: ConsistencyAnswers,
+    group: dict[str, Any],
+    options: ConsistencyOptions,
+    *,
+    is_named: bool,
+) -> ConsistencyProfile:
+    predictions, notes = answers.predictions, answers.notes
+    wordings = find_wordings(predictions, cluster=options.clusters)
+    texts = find_answered_texts(predictions, notes.text_columns)
+    strata = notes.strata.get(name_group(group))
+    try:
+        counts = wordings.count()
+        result = wordings.measure(**options.measuring)
+        corrected = None if strata is None else correct_by_strata(counts, strata, options)
+        diversity = part_by_diversity(answers, counts, options)
+        partial = part_by_partial_input(answers, counts, options, strata=strata)
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(str(error), path=predictions.source) from error
+    subsets = None
+    if options.subset is not None:
+        subsets = part_by_column(predictions, options.subset, options)
+    return ConsistencyProfile(
+        group=group if is_named else {},
+        result=result,
+        counts=counts,
+        corrected=corrected,
+        subsets=subsets,
+        diversity=diversity,
+        partial=partial,
+        n_mixed=notes.n_mixed.get(name_group(group), 0),
+        n_empty=notes.n_empty.get(name_group(group), 0),
+        n_wanted=notes.n_wanted.get(name_group(group)),
+        predictions=predictions,
+        warnings=(*notes.warnings, *wordings.remarks, *say_equal_texts(predictions, texts)),
+        text_columns=texts,
+    )
+
+
+def compare_models(
+    profiles: Sequence[ConsistencyProfile], **options: Any
+) -> tuple[tuple[ComparedPair, ...], tuple[str, ...]]:
+    """Compare classifiers with each other on the items that both have answered."""
+    compared, apart, unshared = [], [], []
+    for one, two in combinations(profiles, 2):
+        n_common = len(set(one.counts.names.tolist()) & set(two.counts.names.tolist()))
+        if n_common < 2:
+            apart.append((one.name, two.name))
+            continue
+        check_same_texts(one, two)
+        if not share_paraphrases(one, two):
+            unshared.append((one.name, two.name))
+        compared.append(
+            (one.name, two.name, compare_consistency(one.counts, two.counts, **options))
+        )
+    said = []
+    if apart:
+        said.append(f"Not compared, with fewer than two items in common: {_name_first(apart)}.")
+    if unshared:
+        said.append(f"{UNSHARED}: {_name_first(unshared)}.")
+    return adjust_pairs(compared), tuple(said)
+
+
+def _name_first(pairs: Sequence[tuple[str, str]]) -> str:
+    """Name a pair of classifiers, and count the others."""
+    many = f", and {say_count(len(pairs) - 1, 'more pair')}" if len(pairs) > 1 else ""
+    return f"{' and '.join(pairs[0])}{many}"

@@ -375,6 +375,7 @@ def find_wordings(
     is_wanted = np.isin(chosen.codes("version"), [listed.index(name) for name in wanted])
     rows = np.flatnonzero(is_wanted | is_original)
     table = chosen.table
+    own = table.take(pa.array(rows))
     clusters = None
     cluster = chosen.repeats if cluster is None else cluster
     if cluster is not None:
@@ -384,15 +385,14 @@ def find_wordings(
                 path=chosen.source,
                 column=cluster,
             )
-        _check_same(chosen, table.take(pa.array(rows)), cluster, "clusters", _SAME_CLUSTER)
-        own = table.select(["item", cluster]).take(pa.array(rows)).combine_chunks()
+        _check_same(chosen, own, cluster, "clusters", _SAME_CLUSTER)
         check_clusters(own[cluster], own["item"], path=chosen.source, name=cluster)
         clusters = _to_numpy(table[cluster], rows)
     has_answers = {"gold", "predicted"} <= set(table.column_names)
     is_comparable = has_answers and chosen.has_labels
     gold = chosen.codes("gold")[rows]
     if has_answers:
-        _check_same(chosen, table.take(pa.array(rows)), "gold", "gold labels", _SAME_GOLD)
+        _check_same(chosen, own, "gold", "gold labels", _SAME_GOLD)
     confidence, remark = read_confidence(chosen, rows, gold)
     return Wordings(
         items=_to_numpy(table["item"], rows),

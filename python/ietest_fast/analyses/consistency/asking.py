@@ -1,8 +1,8 @@
-"""Paraphrases of the same items from several sources, such as people and a program, joined."""
+"""How consistent a classifier is: paraphrases, its answers to them, and what these show."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.buckets import find_mixed, name_items
-from ietest_fast.analyses.consistency.file import ConsistencyAnswers
+from ietest_fast.analyses.consistency.buckets import find_mixed, name_items, read_buckets
+from ietest_fast.analyses.consistency.curves import curves_of_answers, note_amounts, read_amounts
+from ietest_fast.analyses.consistency.file import (
+    ConsistencyAnswers,
+    ConsistencyNotes,
+    join_answers,
+    with_columns,
+)
+from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
+from ietest_fast.analyses.consistency.noting import note_parts
+from ietest_fast.analyses.consistency.options import SOURCE
+from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
+from ietest_fast.analyses.consistency.profile import (
+    compare_models,
+    measure_wordings,
+    weigh_by_test_sets,
+)
 from ietest_fast.analyses.consistency.shared import find_answered_texts
 from ietest_fast.answers.asking import (
     NOT_PARSED,
@@ -23,10 +38,11 @@ from ietest_fast.answers.asking import (
     say_unparsed,
     score_versions,
 )
+from ietest_fast.answers.file import write_answers
 from ietest_fast.answers.schema import CHANGED, GROUPS, align_types, check_kept, plain_type
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.columns import check_columns
-from ietest_fast.corpus.dataset import LABEL
+from ietest_fast.corpus.dataset import LABEL, is_text
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.label_map import check_against_data, match_labels
 from ietest_fast.numerals import say_count
@@ -34,17 +50,22 @@ from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.consistency.buckets import Buckets
-    from ietest_fast.analyses.consistency.file import ConsistencyNotes
+    from ietest_fast.analyses.consistency.curves import ConsistencyCurve
+    from ietest_fast.analyses.consistency.options import ConsistencyOptions
+    from ietest_fast.analyses.consistency.partition import ComparedPair
+    from ietest_fast.analyses.consistency.profile import ConsistencyProfile
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.models import TextClassifier
-    from ietest_fast.models.classifiers import Unparsed
+    from ietest_fast.transform.kinds import TextSource
 
 
-SOURCE = "source"
-"""Column that says where a paraphrase comes from."""
+# Paraphrases of the same items from several sources, such as people and a program, joined.
 
 
 def join_buckets(parts: Mapping[str, Buckets], *, drop_mixed: bool = False) -> Buckets:
@@ -344,24 +365,12 @@ def _join(
 _ALL = "all wordings"
 
 
-def answer_buckets(
+def _answer_buckets(
     model: TextClassifier,
     buckets: Buckets,
-    *,
-    label_map: Mapping[str, str] | None = None,
-    text_columns: Sequence[str] | None = None,
-    keep_columns: Sequence[str] = (),
-    unparsed: Unparsed = "error",
-    on_start: Callable[[int], None] | None = None,
-    on_batch: Callable[[int], None] | None = None,
+    options: ConsistencyOptions,
+    **bar: Callable[[int], None],
 ) -> Evaluation:
-    """Run a finished classifier on all wordings of items.
-
-    Every distinct input is run once.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not buckets.n_paraphrases.any():
         raise InputError(
             "no item has a paraphrase: every item has one row. A file of paraphrases has several "
@@ -370,20 +379,20 @@ def answer_buckets(
             column="item",
         )
     corpus = buckets.as_corpus()
-    mapping = match_labels(model.labels, buckets.label_names, label_map=label_map)
-    columns = tuple(text_columns or buckets.text_columns)
+    mapping = match_labels(model.labels, buckets.label_names, label_map=options.label_map)
+    columns = options.input_columns or buckets.text_columns
     check_columns(buckets.source, buckets.text_columns, columns)
     table = buckets.table
-    check_columns(buckets.source, table.column_names, keep_columns)
-    kept = [name for name in keep_columns if name not in {"item", "version"}]
+    kept = options.kept
+    check_columns(buckets.source, table.column_names, kept)
     check_kept((*buckets.text_columns, *kept), buckets.source, made=(CHANGED,))
-    run = score_versions(model, {_ALL: table}, columns, on_start=on_start, on_batch=on_batch)
+    run = score_versions(model, {_ALL: table}, columns, **bar)
     scores = run.versions[_ALL]
     gold = mapping.of_data[corpus.labels]
     predicted = mapping.classes_of(scores.predicted)
     items = table["item"].combine_chunks()
     lost = items.filter(pa.array(predicted < 0)).unique()
-    check_parsed(len(lost), unparsed)
+    check_parsed(len(lost), options.unparsed)
     labels = pa.array(mapping.names)
     changed = _find_changed(buckets, columns)
     made: dict[str, Any] = {
@@ -402,7 +411,7 @@ def answer_buckets(
     for name, differs in zip(versions, changed.tolist(), strict=True):
         counts[name] += differs
     answers, dropped = pa.table(made), dict(buckets.dropped)
-    if len(lost) and unparsed == "drop":
+    if len(lost) and options.unparsed == "drop":
         answers = answers.filter(pc.invert(pc.is_in(items, value_set=lost)))
         dropped[NOT_PARSED] = len(lost)
     predictions = Predictions(
@@ -427,11 +436,9 @@ def answer_buckets(
 
 
 def _find_changed(buckets: Buckets, columns: Sequence[str]) -> NDArray[np.bool_]:
-    import pyarrow.compute as pc
-
     originals = buckets.find_originals()
     changed = originals < 0
-    rows = _as_rows(np.maximum(originals, 0))
+    rows = pa.array(np.maximum(originals, 0))
     for name in columns:
         texts = buckets.table[name].combine_chunks()
         differs = pc.fill_null(pc.not_equal(texts, texts.take(rows)), True)
@@ -439,7 +446,136 @@ def _find_changed(buckets: Buckets, columns: Sequence[str]) -> NDArray[np.bool_]
     return np.asarray(changed)
 
 
-def _as_rows(rows: NDArray[np.int64]) -> pa.Array:
-    import pyarrow as pa
+# The paraphrases: read, or made.
 
-    return pa.array(rows)
+
+def is_paranlu(path: str | Path) -> bool:
+    """Whether a file is ParaNLU's, which says itself what it holds."""
+    return paranlu_kind(path) in {"paraphrases", "results"}
+
+
+def read_paraphrases(path: str | Path, options: ConsistencyOptions) -> Buckets:
+    """Read paraphrases of a file: ParaNLU's, or a table with a row for each wording."""
+    if is_paranlu(path):
+        return read_paranlu_buckets(path)
+    return read_buckets(
+        path,
+        text_columns=options.text_columns,
+        label_column=options.label_column,
+        **options.reading,
+    )
+
+
+def list_needed(options: ConsistencyOptions, task: ReasoningTask | None) -> list[str]:
+    """Return the columns of labelled texts that their paraphrases are made with."""
+    item = () if options.item_column is None else (options.item_column,)
+    parts = () if task is None else task.parts
+    return list(dict.fromkeys((*item, *options.kept, *parts)))
+
+
+def make_paraphrases(
+    corpus: Corpus, options: ConsistencyOptions, learn_from: Sequence[Corpus | TextSource]
+) -> Buckets:
+    """Make paraphrases of labelled texts."""
+    return make_buckets(
+        corpus,
+        options.phi,
+        draws=options.draws,
+        share=0.5 if options.share is None else options.share,
+        seed=options.seed,
+        item_column=options.item_column,
+        columns=choose_reworded_columns(
+            corpus, seen=options.input_columns, reworded=options.reword
+        ),
+        learn_from=learn_from,
+        n_threads=options.n_threads,
+    )
+
+
+# One classifier asked, and all answers measured.
+
+
+def ask(
+    model: TextClassifier,
+    buckets: Buckets,
+    options: ConsistencyOptions,
+    **bar: Callable[[int], None],
+) -> tuple[ConsistencyAnswers, Evaluation]:
+    """Let a classifier answer all wordings, each distinct input once; `bar` shows how far it is."""
+    found = _answer_buckets(model, buckets, options, **bar)
+    notes = ConsistencyNotes.of(buckets, found, clusters=options.clusters, subset=options.subset)
+    return ConsistencyAnswers(predictions=found.predictions, notes=notes), found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Consistency:
+    """The consistency of one classifier or several."""
+
+    answers: tuple[ConsistencyAnswers, ...]
+    """What they answered, with what was noted of it."""
+    profiles: tuple[ConsistencyProfile, ...]
+    """One for each classifier."""
+    pairs: tuple[ComparedPair, ...]
+    """Comparisons of classifiers on the same items."""
+    remarks: tuple[str, ...]
+    """Which were not compared."""
+    curves: tuple[ConsistencyCurve, ...]
+    """Classifiers that have seen different amounts of data."""
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Columns of the texts that were answered; of files that name none, those with texts."""
+        told = [name for each in self.answers for name in each.notes.text_columns]
+        return tuple(dict.fromkeys(told)) or _find_texts(self.profiles[0].predictions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            "profiles": [each.to_dict() for each in self.profiles],
+            "pairs": [each.to_dict() for each in self.pairs],
+            "curves": [each.to_dict() for each in self.curves],
+        }
+
+    def write(self, path: Path, options: ConsistencyOptions) -> None:
+        """Write all answers to one file, from which they are measured in the same way."""
+        joined = join_answers(self.answers)
+        named = with_columns(joined, clusters=options.clusters, subset=options.subset)
+        write_answers(named, path)
+
+
+def _find_texts(predictions: Predictions) -> tuple[str, ...]:
+    fields = [predictions.table.schema.field(name) for name in predictions.extra_columns]
+    return tuple(
+        each.name
+        for each in fields
+        if is_text(each.type) and not each.name.endswith("_id") and each.name != "cluster"
+    )
+
+
+def measure(answers: Sequence[ConsistencyAnswers], options: ConsistencyOptions) -> Consistency:
+    """Measure how alike classifiers answer the wordings of items, and compare them."""
+    noted = _note_curve(note_parts(answers, options), options)
+    if options.test_sets:
+        noted = weigh_by_test_sets(noted, options.test_sets, n_strata=options.n_strata)
+    profiles = measure_wordings(noted, options)
+    pairs, remarks = compare_models(profiles, **options.comparing)
+    return Consistency(
+        answers=noted,
+        profiles=profiles,
+        pairs=pairs,
+        remarks=remarks,
+        curves=curves_of_answers(noted, profiles, **options.comparing),
+    )
+
+
+def _note_curve(
+    answers: tuple[ConsistencyAnswers, ...], options: ConsistencyOptions
+) -> tuple[ConsistencyAnswers, ...]:
+    """Note how much data classifiers have seen, if it is said."""
+    of = options.amounts_of
+    if options.amount_column is not None:
+        return read_amounts(answers, options.amount_column, of=of)
+    if options.amounts is not None:
+        values, in_percent = options.amounts
+        return note_amounts(answers, values, of=of, in_percent=in_percent)
+    return answers
