@@ -25,7 +25,7 @@ from ietest_fast.experiment.schema import (
     correct_over_rho,
     find_detectable,
 )
-from ietest_fast.experiment.schema.invariance import FlipRecord
+from ietest_fast.experiment.schema.cells import FlipRecord
 from ietest_fast.experiment.search import (
     DataGeneratingProcess,
     bootstrap_seed,
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
         StrataRecord,
         TransformationRecord,
     )
-    from ietest_fast.experiment.schema.parts import Part
+    from ietest_fast.experiment.schema.cells import Part
     from ietest_fast.experiment.search import Split
     from ietest_fast.stats import EquivalenceResult
 
