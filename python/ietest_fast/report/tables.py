@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.errors import InputError
 from ietest_fast.signs import show_controls
+from ietest_fast.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -138,14 +139,6 @@ class MeanSd:
 
 
 @dataclass(frozen=True)
-class Range:
-    """The ends of an interval, shown as one."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class PValue:
     """A p-value and what it was compared with: shown so that one sees on which side it lies."""
 
@@ -153,7 +146,7 @@ class PValue:
     threshold: float
 
 
-Cell = Value | MeanSd | Range | PValue
+Cell = Value | MeanSd | Interval | PValue
 
 
 @dataclass(frozen=True)
@@ -177,7 +170,7 @@ class Column:
         """Write a value for people; nothing for None."""
         if isinstance(value, MeanSd):
             return _with_sd(self.show(value.mean), self._plain(value.sd))
-        if isinstance(value, Range):
+        if isinstance(value, Interval):
             return f"{self.show(value.low)} to {self.show(value.high)}"
         if isinstance(value, PValue):
             return show_p(value.p, threshold=value.threshold)
@@ -287,7 +280,7 @@ class Table:
         kinds = {type(row[number]) for row in self.rows}
         if MeanSd in kinds:
             return ("mean", "sd")
-        return ("low", "high") if Range in kinds else ("",)
+        return ("low", "high") if Interval in kinds else ("",)
 
     def to_markdown(self) -> str:
         """Write it as a GitHub-flavoured Markdown table."""
