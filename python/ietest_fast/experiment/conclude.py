@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from ietest_fast.experiment.schema import (
     SearchRecord,
     SplitSummary,
     TransformationRecord,
-    TrialRecord,
     correct_over_evaluations,
 )
 from ietest_fast.experiment.search import Resample, canonical_json, identify
@@ -59,19 +57,15 @@ def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, .
         made = work.further[phi.key]
         counts = np.bincount(made.labels, minlength=len(names))
         found.append(
-            EvaluatedTransformation(
+            EvaluatedTransformation.from_result(
+                made,
                 key=phi.key,
-                name=made.name,
-                fingerprint=made.fingerprint,
                 settings=made.described,
                 inputs=phi.settings["inputs"],
-                keeps_labels=made.keeps_labels,
                 rows=len(made.labels),
                 changed=made.n_changed,
                 unlabelled=made.n_unlabelled,
                 labels={name: int(n) for name, n in zip(names, counts, strict=True)},
-                test_edits=dict(made.test_edits),
-                warnings=made.warnings,
             )
         )
     return tuple(found)
@@ -259,16 +253,12 @@ def _record_settings(settings: Mapping[str, Any]) -> RunSettings:
 
 
 def _record_transformation(phi: PlannedPhi, texts: TransformedSplits) -> TransformationRecord:
-    return TransformationRecord(
+    return TransformationRecord.from_result(
+        texts,
         key=phi.key,
-        name=texts.name,
-        fingerprint=texts.fingerprint,
         inputs=phi.settings["inputs"],
         settings=texts.described,
         changed=ChangedRows(**{name: int(own.sum()) for name, own in texts.changed.items()}),
-        n_test_reworded=texts.n_test_reworded,
-        test_edits=dict(texts.test_edits),
-        warnings=texts.warnings,
     )
 
 
@@ -280,9 +270,8 @@ def _record_model(model: PlannedModel, searches: Searches) -> ModelRecord:
         key=model.key,
         settings=ModelSettings.model_validate_json(canonical_json(model.settings)),
         searches=tuple(
-            SearchRecord(
-                params=dict(search.params),
-                trials=tuple(TrialRecord(**asdict(trial)) for trial in search.trials),
+            SearchRecord.from_result(
+                search,
                 rho=None if resample is None else resample.rho,
                 m=None if resample is None else resample.m,
                 transformation=None if resample is None else resample.phi,

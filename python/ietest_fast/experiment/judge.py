@@ -316,8 +316,6 @@ class Judge:
             rng=seed,
             n_threads=config.n_threads,
         )
-        if found.equivalence is None:
-            return None
         return RewordedRecord.of(found, self._test_strata(matched, phi, seed))
 
     def _test_strata(
@@ -429,16 +427,7 @@ class Judge:
                 rng=bootstrap_seed(config.seed, rho=0.0, m=record.m),
                 n_threads=config.n_threads,
             )
-            found.append(
-                CochranRecord(
-                    m=record.m,
-                    statistic=result.statistic,
-                    p_value=result.p_value,
-                    method=result.method,
-                    n_resamples=result.n_resamples,
-                    seed=result.seed,
-                )
-            )
+            found.append(CochranRecord.from_result(result, m=record.m))
         return found
 
     def sign(

@@ -36,13 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from ietest_fast.stats import (
-        ClusteredTestResult,
-        EquivalenceResult,
-        FlipResult,
         InvarianceTestResult,
         PairedTestResult,
         StratifiedResult,
-        StratumResult,
     )
 
 
@@ -80,9 +76,29 @@ Correction = Literal["bonferroni", "holm", "maxt", "minp"]
 
 
 class Part(BaseModel):
-    """A part of the results: frozen, strict about types, without NaN."""
+    """A part of the results: frozen, strict about types, without NaN.
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
+    A field that is a part itself also takes a result of :mod:`ietest_fast.stats` that has all the
+    fields of that part.
+    """
+
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="ignore", allow_inf_nan=False, from_attributes=True
+    )
+
+    @classmethod
+    def from_result(cls, result: object, **more: Any) -> Self:
+        """Take the fields from a result, by their names, but for those that `more` gives.
+
+        Raises
+        ------
+        TypeError
+            If `more` gives something else than fields.
+        """
+        if foreign := more.keys() - cls.model_fields.keys():
+            raise TypeError(f"{cls.__name__} has no {min(foreign)}")
+        names = [name for name in cls.model_fields if name not in more and hasattr(result, name)]
+        return cls(**{name: getattr(result, name) for name in names}, **more)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
@@ -123,8 +139,19 @@ def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:
 
 # What the tests of one classifier have found.
 
+COUNTS = ("n11", "n10", "n01", "n00")
 
-class StratumRecord(Part):
+
+class Counted(Part):
+    """What has the four counts among its fields; where they stand there is its own."""
+
+    @functools.cached_property
+    def counts(self) -> PairedCounts:
+        """The four counts."""
+        return PairedCounts(*(getattr(self, name) for name in COUNTS))
+
+
+class StratumRecord(Counted):
     """The reworded texts of one stratum."""
 
     name: Text
@@ -146,28 +173,12 @@ class StratumRecord(Part):
     @property
     def delta(self) -> float:
         """Accuracy on the originals minus accuracy on the transformed texts."""
-        return PairedCounts(self.n11, self.n10, self.n01, self.n00).delta
+        return self.counts.delta
 
     @property
     def n(self) -> int:
         """Number of texts."""
         return self.n11 + self.n10 + self.n01 + self.n00
-
-    @classmethod
-    def of(cls, result: StratumResult) -> Self:
-        """Keep what was found."""
-        counts = result.counts
-        return cls(
-            name=result.name,
-            n11=counts.n11,
-            n10=counts.n10,
-            n01=counts.n01,
-            n00=counts.n00,
-            n_flipped=None if result.flips is None else result.flips.n_flipped,
-            p_value=result.p_value,
-            p_adjusted=result.p_adjusted,
-            p_equivalence=None if result.equivalence is None else result.equivalence.p_value,
-        )
 
 
 class StrataRecord(Part):
@@ -189,16 +200,20 @@ class StrataRecord(Part):
     @classmethod
     def of(cls, result: StratifiedResult) -> Self:
         """Keep what was found."""
-        found = result.heterogeneity
-        return cls(
+        return cls.from_result(
+            result.heterogeneity,
             name=result.name,
-            strata=tuple(StratumRecord.of(each) for each in result.strata),
-            statistic=found.statistic,
-            df=found.df,
-            p_value=found.p_value,
-            method=found.method,
-            n_resamples=found.n_resamples,
-            seed=found.seed,
+            strata=tuple(
+                StratumRecord.from_result(
+                    each.counts,
+                    name=each.name,
+                    n_flipped=None if each.flips is None else each.flips.n_flipped,
+                    p_value=each.p_value,
+                    p_adjusted=each.p_adjusted,
+                    p_equivalence=None if each.equivalence is None else each.equivalence.p_value,
+                )
+                for each in result.strata
+            ),
         )
 
     def all_equivalent_at(self, level: float) -> bool:
@@ -231,16 +246,6 @@ class EquivalenceRecord(Part):
     def equivalent(self) -> bool:
         """Whether p lies below alpha."""
         return self.p_value < self.alpha
-
-    @classmethod
-    def of(cls, result: EquivalenceResult) -> Self:
-        """Keep what a test found."""
-        return cls(
-            margin=result.margin,
-            alpha=result.alpha,
-            p_value=result.p_value,
-            interval=(result.interval.low, result.interval.high),
-        )
 
 
 class FlipRecord(Part):
@@ -287,24 +292,8 @@ class FlipRecord(Part):
             return FlipVerdict.ABOVE
         return FlipVerdict.BELOW if self.p_below < below else FlipVerdict.OPEN
 
-    @classmethod
-    def of(cls, result: FlipResult) -> Self:
-        """Keep what a test found."""
-        return cls(
-            n=result.n,
-            n_flipped=result.n_flipped,
-            right_to_wrong=result.right_to_wrong or 0,
-            wrong_to_right=result.wrong_to_right or 0,
-            wrong_to_wrong=result.wrong_to_wrong or 0,
-            margin=result.margin,
-            alpha=result.alpha,
-            interval=(result.interval.low, result.interval.high),
-            p_below=result.p_below,
-            p_above=result.p_above,
-        )
 
-
-class RewordedRecord(Part):
+class RewordedRecord(Counted):
     """A classifier on the texts that were reworded."""
 
     n11: Count
@@ -338,31 +327,20 @@ class RewordedRecord(Part):
         strata
             More columns of strata than the gold labels.
         """
-        if result.equivalence is None or result.flips is None or result.counts is None:
+        if result.counts is None or result.equivalence is None:
             return None
-        counts = result.counts
-        return cls(
-            n11=counts.n11,
-            n10=counts.n10,
-            n01=counts.n01,
-            n00=counts.n00,
-            equivalence=EquivalenceRecord.of(result.equivalence),
-            flips=FlipRecord.of(result.flips),
-            strata=tuple(
-                StrataRecord.of(each)
-                for each in ((result.strata,) if result.strata is not None else ()) + tuple(strata)
-            ),
+        labels = () if result.strata is None else (result.strata,)
+        return cls.from_result(
+            result.counts,
+            equivalence=result.equivalence,
+            flips=result.flips,
+            strata=tuple(map(StrataRecord.of, (*labels, *strata))),
         )
 
     @property
     def labels(self) -> StrataRecord | None:
         """Losses and gains by gold label; None if there are too many labels, or one."""
         return next((each for each in self.strata if each.name == "label"), None)
-
-    @functools.cached_property
-    def counts(self) -> PairedCounts:
-        """The four counts."""
-        return PairedCounts(self.n11, self.n10, self.n01, self.n00)
 
     @computed_field
     @property
@@ -397,11 +375,6 @@ class PairedRecord(Part):
     warning: Text | None
     """As of :class:`ietest_fast.stats.PairedTestResult`; `n_resamples` is S."""
 
-    @classmethod
-    def of(cls, result: PairedTestResult) -> Self:
-        """Keep what a test found."""
-        return cls(**{name: getattr(result, name) for name in cls.model_fields})
-
 
 class ClusteredRecord(Part):
     """The test of a classifier that draws whole clusters.
@@ -424,13 +397,8 @@ warning
     seed: Count
     warning: Text | None
 
-    @classmethod
-    def of(cls, result: ClusteredTestResult) -> Self:
-        """Keep what a test found."""
-        return cls(**{name: getattr(result, name) for name in cls.model_fields})
 
-
-class CellResult(Part):
+class CellResult(Counted):
     """One classifier, tested."""
 
     rho: Share
@@ -468,40 +436,20 @@ class CellResult(Part):
         return self
 
     @classmethod
-    def of(
-        cls,
-        *,
-        rho: float,
-        m: int,
-        test: PairedTestResult,
-        equivalence: EquivalenceResult,
-        collapsed: bool,
-        clustered: ClusteredTestResult | None = None,
-        reworded: RewordedRecord | None = None,
-        identity: str | None = None,
-        valid_accuracy: float | None = None,
-        train_transformed: int | None = None,
-        valid_transformed: int | None = None,
-    ) -> Self:
-        """Keep what the tests of a classifier found; arguments as the attributes."""
-        counts = test.counts
-        return cls(
-            rho=rho,
-            m=m,
-            identity=identity,
-            n11=counts.n11,
-            n10=counts.n10,
-            n01=counts.n01,
-            n00=counts.n00,
-            test=PairedRecord.of(test),
-            clustered=None if clustered is None else ClusteredRecord.of(clustered),
-            equivalence=EquivalenceRecord.of(equivalence),
-            reworded=reworded,
-            valid_accuracy=valid_accuracy,
-            train_transformed=train_transformed,
-            valid_transformed=valid_transformed,
-            collapsed=collapsed,
-        )
+    def of(cls, test: PairedTestResult, **more: Any) -> Self:
+        """Keep what the tests of a classifier found.
+
+        Parameters
+        ----------
+        test
+            The paired test.
+        more
+            The other attributes, or results of tests in their place; those that can be None are so
+            if they are not given.
+        """
+        measured = ("valid_accuracy", "train_transformed", "valid_transformed")
+        unknown = dict.fromkeys(("identity", "clustered", *measured))
+        return cls.from_result(test.counts, test=test, **(unknown | more))
 
     @classmethod
     def from_counts(
@@ -522,11 +470,6 @@ class CellResult(Part):
             equivalence=equivalence_test(counts, margin=margin, alpha=alpha),
             collapsed=collapsed,
         )
-
-    @functools.cached_property
-    def counts(self) -> PairedCounts:
-        """The four counts."""
-        return PairedCounts(self.n11, self.n10, self.n01, self.n00)
 
     @computed_field
     @property

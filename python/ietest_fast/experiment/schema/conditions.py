@@ -29,7 +29,7 @@ from ietest_fast.stats.planning.power import difference_beside_test
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.stats import AlgorithmTestResult, ChurnResult, Interval
+    from ietest_fast.stats import AlgorithmTestResult, ChurnResult
 
 # The laws of larger test sets take too long to enumerate for a remark.
 _MOST_PAIRS_FOR_POWER = 10**6
@@ -68,9 +68,7 @@ n_resamples, seed
     @classmethod
     def of(cls, result: ChurnResult) -> Self:
         """Keep what a test found."""
-        interval = result.confidence_interval()
-        own = {name: getattr(result, name) for name in cls.model_fields if name != "interval"}
-        return cls(interval=(interval.low, interval.high), **own)
+        return cls.from_result(result, interval=result.confidence_interval())
 
 
 class AlgorithmRecord(Part):
@@ -112,16 +110,10 @@ prediction_error, prediction_df, p_next_loses, margin, alpha, p_equivalence
     @classmethod
     def of(cls, result: AlgorithmTestResult) -> Self:
         """Keep what a test found."""
-        interval, prediction = result.confidence_interval(), result.prediction_interval()
-        own = {
-            name: getattr(result, name)
-            for name in cls.model_fields
-            if not name.endswith("interval")
-        }
-        return cls(
-            interval=(interval.low, interval.high),
-            prediction_interval=(prediction.low, prediction.high),
-            **own,
+        return cls.from_result(
+            result,
+            interval=result.confidence_interval(),
+            prediction_interval=result.prediction_interval(),
         )
 
 
@@ -610,16 +602,12 @@ class ConditionResult(Part):
         every, without = self.ratios.every, self.ratios.without_collapsed
         return RobustnessRecord(
             snr=every.snr if every.n > 1 else None,
-            snr_interval=_ends(every.interval),
+            snr_interval=every.interval,
             snr_without_collapsed=None if without is None or without.n < 2 else without.snr,
-            snr_without_collapsed_interval=None if without is None else _ends(without.interval),
+            snr_without_collapsed_interval=None if without is None else without.interval,
             confidence_level=self.ratios.confidence_level,
             collapsed=tuple(CellAddress(rho=cell.rho, m=cell.m) for cell in self.collapsed),
         )
-
-
-def _ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
 
 
 class CochranRecord(Part):
