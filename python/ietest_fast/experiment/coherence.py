@@ -30,7 +30,6 @@ from ietest_fast.experiment.search import (
     DataGeneratingProcess,
     bootstrap_seed,
     canonical_json,
-    identify,
 )
 from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
 from ietest_fast.stats.churn import DEFAULT_CHURN_RESAMPLES
@@ -475,30 +474,12 @@ class _Coherence:
         tested: _Tested,
     ) -> None:
         """Hold every field of a signature but the name of the data and the version."""
-        settings, cells = self._settings, [cell for rho in rhos for cell in rho.cells]
-        phi, model = tested.phi, tested.model
-        own = model.settings.to_dict()
-        if own["n_threads"] is None:
-            del own["n_threads"]
         again = sign(
-            n=cells[0].n,
-            discordant=[cell.counts.k for cell in cells],
-            n_clusters=cells[0].n_clusters,
-            method=settings.method,
-            n_resamples=settings.n_resamples,
-            n_classifiers=settings.n_classifiers,
-            alpha=settings.alpha,
-            correction=settings.correction,
-            transformation=phi.name,
-            transformation_fingerprint=phi.fingerprint,
-            rho=[rho.rho for rho in rhos],
+            self._settings,
+            tested.model.settings,
+            tested.phi,
+            [cell for rho in rhos for cell in rho.cells],
             data="",
-            data_fingerprint=identify(settings.data.fingerprints),
-            model=model.settings.name,
-            model_fingerprint=identify(own),
-            backend=model.settings.backend.split()[0],
-            seed=settings.seed,
-            mode=None if settings.mode == "replace" else settings.mode,
             trained=tested.trained,
             train_size=tested.condition.train_size,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,16 +22,15 @@ from ietest_fast.experiment.schema import (
     ModelRecord,
     ModelSettings,
     RunResult,
-    RunSettings,
     SearchRecord,
     SplitSummary,
     TransformationRecord,
     correct_over_evaluations,
 )
-from ietest_fast.experiment.search import Resample, canonical_json, identify
+from ietest_fast.experiment.search import Resample, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -198,9 +197,7 @@ class _Evaluator:
         cells = [cell for test in tests if test is not None for cell in test.cells]
         if not cells:
             return None
-        return self._judge.sign(
-            model, phi, cells, self._plan.config.rho, trained=trained, train_size=self._size
-        )
+        return self._judge.sign(model, phi, cells, trained=trained, train_size=self._size)
 
 
 def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
@@ -216,7 +213,7 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
         for phi in plan.transformations
         for size in plan.config.train_sizes
     )
-    settings = _record_settings(plan.settings)
+    settings = judge.settings
     # Before the results that speak of it.
     write_clusters(
         store.folder, settings.data.cluster, settings.data.fingerprints["test"], plan.clusters
@@ -246,12 +243,6 @@ def _list_software(plan: Plan) -> dict[str, str]:
     return versions | {key: own.model.backend for key, own in zip(keys, plan.models, strict=True)}
 
 
-def _record_settings(settings: Mapping[str, Any]) -> RunSettings:
-    own = {name: settings[name] for name in RunSettings.model_fields if name in settings}
-    # As JSON has them: tables of settings are strict about lists and numbers.
-    return RunSettings.model_validate_json(canonical_json(own))
-
-
 def _record_transformation(phi: PlannedPhi, texts: TransformedSplits) -> TransformationRecord:
     return TransformationRecord.from_result(
         texts,
@@ -268,7 +259,7 @@ def _record_model(model: PlannedModel, searches: Searches) -> ModelRecord:
         found = [(None, searches.shared)]
     return ModelRecord(
         key=model.key,
-        settings=ModelSettings.model_validate_json(canonical_json(model.settings)),
+        settings=ModelSettings.of_settings(model.settings),
         searches=tuple(
             SearchRecord.from_result(
                 search,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -33,7 +34,7 @@ from ietest_fast.stats import (
 from ietest_fast.stats.planning.few_discordant import is_liberal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ietest_fast.stats import (
         InvarianceTestResult,
@@ -99,6 +100,11 @@ class Part(BaseModel):
             raise TypeError(f"{cls.__name__} has no {min(foreign)}")
         names = [name for name in cls.model_fields if name not in more and hasattr(result, name)]
         return cls(**{name: getattr(result, name) for name in names}, **more)
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Take the fields from settings by way of JSON, for parts are strict about lists."""
+        return cls.model_validate_json(json.dumps(settings, sort_keys=True, allow_nan=False))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, ready for JSON."""
