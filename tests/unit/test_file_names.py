@@ -69,7 +69,7 @@ def test_names_become_names_of_files_in_one_place() -> None:
 def test_results_name_no_file_outside_their_folder(identity: str) -> None:
     from pydantic import TypeAdapter, ValidationError
 
-    from ietest_fast.experiment.schema.parts import Identity
+    from ietest_fast.experiment.schema.cells import Identity
 
     with pytest.raises(ValidationError):
         TypeAdapter(Identity).validate_python(identity)

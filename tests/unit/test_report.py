@@ -28,7 +28,7 @@ from ietest_fast.experiment.schema import (
     Spread,
     TransformationRecord,
 )
-from ietest_fast.experiment.schema.records import DataSettings
+from ietest_fast.experiment.schema.run_result import DataSettings
 from ietest_fast.experiment.view import print_summary, write_figures
 from ietest_fast.experiment.view.charts import P_FLOOR, accuracy_chart, p_chart
 from ietest_fast.experiment.view.runs import finished_runs

@@ -151,9 +151,9 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
                 premises,
                 rng=bootstrap_seed(0, rho=cell.rho, m=cell.m),
             )
-            assert cell.clustered == ClusteredRecord.of(again)
+            assert cell.clustered == ClusteredRecord.from_result(again)
             assert cell.p_value == again.p_value
-            assert cell.equivalence == EquivalenceRecord.of(
+            assert cell.equivalence == EquivalenceRecord.from_result(
                 equivalence_test(
                     matched["original_correct"], matched["transformed_correct"], clusters=premises
                 )

@@ -29,7 +29,7 @@ from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import brief_points
 from ietest_fast.report.parts import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
-from ietest_fast.report.tables import Column, PValue, Range, Table
+from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.stats import Verdict, equivalence_test
 from ietest_fast.stats.strata import EDITS
 
@@ -108,7 +108,7 @@ class Evaluation:
                     "invariance": None
                     if each.tested.invariance is None
                     else each.tested.invariance.to_dict(),
-                    "interval": [each.equivalence.interval.low, each.equivalence.interval.high],
+                    "interval": list(each.equivalence.interval),
                     "verdict": str(each.verdict),
                 }
                 for each in self.outcomes
@@ -407,7 +407,7 @@ def version_table(evaluations: Sequence[Evaluation]) -> Table:
                 each.counts.accuracy_original,
                 each.counts.accuracy_transformed,
                 each.counts.delta,
-                Range(each.equivalence.interval.low, each.equivalence.interval.high),
+                each.equivalence.interval,
                 each.tested.result.t,
                 each.tested.result.p_value,
                 PValue(each.tested.p_adjusted, each.equivalence.alpha),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.atomic import name_files
-from ietest_fast.report.tables import Column, PValue, Range, Table
+from ietest_fast.report.tables import Column, PValue, Table
 
 if TYPE_CHECKING:
     from ietest_fast.stats import StratifiedResult
@@ -39,9 +39,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
                 each.counts.n10,
                 each.counts.n01,
                 each.delta,
-                None
-                if each.equivalence is None
-                else Range(each.equivalence.interval.low, each.equivalence.interval.high),
+                None if each.equivalence is None else each.equivalence.interval,
                 each.p_value,
                 None if each.p_adjusted is None else PValue(each.p_adjusted, found.alpha),
                 None if each.equivalence is None else each.equivalence.p_value,
@@ -50,10 +48,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
                     if not knows_flips
                     else (None, None)
                     if each.flips is None
-                    else (
-                        each.flips.rate,
-                        Range(each.flips.interval.low, each.flips.interval.high),
-                    )
+                    else (each.flips.rate, each.flips.interval)
                 ),
             )
             for each in found.strata

@@ -10,7 +10,7 @@ import numpy as np
 
 from ietest_fast.annotation.marks import MAJORITY, MARKS
 from ietest_fast.errors import InputError
-from ietest_fast.report.tables import Column, Range, Table
+from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Interval, proportion_interval
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Tab
                 n_drawn,
                 each.n_sound,
                 each.share,
-                None if each.interval is None else Range(each.interval.low, each.interval.high),
+                each.interval,
             )
             for what, n_drawn, found in measured
             for each in found

@@ -319,7 +319,12 @@ def _say_orders(found: Mapping[str, tuple[int, int]]) -> None:
 
 
 def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
-    return [{**asdict(each), "share": each.share} for each in found]
+    return [
+        asdict(each)
+        | {"interval": None if each.interval is None else each.interval._asdict()}
+        | {"share": each.share}
+        for each in found
+    ]
 
 
 @command.command("test")

@@ -123,7 +123,12 @@ def command(
                 "corpora": [description.to_dict() for description in descriptions],
                 "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
                 **(
-                    {"partial_input": [dataclasses.asdict(each) for each in baselines]}
+                    {
+                        "partial_input": [
+                            dataclasses.asdict(each) | {"interval": each.interval._asdict()}
+                            for each in baselines
+                        ]
+                    }
                     if partial_input
                     else {}
                 ),

@@ -25,12 +25,11 @@ from ietest_fast.experiment.schema import (
     correct_over_rho,
     find_detectable,
 )
-from ietest_fast.experiment.schema.invariance import FlipRecord
+from ietest_fast.experiment.schema.cells import COUNTS
 from ietest_fast.experiment.search import (
     DataGeneratingProcess,
     bootstrap_seed,
     canonical_json,
-    identify,
 )
 from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
 from ietest_fast.stats.churn import DEFAULT_CHURN_RESAMPLES
@@ -60,7 +59,7 @@ if TYPE_CHECKING:
         StrataRecord,
         TransformationRecord,
     )
-    from ietest_fast.experiment.schema.parts import Part
+    from ietest_fast.experiment.schema.cells import Part
     from ietest_fast.experiment.search import Split
     from ietest_fast.stats import EquivalenceResult
 
@@ -259,7 +258,7 @@ class _Coherence:
 
     def _check_test(self, cell: CellResult, place: str) -> None:
         settings = self._settings
-        again = PairedRecord.of(paired_test(cell.counts)).to_dict()
+        again = PairedRecord.from_result(paired_test(cell.counts)).to_dict()
         method = "exact" if cell.clustered is not None else settings.method
         if method != "exact":
             again |= {"method": method, "n_resamples": settings.n_resamples}
@@ -297,7 +296,7 @@ class _Coherence:
         need(own.alpha == settings.alpha, place, "alpha is not the settings'")
         again = _test_equivalence(counts, settings.margin, settings.alpha)
         if settings.data.cluster is None:
-            hold(own, EquivalenceRecord.of(again).to_dict(), place)
+            hold(own, EquivalenceRecord.from_result(again).to_dict(), place)
             return
         low, high = own.interval
         fits = low <= again.interval.low + _ROUNDING and high >= again.interval.high - _ROUNDING
@@ -306,9 +305,7 @@ class _Coherence:
     def _check_reworded(self, own: RewordedRecord, cell: CellResult, place: str) -> None:
         """Hold what is said of the reworded texts against the settings and the counts."""
         settings, flips = self._settings, own.flips
-        fits = all(
-            getattr(own, name) <= getattr(cell, name) for name in ("n11", "n10", "n01", "n00")
-        )
+        fits = all(getattr(own, name) <= getattr(cell, name) for name in COUNTS)
         need(fits, place, "there are more reworded texts than texts")
         self._check_equivalence(own.equivalence, own.counts, f"{place}.equivalence")
         need(flips.margin == settings.flip_margin, f"{place}.flips", "margin is not the settings'")
@@ -320,8 +317,9 @@ class _Coherence:
                 margin=flips.margin,
                 alpha=flips.alpha,
             )
-            record = FlipRecord.of(found).to_dict()
-            again |= {name: record[name] for name in ("n", "interval", "p_below", "p_above")}
+            again |= {
+                name: getattr(found, name) for name in ("n", "interval", "p_below", "p_above")
+            }
         hold(flips, again, f"{place}.flips")
         fits = flips.wrong_to_wrong <= own.n00
         need(fits, f"{place}.flips.wrong_to_wrong", "is more than are wrong on both versions")
@@ -340,7 +338,7 @@ class _Coherence:
             need(each.n <= most, where, f"is a label of {most} rows, fewer than there are here")
         called = {each.name for each in own.strata}
         need(len(called) == len(own.strata), f"{place}.strata", "two have the same name")
-        for name in ("n11", "n10", "n01", "n00"):
+        for name in COUNTS:
             total = sum(getattr(each, name) for each in own.strata)
             same = total == getattr(reworded, name)
             need(same, f"{place}.strata", f"their {name} do not sum to that of the reworded texts")
@@ -353,7 +351,7 @@ class _Coherence:
         is_clustered = settings.data.cluster is not None
         for s, each in enumerate(own.strata):
             where = f"{place}.strata.{s}"
-            counts = PairedCounts(each.n11, each.n10, each.n01, each.n00) if each.n > 1 else None
+            counts = each.counts if each.n > 1 else None
             if each.n_flipped is not None:
                 fits = each.n10 + each.n01 <= each.n_flipped <= each.n10 + each.n01 + each.n00
                 need(fits, f"{where}.n_flipped", "does not fit the counts")
@@ -476,30 +474,12 @@ class _Coherence:
         tested: _Tested,
     ) -> None:
         """Hold every field of a signature but the name of the data and the version."""
-        settings, cells = self._settings, [cell for rho in rhos for cell in rho.cells]
-        phi, model = tested.phi, tested.model
-        own = model.settings.to_dict()
-        if own["n_threads"] is None:
-            del own["n_threads"]
         again = sign(
-            n=cells[0].n,
-            discordant=[cell.counts.k for cell in cells],
-            n_clusters=cells[0].n_clusters,
-            method=settings.method,
-            n_resamples=settings.n_resamples,
-            n_classifiers=settings.n_classifiers,
-            alpha=settings.alpha,
-            correction=settings.correction,
-            transformation=phi.name,
-            transformation_fingerprint=phi.fingerprint,
-            rho=[rho.rho for rho in rhos],
+            self._settings,
+            tested.model.settings,
+            tested.phi,
+            [cell for rho in rhos for cell in rho.cells],
             data="",
-            data_fingerprint=identify(settings.data.fingerprints),
-            model=model.settings.name,
-            model_fingerprint=identify(own),
-            backend=model.settings.backend.split()[0],
-            seed=settings.seed,
-            mode=None if settings.mode == "replace" else settings.mode,
             trained=tested.trained,
             train_size=tested.condition.train_size,
         )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,17 +22,15 @@ from ietest_fast.experiment.schema import (
     ModelRecord,
     ModelSettings,
     RunResult,
-    RunSettings,
     SearchRecord,
     SplitSummary,
     TransformationRecord,
-    TrialRecord,
     correct_over_evaluations,
 )
-from ietest_fast.experiment.search import Resample, canonical_json, identify
+from ietest_fast.experiment.search import Resample, identify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
@@ -59,19 +56,15 @@ def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, .
         made = work.further[phi.key]
         counts = np.bincount(made.labels, minlength=len(names))
         found.append(
-            EvaluatedTransformation(
+            EvaluatedTransformation.from_result(
+                made,
                 key=phi.key,
-                name=made.name,
-                fingerprint=made.fingerprint,
                 settings=made.described,
                 inputs=phi.settings["inputs"],
-                keeps_labels=made.keeps_labels,
                 rows=len(made.labels),
                 changed=made.n_changed,
                 unlabelled=made.n_unlabelled,
                 labels={name: int(n) for name, n in zip(names, counts, strict=True)},
-                test_edits=dict(made.test_edits),
-                warnings=made.warnings,
             )
         )
     return tuple(found)
@@ -204,9 +197,7 @@ class _Evaluator:
         cells = [cell for test in tests if test is not None for cell in test.cells]
         if not cells:
             return None
-        return self._judge.sign(
-            model, phi, cells, self._plan.config.rho, trained=trained, train_size=self._size
-        )
+        return self._judge.sign(model, phi, cells, trained=trained, train_size=self._size)
 
 
 def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
@@ -222,7 +213,7 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
         for phi in plan.transformations
         for size in plan.config.train_sizes
     )
-    settings = _record_settings(plan.settings)
+    settings = judge.settings
     # Before the results that speak of it.
     write_clusters(
         store.folder, settings.data.cluster, settings.data.fingerprints["test"], plan.clusters
@@ -252,23 +243,13 @@ def _list_software(plan: Plan) -> dict[str, str]:
     return versions | {key: own.model.backend for key, own in zip(keys, plan.models, strict=True)}
 
 
-def _record_settings(settings: Mapping[str, Any]) -> RunSettings:
-    own = {name: settings[name] for name in RunSettings.model_fields if name in settings}
-    # As JSON has them: tables of settings are strict about lists and numbers.
-    return RunSettings.model_validate_json(canonical_json(own))
-
-
 def _record_transformation(phi: PlannedPhi, texts: TransformedSplits) -> TransformationRecord:
-    return TransformationRecord(
+    return TransformationRecord.from_result(
+        texts,
         key=phi.key,
-        name=texts.name,
-        fingerprint=texts.fingerprint,
         inputs=phi.settings["inputs"],
         settings=texts.described,
         changed=ChangedRows(**{name: int(own.sum()) for name, own in texts.changed.items()}),
-        n_test_reworded=texts.n_test_reworded,
-        test_edits=dict(texts.test_edits),
-        warnings=texts.warnings,
     )
 
 
@@ -278,11 +259,10 @@ def _record_model(model: PlannedModel, searches: Searches) -> ModelRecord:
         found = [(None, searches.shared)]
     return ModelRecord(
         key=model.key,
-        settings=ModelSettings.model_validate_json(canonical_json(model.settings)),
+        settings=ModelSettings.of_settings(model.settings),
         searches=tuple(
-            SearchRecord(
-                params=dict(search.params),
-                trials=tuple(TrialRecord(**asdict(trial)) for trial in search.trials),
+            SearchRecord.from_result(
+                search,
                 rho=None if resample is None else resample.rho,
                 m=None if resample is None else resample.m,
                 transformation=None if resample is None else resample.phi,

@@ -15,8 +15,10 @@ from ietest_fast.experiment.schema import (
     ChurnRecord,
     CochranRecord,
     ConditionResult,
+    ModelSettings,
     RewordedRecord,
     RhoResult,
+    RunSettings,
     Sensitivity,
     find_detectable,
 )
@@ -72,30 +74,13 @@ class Named(Protocol):
         ...
 
 
-def _numbers(values: Sequence[float]) -> str:
-    return ",".join(f"{value:g}" for value in values)
-
-
 def sign(
+    settings: RunSettings,
+    model: ModelSettings,
+    phi: Named,
+    cells: Sequence[CellResult],
     *,
-    n: int,
-    discordant: Sequence[int],
-    n_clusters: int | None = None,
-    method: str,
-    n_resamples: int | None,
-    n_classifiers: int,
-    alpha: float,
-    transformation: str,
-    transformation_fingerprint: str,
-    rho: Sequence[float],
     data: str,
-    data_fingerprint: str,
-    model: str,
-    model_fingerprint: str,
-    backend: str,
-    seed: int,
-    correction: str = "bonferroni",
-    mode: str | None = None,
     trained: Named | None = None,
     train_size: int | None = None,
 ) -> str:
@@ -103,28 +88,14 @@ def sign(
 
     Parameters
     ----------
-    n
-        Number of test pairs.
-    discordant
-        Discordant pairs k of each test that the result rests on; the line has their range.
-    n_clusters
-        How many clusters the test drew from; None for independent pairs.
-    method
-        ``"exact"``, ``"multinomial"`` or ``"resample"``.
-    n_resamples
-        S of the method, and of a joint correction; the exact method has none.
-    n_classifiers, alpha, rho, seed
-        As configured.
-    transformation, data, model
-        Names; their fingerprints are cut to four digits.
-    transformation_fingerprint, data_fingerprint, model_fingerprint
-        Hexadecimal digests.
-    backend
-        What trained the model.
-    correction
-        The correction for several tests, such as ``"bonferroni"``.
-    mode
-        What became of transformed rows in training, unless they replaced their originals.
+    settings, model
+        Those of the run, and of the model that was tested. Fingerprints are cut to four digits.
+    phi
+        The transformation of the test set.
+    cells
+        The tests that the result rests on; the line has the range of their discordant pairs.
+    data
+        Name of the data.
     trained
         The transformation of the training data, where the test set has another one.
     train_size
@@ -137,32 +108,32 @@ def sign(
         stands behind its S: ``mc:10000.maxt``. Thread counts have no place in it, for they change
         nothing.
     """
-    k = (
-        f"{min(discordant)}"
-        if len(set(discordant)) == 1
-        else f"{min(discordant)}-{max(discordant)}"
-    )
+    discordant = sorted({cell.counts.k for cell in cells})
+    method, n_resamples, correction = settings.method, settings.n_resamples, settings.correction
     short = "bonf" if correction == "bonferroni" else correction
+    own = model.to_dict()
+    if own["n_threads"] is None:
+        del own["n_threads"]
     return write_signature(
         "ie",
-        n=n,
-        k=k,
-        clusters=n_clusters,
+        n=cells[0].n,
+        k="-".join(map(str, dict.fromkeys((discordant[0], discordant[-1])))),
+        clusters=cells[0].n_clusters,
         S=method if method == "exact" else f"{n_resamples}.{method}",
         stat="t",
         alt="two",
         mc=f"{n_resamples}.{correction}" if correction in JOINT_CORRECTIONS else short,
-        M=n_classifiers,
-        alpha=f"{alpha:g}",
-        phi=_named(transformation, transformation_fingerprint),
+        M=settings.n_classifiers,
+        alpha=f"{settings.alpha:g}",
+        phi=_named(phi.name, phi.fingerprint),
         trained=None if trained is None else _named(trained.name, trained.fingerprint),
-        mode=mode,
+        mode=None if settings.mode == "replace" else settings.mode,
         train=train_size,
-        rho=_numbers(rho),
-        data=_named(data, data_fingerprint),
-        model=_named(model, model_fingerprint),
-        be=backend,
-        seed=seed,
+        rho=",".join(f"{rho:g}" for rho in dict.fromkeys(cell.rho for cell in cells)),
+        data=_named(data, identify(settings.data.fingerprints)),
+        model=_named(model.name, identify(own)),
+        be=model.backend.split()[0],
+        seed=settings.seed,
     )
 
 
@@ -174,6 +145,8 @@ class Judge:
     """Tests cells, and decides over them."""
 
     def __init__(self, plan: Plan, work: Work, store: RunStore) -> None:
+        self.settings = RunSettings.of_settings(plan.settings)
+        """What the run was asked for."""
         self._plan = plan
         self._config = plan.config
         self._work = work
@@ -201,7 +174,7 @@ class Judge:
             model=model.key,
             transformation=phi.key,
             train_size=train_size,
-            signature=self.sign(model, phi, cells, config.rho, train_size=train_size),
+            signature=self.sign(model, phi, cells, train_size=train_size),
             p_adjusted=self._adjust_over_rho(
                 [[table for _, table in matched[rho]] for rho in config.rho]
             ),
@@ -245,7 +218,7 @@ class Judge:
             if independent
             else None,
             **self._test_algorithm([table for _, table in matched], rho),
-            signature=self.sign(model, phi, cells, [rho], trained=trained, train_size=train_size),
+            signature=self.sign(model, phi, cells, trained=trained, train_size=train_size),
         )
 
     def records(
@@ -316,8 +289,6 @@ class Judge:
             rng=seed,
             n_threads=config.n_threads,
         )
-        if found.equivalence is None:
-            return None
         return RewordedRecord.of(found, self._test_strata(matched, phi, seed))
 
     def _test_strata(
@@ -429,16 +400,7 @@ class Judge:
                 rng=bootstrap_seed(config.seed, rho=0.0, m=record.m),
                 n_threads=config.n_threads,
             )
-            found.append(
-                CochranRecord(
-                    m=record.m,
-                    statistic=result.statistic,
-                    p_value=result.p_value,
-                    method=result.method,
-                    n_resamples=result.n_resamples,
-                    seed=result.seed,
-                )
-            )
+            found.append(CochranRecord.from_result(result, m=record.m))
         return found
 
     def sign(
@@ -446,32 +408,17 @@ class Judge:
         model: PlannedModel,
         phi: PlannedPhi,
         cells: Sequence[CellResult],
-        rho: Sequence[float],
         *,
         trained: PlannedPhi | None = None,
         train_size: int | None = None,
     ) -> str:
         """Sign the tests of some cells; arguments as those of :meth:`judge_rho`."""
-        config, texts = self._config, self._texts(phi)
         return sign(
-            n=cells[0].n,
-            discordant=[cell.counts.k for cell in cells],
-            n_clusters=None if cells[0].clustered is None else cells[0].clustered.n_clusters,
-            method=config.used_method,
-            n_resamples=config.used_resamples,
-            n_classifiers=config.n_classifiers,
-            alpha=config.alpha,
-            correction=config.correction,
-            transformation=texts.name,
-            transformation_fingerprint=texts.fingerprint,
-            rho=rho,
-            data=config.data_name,
-            data_fingerprint=identify(self._plan.splits.fingerprints()),
-            model=model.config.name,
-            model_fingerprint=identify(model.settings),
-            backend=model.model.backend.split()[0],
-            seed=config.seed,
-            mode=None if config.mode == "replace" else config.mode,
+            self.settings,
+            ModelSettings.of_settings(model.settings),
+            self._texts(phi),
+            cells,
+            data=self._config.data_name,
             trained=None if trained is None else self._texts(trained),
             train_size=train_size,
         )

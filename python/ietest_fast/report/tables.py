@@ -101,14 +101,6 @@ class MeanSd:
 
 
 @dataclass(frozen=True)
-class Range:
-    """The ends of an interval, shown as one."""
-
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class PValue:
     """A p-value and what it was compared with: shown so that one sees on which side it lies."""
 
@@ -116,7 +108,8 @@ class PValue:
     threshold: float
 
 
-Cell = Value | MeanSd | Range | PValue
+Cell = Value | MeanSd | tuple[float, float] | PValue
+"""A pair: the ends of an interval."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +133,9 @@ class Column:
         """Write a value for people; nothing for None."""
         if isinstance(value, MeanSd):
             return _with_sd(self.show(value.mean), self._plain(value.sd))
-        if isinstance(value, Range):
-            return f"{self.show(value.low)} to {self.show(value.high)}"
+        if isinstance(value, tuple):
+            low, high = value
+            return f"{self.show(low)} to {self.show(high)}"
         if isinstance(value, PValue):
             return show_p(value.p, threshold=value.threshold)
         if isinstance(value, bool):
@@ -229,7 +223,7 @@ class Table:
         ]
         rows = [
             [
-                _raw(getattr(value, part, None) if part else value)
+                _raw(_part_of(value, part))
                 for value, parts in zip(row, spread, strict=True)
                 for part in parts
             ]
@@ -241,7 +235,7 @@ class Table:
         kinds = {type(row[number]) for row in self.rows}
         if MeanSd in kinds:
             return ("mean", "sd")
-        return ("low", "high") if Range in kinds else ("",)
+        return ("low", "high") if any(issubclass(kind, tuple) for kind in kinds) else ("",)
 
     def to_markdown(self) -> str:
         """Write it as a GitHub-flavoured Markdown table."""
@@ -286,6 +280,12 @@ def _unit_free(column: Column) -> str:
     if column.kind not in {"percent", "points"}:
         return column.name
     return column.name.removesuffix("%").removesuffix("(points)").strip() or "share"
+
+
+def _part_of(value: object, part: str) -> object:
+    if isinstance(value, tuple):
+        return value[part == "high"]
+    return getattr(value, part, None) if part else value
 
 
 def _raw(value: object) -> object:

@@ -10,7 +10,8 @@ import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import show_p
-from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
+from ietest_fast.report.tables import Column, MeanSd, PValue, Table
+from ietest_fast.stats import Interval
 
 TABLE = Table(
     name="all-kinds",
@@ -26,7 +27,7 @@ TABLE = Table(
         Column("interval", "number", 1),
     ),
     rows=(
-        ("a|b <i>", 12345, 0.125, -0.0125, 0.0123, 1.5, MeanSd(0.5, 0.01), Range(1.0, 2.0)),
+        ("a|b <i>", 12345, 0.125, -0.0125, 0.0123, 1.5, MeanSd(0.5, 0.01), Interval(1.0, 2.0)),
         ("c → d", -3, 0.0, 0.005, 1.2e-15, -0.0001, MeanSd(0.25, None), None),
         (None, None, None, None, 0.0, float("-inf"), MeanSd(None, None), None),
     ),

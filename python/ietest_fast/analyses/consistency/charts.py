@@ -22,7 +22,7 @@ from ietest_fast.report.drawing import (
     legend_rows,
     make_axes,
 )
-from ietest_fast.report.tables import Column, Range, Table
+from ietest_fast.report.tables import Column, Table
 from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats.consistency.measure import ISO_PVAP, consistency_at
 
@@ -550,8 +550,7 @@ def _measures_of(each: CurvePoint, shown: Sequence[str], *, with_spread: bool) -
         own = each.result.estimates.get(name)
         cells.append(None if own is None else own.value)
         if name in _WITH_INTERVALS:
-            ends = None if own is None else own.interval
-            cells.append(None if ends is None else Range(ends.low, ends.high))
+            cells.append(None if own is None else own.interval)
             cells += [each.spread(name)] if with_spread else []
     return cells
 

@@ -6,8 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ietest_fast.numerals import say_count
-from ietest_fast.report.tables import Column, PValue, Range, Table
+from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.stats.consistency.comparison import COMPARED_LABELS
+from ietest_fast.stats.intervals import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ietest_fast.report.tables import Cell
     from ietest_fast.stats.consistency.intervals import BucketEstimate
     from ietest_fast.stats.consistency.measure import ConsistencyResult
-    from ietest_fast.stats.intervals import Interval
 
 
 ALPHA = 0.05
@@ -63,7 +63,7 @@ def measure_table(profile: ConsistencyProfile) -> Table:
     """Return all measures of a classifier, with intervals."""
     result = profile.result
     rows: list[tuple[Cell, ...]] = [
-        (label, own.value, range_of(own.interval), own.standard_error)
+        (label, own.value, own.interval, own.standard_error)
         for name, label in _MEASURES.items()
         if (own := result.estimates.get(name)) is not None
     ]
@@ -104,7 +104,7 @@ def overview_table(profiles: Sequence[ConsistencyProfile]) -> Table:
             own = each.result.estimates.get(name)
             cells.append(None if own is None else own.value)
             if name in _WITH_INTERVALS:
-                cells.append(None if own is None else range_of(own.interval))
+                cells.append(None if own is None else own.interval)
         rows.append(tuple(cells))
     return Table(
         name="consistency-models",
@@ -142,7 +142,7 @@ def count_table(profiles: Sequence[ConsistencyProfile]) -> Table:
                 each.result.n_split,
                 int((each.counts.right == 0).sum()),
                 each.result.n_split / each.result.n_buckets,
-                range_of(each.result.split_interval),
+                each.result.split_interval,
                 each.result.n_without_original,
                 each.n_mixed,
                 each.n_empty,
@@ -173,7 +173,7 @@ def corrected_table(profiles: Sequence[ConsistencyProfile]) -> Table | None:
                         len(found.missing),
                         own.weight_used,
                         own.renormalised,
-                        range_of(own.interval),
+                        own.interval,
                         own.paper,
                     )
                 )
@@ -215,7 +215,7 @@ def strata_table(profile: ConsistencyProfile) -> Table | None:
             Column("P_C %", "percent"),
         ),
         rows=tuple(
-            (Range(own.low, own.high), own.weight, own.n_buckets, own.accuracy, own.p_c)
+            (Interval(own.low, own.high), own.weight, own.n_buckets, own.accuracy, own.p_c)
             for own in profile.corrected.strata
         ),
     )
@@ -233,7 +233,7 @@ def pair_table(
             COMPARED_LABELS[measure],
             n,
             own.difference,
-            range_of(own.interval),
+            own.interval,
             own.p_value,
             PValue(own.p_adjusted, ALPHA),
         )
@@ -302,11 +302,6 @@ def interval_name(result: ConsistencyResult) -> str:
 
 def _clusters(result: ConsistencyResult) -> str:
     return "" if result.n_clusters is None else f" in {say_count(result.n_clusters, 'cluster')}"
-
-
-def range_of(interval: Interval | None) -> Range | None:
-    """Return an interval as a cell."""
-    return None if interval is None else Range(interval.low, interval.high)
 
 
 # The table of how many paraphrases items have.
@@ -458,7 +453,7 @@ def part_table(
                 _value(part.estimates.get("accuracy_original")),
                 part["accuracy_macro"].value,
                 part["p_c"].value,
-                range_of(part["p_c"].interval),
+                part["p_c"].interval,
                 _value(part.estimates.get("p_c_unbiased")),
                 _range(part.estimates.get("p_c_unbiased")),
                 part["pvap"].value,
@@ -567,7 +562,7 @@ def _corrected_parts(profile: ConsistencyProfile) -> Table | None:
                         found.n_buckets,
                         own.weight_used,
                         own.renormalised,
-                        range_of(own.interval),
+                        own.interval,
                         own.paper,
                     )
                 )
@@ -600,8 +595,8 @@ def _value(own: BucketEstimate | None) -> float | None:
     return None if own is None else own.value
 
 
-def _range(own: BucketEstimate | None) -> Range | None:
-    return None if own is None else range_of(own.interval)
+def _range(own: BucketEstimate | None) -> Interval | None:
+    return None if own is None else own.interval
 
 
 # All tables of paraphrastic consistency, in reading order.

@@ -15,7 +15,7 @@ from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.analyses.logic.score import ACCURACY
 from ietest_fast.answers.file import holds_logic
 from ietest_fast.report.parts import OWN_FIGURES, Finding, Note, Numbers, Part, Section
-from ietest_fast.report.tables import Column, Range, Table
+from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
 from ietest_fast.values import as_texts
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.logic.measure import LogicProfile, RuleResult
     from ietest_fast.analyses.logic.score import StructuralScore
     from ietest_fast.report.tables import Cell
-    from ietest_fast.stats import Interval
 
 
 def rule_table(profile: LogicProfile) -> Table:
@@ -66,10 +65,10 @@ def _row(each: RuleResult) -> tuple[Cell, ...]:
         each.origin.n_candidates,
         found.rate.n,
         found.rate.value,
-        _range(found.rate.interval),
+        found.rate.interval,
         found.control.value,
         found.value,
-        _range(found.interval),
+        found.interval,
     )
 
 
@@ -91,9 +90,9 @@ def score_table(profile: LogicProfile) -> Table:
             "score",
             sum(weights.values()),
             plain.value,
-            _range(plain.interval),
+            plain.interval,
             informed.value,
-            _range(informed.interval),
+            informed.interval,
         )
     )
     left = [name for name in profile.weights if name not in weights]
@@ -140,10 +139,6 @@ def side_by_side(profiles: Sequence[LogicProfile]) -> Table:
 def _informedness(profile: LogicProfile, name: str) -> float | None:
     found = profile[name].measured
     return None if found is None else found.value
-
-
-def _range(interval: Interval | None) -> Range | None:
-    return None if interval is None else Range(interval.low, interval.high)
 
 
 # Answers to the suite logic, read for a report: profiles, what they show, examples to read.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ietest_fast.report.tables import Column, Range, Table
+from ietest_fast.report.tables import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.analyses.masked.summary import MaskedGroup, MaskedSummary
     from ietest_fast.report.tables import Cell
-    from ietest_fast.stats import Interval
 
 _RANKED = {"vocabulary": "the vocabulary", "candidates": "candidates"}
 
@@ -49,9 +48,9 @@ def model_table(summaries: Sequence[MaskedSummary]) -> Table:
                 _RANKED[group.ranked_in],
                 group.accuracy.n,
                 group.accuracy.share,
-                _range(group.accuracy.interval),
+                group.accuracy.interval,
                 group.mean_reciprocal_rank,
-                _range(group.interval),
+                group.interval,
                 group.majority,
                 group.majority_share,
             )
@@ -120,7 +119,7 @@ def _side_by_side(
                 if group is None
                 else [
                     group.accuracy.share,
-                    _range(group.accuracy.interval),
+                    group.accuracy.interval,
                     group.mean_reciprocal_rank,
                 ]
             )
@@ -159,7 +158,3 @@ def wrong_table(summaries: Sequence[MaskedSummary]) -> Table | None:
         ),
         rows=tuple(rows),
     )
-
-
-def _range(interval: Interval | None) -> Range | None:
-    return None if interval is None else Range(interval.low, interval.high)

@@ -34,7 +34,7 @@ from ietest_fast.report.parts import (
     Part,
     Section,
 )
-from ietest_fast.report.tables import Column, PValue, Range, Table
+from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import Verdict
 
@@ -56,10 +56,9 @@ def accuracy_table(profile: StressProfile) -> Table:
         compared = test.comparison
         delta: list[Cell] = [None] * 4
         if compared is not None:
-            interval = compared.result.confidence_interval()
             delta = [
                 compared.result.delta,
-                Range(interval.low, interval.high),
+                compared.result.confidence_interval(),
                 PValue(compared.p_adjusted, profile.alpha),
                 compared.verdict.value,
             ]
@@ -69,7 +68,7 @@ def accuracy_table(profile: StressProfile) -> Table:
                 test.accuracy.n,
                 test.n_changed,
                 test.accuracy.share,
-                _range(test.accuracy),
+                test.accuracy.interval,
                 *(_share(test.by_group.get(name)) for name in groups),
                 *delta,
             )
@@ -133,7 +132,7 @@ def kind_table(profile: StressProfile) -> Table | None:
         for what, shares in (("change", test.by_kind), ("word", test.by_word)):
             if len(shares) > 1:
                 rows += [
-                    (test.name, what, name, share.n, share.share, _range(share))
+                    (test.name, what, name, share.n, share.share, share.interval)
                     for name, share in shares.items()
                 ]
     if not rows:
@@ -181,7 +180,7 @@ def _pair_tables(name: str, found: AntonymPairs, of: str) -> list[Table]:
                 group.n_rows,
                 group.n_pairs,
                 _share(group.in_training),
-                _range(group.in_training),
+                group.in_training.interval,
                 group.mean_times,
             )
             for said, group in (("rightly (easy)", found.easy), ("wrongly (hard)", found.hard))
@@ -200,7 +199,7 @@ def _pair_tables(name: str, found: AntonymPairs, of: str) -> list[Table]:
             Column("95% interval", "percent"),
         ),
         rows=tuple(
-            (times, share.n, share.share, _range(share)) for times, share in found.by_times.items()
+            (times, share.n, share.share, share.interval) for times, share in found.by_times.items()
         ),
     )
     return [groups, by_times]
@@ -244,10 +243,6 @@ def _all(profile: StressProfile) -> tuple[StressResult, ...]:
 
 def _share(share: Share | None) -> float | None:
     return None if share is None else share.share
-
-
-def _range(share: Share) -> Range | None:
-    return None if share.interval is None else Range(share.interval.low, share.interval.high)
 
 
 def _rate(test: StressResult, names: Sequence[str], gold: str, answer: str) -> float | None:

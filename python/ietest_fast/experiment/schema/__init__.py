@@ -10,45 +10,45 @@ from __future__ import annotations
 from ietest_fast.experiment.schema.cells import (
     CellResult,
     ClusteredRecord,
+    Correction,
+    EquivalenceRecord,
+    FlipRecord,
     PairedRecord,
+    RewordedRecord,
+    Spread,
+    StrataRecord,
+    StratumRecord,
+    adjust,
 )
 from ietest_fast.experiment.schema.conditions import (
     AcrossTransformations,
+    AlgorithmRecord,
+    ChurnRecord,
     CochranRecord,
     ConditionResult,
+    OverRho,
     RhoResult,
     Sensitivity,
     correct_over_rho,
     find_detectable,
 )
-from ietest_fast.experiment.schema.evaluations import (
+from ietest_fast.experiment.schema.run_result import (
+    RESULTS_FORMAT,
+    ChangedRows,
+    DataSummary,
     EvaluatedRho,
     EvaluatedTransformation,
     EvaluationResult,
-    correct_over_evaluations,
-)
-from ietest_fast.experiment.schema.invariance import (
-    AlgorithmRecord,
-    ChurnRecord,
-    EquivalenceRecord,
-    FlipRecord,
-    OverRho,
-    RewordedRecord,
-)
-from ietest_fast.experiment.schema.parts import Correction, Spread, adjust
-from ietest_fast.experiment.schema.records import (
-    ChangedRows,
-    DataSummary,
     ModelRecord,
     ModelSettings,
+    RunResult,
     RunSettings,
     SearchRecord,
     SplitSummary,
     TransformationRecord,
     TrialRecord,
+    correct_over_evaluations,
 )
-from ietest_fast.experiment.schema.run_result import RESULTS_FORMAT, RunResult
-from ietest_fast.experiment.schema.strata import StrataRecord, StratumRecord
 
 __all__ = [
     "RESULTS_FORMAT",

@@ -1,29 +1,370 @@
-"""One classifier, tested."""
+"""One classifier, tested; before it what all results are made of, and what each test has found."""
 
 # mypy: disable-error-code="prop-decorator"
 
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+import json
+import math
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, computed_field, model_validator
+import numpy as np
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+    computed_field,
+    model_validator,
+)
 
-from ietest_fast.experiment.schema.invariance import EquivalenceRecord, RewordedRecord
-from ietest_fast.experiment.schema.parts import Count, Identity, Number, Part, Share, Text
 from ietest_fast.stats import (
     FlipVerdict,
     Interval,
     PairedCounts,
+    bonferroni,
     equivalence_test,
     flip_test,
+    holm,
     paired_test,
 )
 from ietest_fast.stats.planning.few_discordant import is_liberal
 
 if TYPE_CHECKING:
-    from ietest_fast.experiment.schema.strata import StrataRecord
-    from ietest_fast.stats import ClusteredTestResult, EquivalenceResult, PairedTestResult
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ietest_fast.stats import (
+        InvarianceTestResult,
+        PairedTestResult,
+        StratifiedResult,
+    )
+
+
+# What all parts of the results are made of: numbers that JSON can hold, and frozen classes.
+
+
+def _read_number(value: Any) -> Any:
+    if value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, float) and math.isnan(value):
+        raise ValueError("is not a number")
+    return value
+
+
+def _write_number(value: float) -> float | str:
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+# JSON has no infinities.
+Number = Annotated[
+    float,
+    Field(allow_inf_nan=True),
+    BeforeValidator(_read_number),
+    PlainSerializer(_write_number, return_type=float | str, when_used="json"),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}),
+]
+Share = Annotated[float, Field(ge=0, le=1)]
+Level = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=0)]
+Text = Annotated[str, Field(max_length=100_000)]
+# Files are called so: no separator, no dot leads out of the folder.
+Identity = Annotated[str, Field(max_length=200, pattern=r"^[0-9A-Za-z_-]+$")]
+TrainSize = Annotated[int, Field(ge=2)] | None
+Correction = Literal["bonferroni", "holm", "maxt", "minp"]
+
+
+class Part(BaseModel):
+    """A part of the results: frozen, strict about types, without NaN.
+
+    A field that is a part itself also takes a result of :mod:`ietest_fast.stats` that has all the
+    fields of that part.
+    """
+
+    model_config = ConfigDict(
+        strict=True, frozen=True, extra="ignore", allow_inf_nan=False, from_attributes=True
+    )
+
+    @classmethod
+    def from_result(cls, result: object, **more: Any) -> Self:
+        """Take the fields from a result, by their names, but for those that `more` gives.
+
+        Raises
+        ------
+        TypeError
+            If `more` gives something else than fields.
+        """
+        if foreign := more.keys() - cls.model_fields.keys():
+            raise TypeError(f"{cls.__name__} has no {min(foreign)}")
+        names = [name for name in cls.model_fields if name not in more and hasattr(result, name)]
+        return cls(**{name: getattr(result, name) for name in names}, **more)
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Take the fields from settings by way of JSON, for parts are strict about lists."""
+        return cls.model_validate_json(json.dumps(settings, sort_keys=True, allow_nan=False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it, ready for JSON."""
+        return self.model_dump(mode="json")
+
+
+class Spread(Part):
+    """Mean and standard deviation over the M classifiers."""
+
+    mean: Number | None
+    """Infinite if some numbers are; None if they are so on both sides."""
+    sd: float | None
+    """Divisor M - 1; None if M is 1 or the mean is not finite."""
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Summarise some numbers, infinite ones allowed, none of them NaN."""
+        if math.inf in values and -math.inf in values:
+            return cls(mean=None, sd=None)
+        mean = float(np.mean(values))
+        if len(values) < 2 or not math.isfinite(mean):
+            return cls(mean=mean, sd=None)
+        return cls(mean=mean, sd=float(np.std(values, ddof=1)))
+
+
+def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:
+    """Return p-values corrected for their number, in their order.
+
+    Raises
+    ------
+    ValueError
+        If the correction takes more than the p-values (``"maxt"``, ``"minp"``).
+    """
+    if correction not in {"bonferroni", "holm"}:
+        raise ValueError(f"the correction {correction} needs its own adjusted p-values")
+    return bonferroni(p_values) if correction == "bonferroni" else holm(p_values)
+
+
+# What the tests of one classifier have found.
+
+COUNTS = ("n11", "n10", "n01", "n00")
+
+
+class Counted(Part):
+    """What has the four counts among its fields; where they stand there is its own."""
+
+    @functools.cached_property
+    def counts(self) -> PairedCounts:
+        """The four counts."""
+        return PairedCounts(*(getattr(self, name) for name in COUNTS))
+
+
+class StratumRecord(Counted):
+    """The reworded texts of one stratum."""
+
+    name: Text
+    """The value that they have in common."""
+    n11: Count
+    n10: Count
+    n01: Count
+    n00: Count
+    """As of :class:`CellResult`."""
+    n_flipped: Count | None
+    """Answers that flip; None of a stratum that is too small for a test."""
+    p_value: Share | None
+    p_adjusted: Share | None
+    """Of "the accuracies are equal", and corrected by Holm's rule for the strata; None likewise."""
+    p_equivalence: Share | None
+    """Of "the difference is at least the margin"; None likewise."""
+
+    @computed_field
+    @property
+    def delta(self) -> float:
+        """Accuracy on the originals minus accuracy on the transformed texts."""
+        return self.counts.delta
+
+    @property
+    def n(self) -> int:
+        """Number of texts."""
+        return self.n11 + self.n10 + self.n01 + self.n00
+
+
+class StrataRecord(Part):
+    """The reworded texts by the values of one column, and whether these differ."""
+
+    name: Text
+    """Of the column; ``label`` is the gold label."""
+    strata: Annotated[tuple[StratumRecord, ...], Field(min_length=1)]
+    """In the order of the values."""
+    statistic: Number
+    df: Count
+    p_value: Share
+    method: Literal["exact", "resample", "clusters"]
+    n_resamples: Annotated[int, Field(ge=1)] | None
+    seed: Count | None
+    """As of :class:`ietest_fast.stats.HeterogeneityResult`: is the share of losses among discordant
+    pairs the same in every stratum?"""
+
+    @classmethod
+    def of(cls, result: StratifiedResult) -> Self:
+        """Keep what was found."""
+        return cls.from_result(
+            result.heterogeneity,
+            name=result.name,
+            strata=tuple(
+                StratumRecord.from_result(
+                    each.counts,
+                    name=each.name,
+                    n_flipped=None if each.flips is None else each.flips.n_flipped,
+                    p_value=each.p_value,
+                    p_adjusted=each.p_adjusted,
+                    p_equivalence=None if each.equivalence is None else each.equivalence.p_value,
+                )
+                for each in result.strata
+            ),
+        )
+
+    def all_equivalent_at(self, level: float) -> bool:
+        """Whether delta is shown to be below the margin in every stratum, at a level."""
+        return all(
+            each.p_equivalence is not None and each.p_equivalence < level for each in self.strata
+        )
+
+
+class EquivalenceRecord(Part):
+    """Whether the difference of a classifier is shown to be below the margin.
+
+    Attributes
+    ----------
+    equivalent
+        Whether p lies below alpha.
+    """
+
+    margin: Level
+    """Differences smaller than this do not matter."""
+    alpha: Level
+    """Level of the test."""
+    p_value: Share
+    """Of "the difference is at least the margin"."""
+    interval: tuple[float, float]
+    """Ends of the interval for delta, at confidence 1 - 2 alpha."""
+
+    @computed_field
+    @property
+    def equivalent(self) -> bool:
+        """Whether p lies below alpha."""
+        return self.p_value < self.alpha
+
+
+class FlipRecord(Part):
+    """How often a classifier's answers flip on the reworded texts."""
+
+    n: Annotated[int, Field(ge=1)]
+    n_flipped: Count
+    right_to_wrong: Count
+    wrong_to_right: Count
+    wrong_to_wrong: Count
+    """Reworded texts, and the flips among them."""
+    margin: Level
+    """A smaller flip rate does not matter."""
+    alpha: Level
+    """Level of each test."""
+    interval: tuple[Share, Share]
+    """Ends of the interval for the flip rate, at confidence 1 - 2 alpha."""
+    p_below: Share
+    p_above: Share
+    """p-values of "the flip rate is at least the margin" and of "at most"."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        kinds = self.right_to_wrong + self.wrong_to_right + self.wrong_to_wrong
+        if kinds != self.n_flipped or self.n_flipped > self.n:
+            raise ValueError("the flips do not add up")
+        return self
+
+    @computed_field
+    @property
+    def rate(self) -> float:
+        """The share of reworded texts whose answer flips."""
+        return self.n_flipped / self.n
+
+    @computed_field
+    @property
+    def verdict(self) -> FlipVerdict:
+        """What is shown of the flip rate at the level alpha."""
+        return self.verdict_at(self.alpha, self.alpha)
+
+    def verdict_at(self, below: float, above: float) -> FlipVerdict:
+        """Return what is shown at other levels of the two tests."""
+        if self.p_above < above:
+            return FlipVerdict.ABOVE
+        return FlipVerdict.BELOW if self.p_below < below else FlipVerdict.OPEN
+
+
+class RewordedRecord(Counted):
+    """A classifier on the texts that were reworded."""
+
+    n11: Count
+    n10: Count
+    n01: Count
+    n00: Count
+    """As of :class:`CellResult`, of the reworded texts."""
+    equivalence: EquivalenceRecord
+    """Is the difference of accuracies there below the margin?"""
+    flips: FlipRecord
+    """How often answers flip there."""
+    strata: tuple[StrataRecord, ...] = ()
+    """Losses and gains there by column: first by ``label``, if there are 2 to 20 gold labels."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.counts.n != self.flips.n or self.counts.k > self.flips.n_flipped:
+            raise ValueError("the flips are not those of the counts")
+        return self
+
+    @classmethod
+    def of(
+        cls, result: InvarianceTestResult, strata: Iterable[StratifiedResult] = ()
+    ) -> Self | None:
+        """Keep what was found; None if fewer than two texts (or clusters) were reworded.
+
+        Parameters
+        ----------
+        result
+            The tests of the reworded texts.
+        strata
+            More columns of strata than the gold labels.
+        """
+        if result.counts is None or result.equivalence is None:
+            return None
+        labels = () if result.strata is None else (result.strata,)
+        return cls.from_result(
+            result.counts,
+            equivalence=result.equivalence,
+            flips=result.flips,
+            strata=tuple(map(StrataRecord.of, (*labels, *strata))),
+        )
+
+    @property
+    def labels(self) -> StrataRecord | None:
+        """Losses and gains by gold label; None if there are too many labels, or one."""
+        return next((each for each in self.strata if each.name == "label"), None)
+
+    @computed_field
+    @property
+    def n(self) -> int:
+        """Number of reworded texts."""
+        return self.counts.n
+
+    @computed_field
+    @property
+    def delta(self) -> float:
+        """Accuracy on the originals minus accuracy on the transformed ones, of reworded texts."""
+        return self.counts.delta
+
+    @computed_field
+    @property
+    def discordance_rate(self) -> float:
+        """Share of the reworded texts on which one of the two answers is right."""
+        return self.counts.discordance_rate
 
 
 class PairedRecord(Part):
@@ -39,11 +380,6 @@ class PairedRecord(Part):
     p_mcnemar_exact: Share
     warning: Text | None
     """As of :class:`ietest_fast.stats.PairedTestResult`; `n_resamples` is S."""
-
-    @classmethod
-    def of(cls, result: PairedTestResult) -> Self:
-        """Keep what a test found."""
-        return cls(**{name: getattr(result, name) for name in cls.model_fields})
 
 
 class ClusteredRecord(Part):
@@ -67,13 +403,8 @@ warning
     seed: Count
     warning: Text | None
 
-    @classmethod
-    def of(cls, result: ClusteredTestResult) -> Self:
-        """Keep what a test found."""
-        return cls(**{name: getattr(result, name) for name in cls.model_fields})
 
-
-class CellResult(Part):
+class CellResult(Counted):
     """One classifier, tested."""
 
     rho: Share
@@ -111,40 +442,20 @@ class CellResult(Part):
         return self
 
     @classmethod
-    def of(
-        cls,
-        *,
-        rho: float,
-        m: int,
-        test: PairedTestResult,
-        equivalence: EquivalenceResult,
-        collapsed: bool,
-        clustered: ClusteredTestResult | None = None,
-        reworded: RewordedRecord | None = None,
-        identity: str | None = None,
-        valid_accuracy: float | None = None,
-        train_transformed: int | None = None,
-        valid_transformed: int | None = None,
-    ) -> Self:
-        """Keep what the tests of a classifier found; arguments as the attributes."""
-        counts = test.counts
-        return cls(
-            rho=rho,
-            m=m,
-            identity=identity,
-            n11=counts.n11,
-            n10=counts.n10,
-            n01=counts.n01,
-            n00=counts.n00,
-            test=PairedRecord.of(test),
-            clustered=None if clustered is None else ClusteredRecord.of(clustered),
-            equivalence=EquivalenceRecord.of(equivalence),
-            reworded=reworded,
-            valid_accuracy=valid_accuracy,
-            train_transformed=train_transformed,
-            valid_transformed=valid_transformed,
-            collapsed=collapsed,
-        )
+    def of(cls, test: PairedTestResult, **more: Any) -> Self:
+        """Keep what the tests of a classifier found.
+
+        Parameters
+        ----------
+        test
+            The paired test.
+        more
+            The other attributes, or results of tests in their place; those that can be None are so
+            if they are not given.
+        """
+        measured = ("valid_accuracy", "train_transformed", "valid_transformed")
+        unknown = dict.fromkeys(("identity", "clustered", *measured))
+        return cls.from_result(test.counts, test=test, **(unknown | more))
 
     @classmethod
     def from_counts(
@@ -165,11 +476,6 @@ class CellResult(Part):
             equivalence=equivalence_test(counts, margin=margin, alpha=alpha),
             collapsed=collapsed,
         )
-
-    @functools.cached_property
-    def counts(self) -> PairedCounts:
-        """The four counts."""
-        return PairedCounts(self.n11, self.n10, self.n01, self.n00)
 
     @computed_field
     @property

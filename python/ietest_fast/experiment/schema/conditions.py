@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, computed_field, model_validator
 
-from ietest_fast.experiment.schema.cells import CellResult
-from ietest_fast.experiment.schema.invariance import AlgorithmRecord, ChurnRecord, OverRho
-from ietest_fast.experiment.schema.parts import (
+from ietest_fast.experiment.schema.cells import (
+    CellResult,
     Correction,
     Count,
     Level,
@@ -30,10 +29,92 @@ from ietest_fast.stats.planning.power import difference_beside_test
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.stats import Interval
+    from ietest_fast.stats import AlgorithmTestResult, ChurnResult
 
 # The laws of larger test sets take too long to enumerate for a remark.
 _MOST_PAIRS_FOR_POWER = 10**6
+
+
+class ChurnRecord(Part):
+    """The excess churn of M classifiers on the reworded texts.
+
+    Attributes
+    ----------
+    n, flip_rate, churn_original, churn_transformed, churn_across, excess, p_value, method, \
+n_resamples, seed
+        As of :class:`ietest_fast.stats.ChurnResult`.
+    interval
+        Ends of the 95% interval of the excess churn.
+    """
+
+    n: Annotated[int, Field(ge=2)]
+    flip_rate: Share
+    churn_original: Share
+    churn_transformed: Share
+    churn_across: Share
+    excess: float
+    interval: tuple[float, float]
+    p_value: Share
+    method: Literal["exact", "resample"]
+    n_resamples: Annotated[int, Field(ge=1)] | None
+    seed: Count | None
+
+    @computed_field
+    @property
+    def noise_floor(self) -> float:
+        """How often two classifiers disagree on the same version."""
+        return (self.churn_original + self.churn_transformed) / 2
+
+    @classmethod
+    def of(cls, result: ChurnResult) -> Self:
+        """Keep what a test found."""
+        return cls.from_result(result, interval=result.confidence_interval())
+
+
+class AlgorithmRecord(Part):
+    """What is shown of the algorithm, whichever training it gets, on the reworded texts.
+
+    Attributes
+    ----------
+    n, delta, standard_error, df, t, p_value, sd_items, sd_classifiers, sd_residual, \
+prediction_error, prediction_df, p_next_loses, margin, alpha, p_equivalence
+        As of :class:`ietest_fast.stats.AlgorithmTestResult`.
+    interval, prediction_interval
+        Ends of the 95% intervals of the algorithm's delta, and of that of one more classifier.
+    """
+
+    n: Annotated[int, Field(ge=2)]
+    delta: float
+    standard_error: Annotated[float, Field(ge=0)]
+    df: Number
+    t: Number
+    p_value: Share
+    interval: tuple[float, float]
+    prediction_interval: tuple[float, float]
+    sd_items: Annotated[float, Field(ge=0)]
+    sd_classifiers: Annotated[float, Field(ge=0)]
+    sd_residual: Annotated[float, Field(ge=0)]
+    prediction_error: Annotated[float, Field(ge=0)]
+    prediction_df: Number
+    p_next_loses: Share
+    margin: Level
+    alpha: Level
+    p_equivalence: Share
+
+    @computed_field
+    @property
+    def equivalent(self) -> bool:
+        """Whether the algorithm's delta is shown to be below the margin."""
+        return self.p_equivalence < self.alpha
+
+    @classmethod
+    def of(cls, result: AlgorithmTestResult) -> Self:
+        """Keep what a test found."""
+        return cls.from_result(
+            result,
+            interval=result.confidence_interval(),
+            prediction_interval=result.prediction_interval(),
+        )
 
 
 class Sensitivity(Part):
@@ -311,6 +392,44 @@ class RhoResult(Part):
         return None if self.sensitivity is None else self.sensitivity.power
 
 
+class OverRho(Part):
+    """What holds over all rho of a condition."""
+
+    alpha: Level
+    """Level over all rho."""
+    p_values: tuple[Share, ...]
+    """Of each rho: the smallest of its M corrected p-values."""
+    p_adjusted: tuple[Share, ...]
+    """The same, corrected for the number of rho: by Holm's rule, or drawn jointly where the
+    correction for M is joint."""
+    churn_p_adjusted: tuple[Share, ...] | None
+    """p-values of the excess churn, corrected by Holm's rule; None without them."""
+    label_p_adjusted: tuple[Share, ...] | None = None
+    """p-values of "losses are as common with every label", corrected for M, and by Holm's rule;
+    None without them."""
+    algorithm_p_adjusted: tuple[Share, ...] | None
+    """p-values of "the algorithm loses and gains nothing", corrected by Holm's rule; None without
+    them."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len(self.p_values) != len(self.p_adjusted):
+            raise ValueError("there is not one corrected p-value for each rho")
+        return self
+
+    @computed_field
+    @property
+    def p_value(self) -> float:
+        """The smallest corrected p-value: that of "the accuracies are equal at every rho"."""
+        return min(self.p_adjusted)
+
+    @computed_field
+    @property
+    def reject(self) -> bool:
+        """Whether invariance is rejected at some rho, at the level alpha over all of them."""
+        return self.p_value < self.alpha
+
+
 def correct_over_rho(
     rhos: Sequence[RhoResult], *, p_adjusted: Sequence[float] | None = None
 ) -> OverRho:
@@ -483,16 +602,12 @@ class ConditionResult(Part):
         every, without = self.ratios.every, self.ratios.without_collapsed
         return RobustnessRecord(
             snr=every.snr if every.n > 1 else None,
-            snr_interval=_ends(every.interval),
+            snr_interval=every.interval,
             snr_without_collapsed=None if without is None or without.n < 2 else without.snr,
-            snr_without_collapsed_interval=None if without is None else _ends(without.interval),
+            snr_without_collapsed_interval=None if without is None else without.interval,
             confidence_level=self.ratios.confidence_level,
             collapsed=tuple(CellAddress(rho=cell.rho, m=cell.m) for cell in self.collapsed),
         )
-
-
-def _ends(interval: Interval | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval.low, interval.high)
 
 
 class CochranRecord(Part):

@@ -1,4 +1,4 @@
-"""A finished run: all that ``results.json`` holds."""
+"""A finished run, all that ``results.json`` holds: what was run, and what came of it."""
 
 # mypy: disable-error-code="prop-decorator"
 
@@ -7,24 +7,343 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, PrivateAttr, computed_field, model_validator
+from pydantic import Field, JsonValue, PrivateAttr, computed_field, model_validator
 
-from ietest_fast.experiment.schema.conditions import AcrossTransformations, ConditionResult
-from ietest_fast.experiment.schema.evaluations import EvaluatedTransformation, EvaluationResult
-from ietest_fast.experiment.schema.parts import Part, Text, adjust
-from ietest_fast.experiment.schema.records import (
-    DataSummary,
-    ModelRecord,
-    RunSettings,
-    TransformationRecord,
+from ietest_fast.experiment.schema.cells import (
+    Correction,
+    Count,
+    Identity,
+    Level,
+    Part,
+    Share,
+    Spread,
+    Text,
+    TrainSize,
+    adjust,
 )
+from ietest_fast.experiment.schema.conditions import (
+    AcrossTransformations,
+    ConditionResult,
+    RhoResult,
+)
+from ietest_fast.stats import Verdict  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ietest_fast.experiment.schema.cells import CellResult
-    from ietest_fast.experiment.schema.conditions import RhoResult
 
 RESULTS_FORMAT = 3
 """Counted up when ``results.json`` changes in a way that its readers have to know of."""
+
+
+# What was run: settings, data, transformations and models.
+
+
+class DemoSettings(Part):
+    """Sizes of the demonstration corpus."""
+
+    n_train: Count
+    n_valid: Count
+    n_test: Count
+    seed: Count
+
+
+class SplitSettings(Part):
+    """How parts were taken from one file."""
+
+    n_valid: Count
+    n_test: Count
+    n_train: Count | None
+    seed: Count
+    group_by: Text | None
+
+
+class DataSettings(Part):
+    """Where the three splits come from."""
+
+    name: Text | None
+    cluster: Text | None
+    split: SplitSettings | None
+    demo: DemoSettings | None
+    """As configured; files are left out."""
+    train: Text
+    valid: Text
+    test: Text
+    """Fingerprints of the contents."""
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Those of the three splits, by name."""
+        return {"train": self.train, "valid": self.valid, "test": self.test}
+
+
+class RunSettings(Part):
+    """All that results depend on but for models and transformations."""
+
+    data: DataSettings
+    """Where the texts come from."""
+    rho: tuple[Share, ...]
+    """As configured."""
+    mode: Literal["replace", "augment"] = "replace"
+    """What became of transformed rows in training."""
+    train_size: tuple[Annotated[int, Field(ge=2)], ...] = ()
+    """Numbers of training rows; empty for all rows."""
+    n_classifiers: Annotated[int, Field(ge=1)]
+    alpha: Level
+    correction: Correction
+    margin: Level
+    flip_margin: Level
+    seed: Count
+    method: Literal["exact", "multinomial", "resample"]
+    n_resamples: Annotated[int, Field(ge=1)] | None
+    strata: tuple[Text, ...] = ()
+    """As configured."""
+
+
+class SplitSummary(Part):
+    """What a split holds."""
+
+    rows: Annotated[int, Field(ge=1)]
+    """Observations."""
+    dropped: dict[str, Count]
+    """Rows that were left out when it was read, by reason."""
+    labels: dict[str, Count]
+    """Observations by label."""
+
+
+class DataSummary(Part):
+    """What the data hold."""
+
+    text_columns: Annotated[tuple[Text, ...], Field(min_length=1)]
+    label_names: Annotated[tuple[Text, ...], Field(min_length=2)]
+    """Of all three splits."""
+    label_column: Text | None
+    """Of their files, as configured; None if it was found by its name or there are no files."""
+    train: SplitSummary
+    valid: SplitSummary
+    test: SplitSummary
+    """The splits."""
+
+
+class ChangedRows(Part):
+    """How many rows of each split a transformation changed."""
+
+    train: Count
+    valid: Count
+    test: Count
+
+
+class TransformationRecord(Part):
+    """A transformation, and what it did."""
+
+    key: Text
+    """What conditions call it; different for all transformations of a run."""
+    name: Text
+    fingerprint: Text
+    """Its own."""
+    settings: dict[str, JsonValue]
+    """Its name and options, as it describes itself."""
+    inputs: Text
+    """Fingerprint of all that it hangs on, before texts are seen."""
+    changed: ChangedRows
+    """Rows that it changed."""
+    n_test_reworded: Count
+    """Test rows in which it put other words."""
+    test_edits: dict[str, Count]
+    """Its edits of the test set, counted by rule."""
+    warnings: tuple[Text, ...] = ()
+    """Sentences about options that are seldom wanted."""
+
+
+class ModelSettings(Part):
+    """A model as it was configured."""
+
+    name: Text
+    options: dict[str, JsonValue]
+    params: dict[str, JsonValue] | None
+    search: JsonValue
+    search_per_resample: bool
+    n_voters: Annotated[int, Field(ge=1)]
+    input: Text | None
+    """See :class:`ietest_fast.experiment.config.ModelConfig`."""
+    backend: Text
+    """What trained it."""
+    n_threads: Annotated[int, Field(ge=1)] | None = None
+    """Threads of a training; None for models whose results do not depend on them."""
+
+
+class TrialRecord(Part):
+    """Hyperparameters that were tried."""
+
+    number: Count
+    params: dict[str, JsonValue]
+    valid_accuracy: Share
+
+
+class SearchRecord(Part):
+    """Hyperparameters that were used, and what was tried to find them."""
+
+    params: dict[str, JsonValue]
+    """Those used."""
+    trials: tuple[TrialRecord, ...]
+    """What was tried; empty where they were given."""
+    rho: Share | None = None
+    m: Count | None = None
+    transformation: Text | None = None
+    """The resample they are for; None for all. At rho = 0 there is no transformation."""
+    train_size: TrainSize = None
+    """Number of training rows that they were tried on; None for all, or if nothing was tried."""
+
+
+class ModelRecord(Part):
+    """A model, and where its hyperparameters come from."""
+
+    key: Text
+    """What conditions call it; different for all models of a run."""
+    settings: ModelSettings
+    """As configured."""
+    searches: Annotated[tuple[SearchRecord, ...], Field(min_length=1)]
+    """One for all classifiers, or one for each resample."""
+
+    @property
+    def params(self) -> dict[str, JsonValue] | None:
+        """The hyperparameters of all classifiers; None if each resample has its own."""
+        return None if self.searches[0].rho is not None else self.searches[0].params
+
+
+# The classifiers of a run on further test sets, which they were not trained for.
+
+
+class EvaluatedTransformation(Part):
+    """A transformation of the test set alone, and what it did."""
+
+    key: Text
+    """What evaluations call it: its name, with the options that are not as usual."""
+    name: Text
+    fingerprint: Text
+    settings: dict[str, JsonValue]
+    inputs: Text
+    """As of :class:`TransformationRecord`."""
+    keeps_labels: bool
+    """Whether its rows are those of the test set with their labels. Otherwise it sets labels, or
+    has other rows, and nothing is compared pair by pair."""
+    rows: Annotated[int, Field(ge=1)]
+    changed: Annotated[int, Field(ge=1)]
+    """Rows of its test set, and those whose texts differ from the row that they come from."""
+    unlabelled: Count
+    """Rows that were left out, because nobody knows their label."""
+    labels: dict[str, Count]
+    """Rows by label."""
+    test_edits: dict[str, Count]
+    """Its edits, counted by rule."""
+    warnings: tuple[Text, ...] = ()
+    """As of :class:`TransformationRecord`."""
+
+
+class EvaluatedRho(Part):
+    """The M classifiers of one rho on a further test set."""
+
+    rho: Share
+    """Probability of transformation in training."""
+    n: Annotated[int, Field(ge=1)]
+    """Rows of the test set."""
+    n_correct: Annotated[tuple[Count, ...], Field(min_length=1)]
+    """Right answers of each classifier, by m."""
+    identities: tuple[Identity, ...]
+    """Of their answers, by m: names of files under ``evaluations/``."""
+    alpha: Level
+    """Level of the tests over the further test sets."""
+    test: RhoResult | None
+    """The comparison with the original test set, as that of the run's own transformation; None
+    where labels are not kept."""
+    p_holm: Share | None
+    """The smallest p-value of the M tests, corrected for M, and by Holm's rule for the further test
+    sets that keep labels, at this rho; None without a test."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len(self.identities) != len(self.n_correct):
+            raise ValueError("there is not one file of answers for each classifier")
+        if max(self.n_correct) > self.n:
+            raise ValueError("there are more right answers than rows")
+        if (self.test is None) != (self.p_holm is None):
+            raise ValueError("a test and its corrected p-value go together")
+        if self.test is not None:
+            found = tuple(cell.n11 + cell.n01 for cell in self.test.cells)
+            if found != self.n_correct or any(cell.n != self.n for cell in self.test.cells):
+                raise ValueError("the tests are not those of these answers")
+            if self.test.rho != self.rho or self.test.alpha != self.alpha:
+                raise ValueError("the tests are those of another rho or level")
+        return self
+
+    @computed_field
+    @property
+    def accuracy(self) -> Spread:
+        """Accuracy over the M classifiers."""
+        return Spread.of([n / self.n for n in self.n_correct])
+
+    @computed_field
+    @property
+    def reject(self) -> bool | None:
+        """Whether equal accuracy on this and the original test set is rejected; None if untested.
+
+        At the level alpha over the further test sets of a model at one rho.
+        """
+        return None if self.p_holm is None else self.p_holm < self.alpha
+
+    @computed_field
+    @property
+    def verdict(self) -> Verdict | None:
+        """What is shown on this test set at this rho; None if untested.
+
+        Equal accuracy is rejected as :attr:`reject` says; everything else is as at a single rho.
+        """
+        if self.test is None:
+            return None
+        churn, label_p = self.test.churn, self.test.label_p
+        return self.test.judge(
+            differs=bool(self.reject),
+            churned=churn is not None and churn.p_value < self.alpha,
+            uneven=label_p is not None and label_p < self.alpha,
+        )
+
+
+class EvaluationResult(Part):
+    """One model, trained on the texts of one transformation, on a further test set."""
+
+    model: Text
+    transformation: Text
+    """Keys of what was trained, and on what; as of the condition."""
+    train_size: TrainSize = None
+    """Number of training rows; None for all."""
+    evaluation: Text
+    """Key of the further transformation."""
+    signature: Text | None
+    """How it came about; None where nothing is tested."""
+    rhos: Annotated[tuple[EvaluatedRho, ...], Field(min_length=1)]
+    """In the order of the configuration."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if len({each.rho for each in self.rhos}) < len(self.rhos):
+            raise ValueError("a rho is there twice")
+        if len({each.n for each in self.rhos}) > 1:
+            raise ValueError("the rho have different numbers of rows")
+        return self
+
+
+def correct_over_evaluations(tests: Sequence[RhoResult | None]) -> list[float | None]:
+    """Correct the tests of further test sets at one rho by Holm's rule, in their order.
+
+    Parameters
+    ----------
+    tests
+        Of each; None where nothing is tested.
+    """
+    tested = [min(test.p_adjusted) for test in tests if test is not None]
+    adjusted = iter(adjust(tested, "holm") if tested else [])
+    return [None if test is None else next(adjusted) for test in tests]
 
 
 class RunResult(Part):

@@ -13,7 +13,7 @@ from ietest_fast.corpus import require_trainable
 from ietest_fast.corpus.words import count_words, find_incidence
 from ietest_fast.errors import InputError
 from ietest_fast.models import SplitTexts, load_model
-from ietest_fast.report.tables import Column, MeanSd, Range, Table
+from ietest_fast.report.tables import Column, MeanSd, Table
 from ietest_fast.stats import Interval, holm, wilson_interval
 from ietest_fast.transform import COMPANION_RULES
 
@@ -462,7 +462,7 @@ def partial_input_table(found: Sequence[PartialInput]) -> Table:
                 ", ".join(each.columns),
                 each.n,
                 each.accuracy,
-                Range(each.interval.low, each.interval.high),
+                each.interval,
                 each.most_frequent,
                 each.p_value,
             )

@@ -9,7 +9,8 @@ from ietest_fast.analyses.strata_tables import as_file_name
 from ietest_fast.experiment.schema import Spread
 from ietest_fast.experiment.view.runs import name_of_size
 from ietest_fast.numerals import say_count
-from ietest_fast.report.tables import Column, MeanSd, PValue, Range, Table
+from ietest_fast.report.tables import Column, MeanSd, PValue, Table
+from ietest_fast.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,13 +74,13 @@ def ranking_table(runs: Sequence[FinishedRun]) -> Table:
     )
 
 
-def _snr(found: SignalToNoise | None) -> tuple[float | None, Range | None]:
+def _snr(found: SignalToNoise | None) -> tuple[float | None, Interval | None]:
     if found is None:
         return None, None
     interval = found.interval
     if interval is None or not math.isfinite(interval.high):
         return _ratio(found), None
-    return _ratio(found), Range(interval.low, interval.high)
+    return _ratio(found), interval
 
 
 def collapsed_table(runs: Sequence[FinishedRun]) -> Table | None:
@@ -187,12 +188,12 @@ def glance_table(runs: Sequence[FinishedRun]) -> Table | None:
     )
 
 
-def _over_rho(spreads: Iterable[Spread | None]) -> Range | None:
+def _over_rho(spreads: Iterable[Spread | None]) -> Interval | None:
     return _range([own.mean for own in spreads if own is not None and own.mean is not None])
 
 
-def _range(values: Sequence[float]) -> Range | None:
-    return Range(min(values), max(values)) if values else None
+def _range(values: Sequence[float]) -> Interval | None:
+    return Interval(min(values), max(values)) if values else None
 
 
 def rho_table(runs: Sequence[FinishedRun]) -> Table:
@@ -350,7 +351,7 @@ def _reworded_row(run: FinishedRun, place: int) -> tuple[Any, ...]:
     churn, own = over.churn_p_adjusted, rho.churn
     excess: tuple[Any, ...] = (None, None, None)
     if own is not None:
-        excess = (own.noise_floor, own.excess, Range(*own.interval))
+        excess = (own.noise_floor, own.excess, Interval(*own.interval))
     return (
         run.name,
         rho.rho,
@@ -381,12 +382,12 @@ def algorithm_table(runs: Sequence[FinishedRun]) -> Table | None:
                     rho.rho,
                     len(rho.cells),
                     own.delta,
-                    Range(*own.interval),
+                    Interval(*own.interval),
                     own.t,
                     own.df,
                     PValue(p, over.alpha),
                     own.sd_classifiers,
-                    Range(*own.prediction_interval),
+                    Interval(*own.prediction_interval),
                     own.p_next_loses,
                     own.equivalent,
                 )
@@ -452,7 +453,7 @@ def cell_table(runs: Sequence[FinishedRun]) -> Table:
                 cell.accuracy_original,
                 cell.accuracy_transformed,
                 cell.counts.delta,
-                Range(cell.interval.low, cell.interval.high),
+                cell.interval,
                 cell.t,
                 PValue(cell.p_value, rho.threshold),
                 cell.test.p_mcnemar_exact,
