@@ -348,8 +348,8 @@ def say_other_settings(logs: Sequence[Answers]) -> list[str]:
     told = [log for log in logs if log.settings]
     several = len({log.model for log in told}) > 1
     differ = []
-    for name in told[0].settings if told else ():
-        values = [log.settings.get(name) for log in told]
+    for name in dict.fromkeys(name for log in told for name in log.settings):
+        values = [log.settings[name] for log in told if name in log.settings]
         if name in _IF_KNOWN and None in values:
             continue  # what else is null was not given
         if any(value != values[0] for value in values) and not (several and name in OF_MODELS):

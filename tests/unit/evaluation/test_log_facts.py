@@ -152,6 +152,189 @@ def test_settings_in_which_logs_of_the_harness_differ_are_told(
     assert all(str(said) in note for note in told)
 
 
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ({"configs": {"t": {"num_fewshot": 5}}}, "is 0, and configs.t.num_fewshot is 5"),
+        ({"n-shot": {"t": 3}, "configs": {"t": {"num_fewshot": 0}}}, "is 3, and configs.t.num_f"),
+        ({"configs": {"t": {"num_fewshot": None}}}, None),
+        # The examples stand in the prompt, and older versions count them.
+        (
+            {"n-shot": {"t": 8}, "configs": {"t": {"num_fewshot": 0, "metadata": {}}}},
+            "n-shot, which counts, is 8",
+        ),
+        (
+            {
+                "n-shot": {"t": 8},
+                "configs": {"t": {"num_fewshot": 0, "metadata": {"num_fewshot": 8}}},
+            },
+            None,
+        ),
+        *(
+            ({"model_name": name, "config": {"model_args": args}}, said)
+            for name, args, said in (
+                (
+                    "my/model",
+                    "pretrained=other/model",
+                    "is 'my/model', and config.model_args names 'other/model'",
+                ),
+                ("my/model", {"pretrained": "other/model"}, "config.model_args names 'other/mod"),
+                ("gpt-b", {"model": "gpt-a", "base_url": "x"}, "config.model_args names 'gpt-a'"),
+                ("my/model", "pretrained=my/model,dtype=float16", None),
+                ("adapter", "pretrained=my/model,peft=adapter", None),
+                ("my/model", "pretrained=my/model,peft=adapter", None),
+                ("llama", "pretrained=/data/models/llama/", None),
+                ("my/model", "pretrained=/hub/models--my--model/snapshots/1", None),
+                ("Xk3f9", "dtype=float16", None),  # the harness draws a name where it knows none
+                (None, "pretrained=my/model", None),
+            )
+        ),
+        ({"model_name": "a/b", "model_name_sanitized": "a__c"}, "model_name_sanitized is 'a__c'"),
+        ({"model_name": "a/b", "model_name_sanitized": "a__b"}, None),
+        *(
+            ({"config": {"model_args": f"revision={asked}", "model_revision": given}}, said)
+            for asked, given, said in (
+                ("step1", "main", "the revision in config.model_args is 'step1', and config.model"),
+                ("step1", "step1", None),
+                ("step1", "step1/folder", None),
+            )
+        ),
+        *(
+            ({"config": {"limit": limit}, "n-samples": {"t": {"original": n}}}, said)
+            for limit, n, said in (
+                (2.0, 9, "config.limit is 2, and there are 4 samples"),
+                (3, None, "config.limit is 3, and there are 4 samples"),
+                (0.25, 9, "config.limit is 0.25, and there are 4 samples"),
+                (0.4, 9, None),
+                (0.25, None, None),
+                (4.0, 9, None),
+                (100.0, 9, None),
+                (None, 9, None),
+                ("all", 9, None),
+            )
+        ),
+        *(
+            (
+                {place: {"t": {"generation_kwargs": given}} if place == "configs" else given},
+                said,
+            )
+            for place, given, said in (
+                ("configs", {"temperature": 0.7}, "in configs.t.generation_kwargs, and 4 of 4 sam"),
+                ("config", {"gen_kwargs": "temperature=1"}, "temperature is '1' in config.gen_kwa"),
+                ("config", {"gen_kwargs": "temperature=0.0,do_sample=False"}, None),
+                ("config", {"gen_kwargs": {"top_p": 0.5, "max_gen_toks": 9}}, None),
+                ("configs", {"until": "\n", "temperature": 0, "max_gen_toks": 9}, None),
+            )
+        ),
+        ({"configs": [], "n-shot": 3, "config": "x"}, None),
+    ],
+)
+def test_what_results_of_the_harness_state_twice_is_compared(
+    results: dict[str, Any], said: str | None, tmp_path: Path
+) -> None:
+    given = {"until": ["\n"], "temperature": 0.0, "do_sample": False, "max_gen_toks": 32}
+    logs = []
+    for day, words in enumerate(("Plain", "Other"), start=1):
+        stamp = f"2026-01-0{day}T00-00-00.0"
+
+        def ask(i: int, words: str = words) -> Any:
+            """A request for a generated answer."""
+            return {"gen_args_0": {"arg_0": f"{words} {i}", "arg_1": given}}
+
+        log = harness_log(
+            tmp_path / f"samples_t_{stamp}.jsonl",
+            {"none": [1, 0, 1, 1]},
+            words=words,
+            arguments=ask,
+        )
+        logs.append(log)
+        harness_results(tmp_path / f"results_{stamp}.json", "t", **results)
+    notes = [note for note in read_logs(logs).notes if "contradicts itself" in note]
+    assert len(notes) == 2 * (said is not None)
+    assert all(note.startswith("Warning: results_2026-01-0") for note in notes)
+    assert all(str(said) in note and "Take both files as" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"temperature": 0.0}, {"temperature": 1.0}, 'arguments ({} and {"temperature": 1.0})'),
+        ({}, {"do_sample": True, "top_p": 0.9}, '({} and {"do_sample": true, "top_p": 0.9})'),
+        ({"until": ["\n"]}, {"until": ["."]}, 'arguments ({"until": ['),
+        ({"temperature": 0.0, "do_sample": False}, {"top_k": None}, None),
+        ({"max_gen_toks": 32}, {"max_gen_toks": 64}, None),
+        ({"temperature": 1}, {"temperature": 1}, None),
+        (None, {"temperature": 1}, None),
+    ],
+)
+@pytest.mark.parametrize("is_list", [False, True])
+@pytest.mark.parametrize("with_results", [False, True])
+def test_options_of_requests_in_which_logs_of_the_harness_differ_are_told(
+    *,
+    first: dict[str, Any] | None,
+    second: dict[str, Any],
+    said: str | None,
+    is_list: bool,
+    with_results: bool,
+    tmp_path: Path,
+) -> None:
+    """A log without requests, or without results beside it, says nothing of its own."""
+    logs = []
+    for day, given in enumerate((first, second), start=1):
+        stamp = f"2026-01-0{day}T00-00-00.0"
+
+        def ask(i: int, day: int = day, given: Any = given) -> Any:
+            """The two forms in which versions of the harness write a request."""
+            text = f"Words {day} {i}"
+            if is_list:
+                return [[text, given]]
+            return {"gen_args_0": {"arg_0": text, "arg_1": given}}
+
+        path = tmp_path / f"samples_t{day}_{stamp}.jsonl"
+        logs.append(harness_log(path, {"none": [1, 0, 1]}, words=f"Words {day}", arguments=ask))
+        if with_results and day == 1:
+            config = {"config": {"gen_kwargs": "top_k=3"}, "system_instruction": "x"}
+            harness_results(tmp_path / f"results_{stamp}.json", "t1", **config)
+    notes = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note and "system" not in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"ignore_case": True}, {"ignore_case": False}, "metric_list.exact_match ([{"),
+        ({"agg": "<f at 0x7f01>"}, {"agg": "<f at 0x7f02>"}, None),
+        ({}, {}, None),
+        ({"metric": "acc"}, {"metric": "acc", "x": 1}, None),  # does not judge
+        ({}, None, None),
+    ],
+)
+@pytest.mark.parametrize("is_filter", [False, True])
+def test_settings_of_the_judge_in_which_logs_of_the_harness_differ_are_told(
+    *,
+    first: dict[str, Any],
+    second: dict[str, Any] | None,
+    said: str | None,
+    is_filter: bool,
+    tmp_path: Path,
+) -> None:
+    logs = []
+    for day, given in enumerate((first, second), start=1):
+        stamp = f"2026-01-0{day}T00-00-00.0"
+        path = tmp_path / f"samples_t{day}_{stamp}.jsonl"
+        logs.append(harness_log(path, {"strict": [1, 0, 1]}, words=f"Words {day}"))
+        own = None if given is None else [{"metric": "exact_match"} | given]
+        if own and is_filter:
+            own[0]["name"] = own[0].pop("metric").replace("exact_match", "strict")
+        configs = {f"t{day}": {"filter_list" if is_filter else "metric_list": own}}
+        harness_results(tmp_path / f"results_{stamp}.json", f"t{day}", configs=configs)
+    notes = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+    assert len(notes) == (said is not None)
+    expected = "filter_list.strict ([{" if is_filter else str(said)
+    assert all(expected in note for note in notes)
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize(
     ("head", "is_inspect"),
