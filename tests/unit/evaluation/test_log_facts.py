@@ -635,13 +635,172 @@ def test_summaries_of_inspect_are_compared_with_its_samples(
             first[0]["scores"] = {"own": {"value": ["C", "I"]}}
         elif value != "own":
             first = [each | {"scores": {"own": {"value": value}}} for each in first]
-        listed = [*first, "x", {"id": 1}, {"id": "else", "scores": {"own": {"value": "C"}}}]
+        listed = [*first, "x", {"id": 5}, {"id": "else", "scores": {"own": {"value": "C"}}}]
         archive.writestr("summaries.json", json.dumps(listed))
         archive.writestr("header.json", json.dumps(log))
     notes = read_logs([tmp_path / "first.eval", logs[1]]).notes
     told = [note for note in notes if "in the summaries of" in note]
     assert len(told) == bool(n)
     assert all(f"for {n} of 5; the samples count" in note for note in told)
+
+
+LONG = "word " * 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "there", "n"),
+    [
+        ("target", "yes", "no", 5),
+        ("target", "1", "12", 5),
+        ("target", ["A", "B"], ["A"], 5),
+        ("target", ["A", "B"], ["A", "C"], 5),
+        ("target", LONG, "other " + LONG[:200], 5),
+        ("target", LONG, LONG[:5000] + "...", 0),
+        ("target", "x" * 9000, "...", 0),
+        ("target", "one\n two", "one two", 0),
+        ("target", ["A"], "A", 0),
+        ("target", "yes", None, 0),
+        ("answer", "yes", "no", 5),
+        ("answer", LONG, LONG[:5000].strip() + "\u2026", 0),
+        ("answer", None, "no", 0),
+        ("missing", "", "", 1),
+        ("foreign", "", "", 1),
+        ("score", "C", 1.0, 0),
+    ],
+)
+def test_what_summaries_of_inspect_repeat_of_samples_is_compared(
+    name: str, own: Any, there: Any, n: int, tmp_path: Path
+) -> None:
+    """Summaries cut long texts."""
+    log = json.loads(pair(tmp_path, "CCCCC", "CICIC")[0].read_text())
+    samples, rows = ([json.loads(json.dumps(each)) for each in log["samples"]] for _ in "ab")
+    for value, listed in ((own, samples), (there, rows)):
+        for each in listed:
+            if name == "target":
+                each["target"] = value
+            elif name in {"answer", "score"}:
+                each["scores"]["own"]["value" if name == "score" else name] = value
+    rows = rows[n:] if name == "missing" else rows
+    rows += [rows[0] | {"id": "else"}] if name == "foreign" else []
+    log.pop("samples")
+    logs = [tmp_path / f"{words}.eval" for words in ("Question", "Words")]
+    for path in logs:
+        with zipfile.ZipFile(path, "w") as archive:
+            for row, each in enumerate(samples):
+                text = json.dumps(each).replace("Question", path.stem)
+                archive.writestr(f"samples/{row}_epoch_1.json", text)
+            archive.writestr("summaries.json", json.dumps(rows))
+            archive.writestr("header.json", json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "the summaries of" in note]
+    assert len(told) == 2 * (n > 0)
+    said = {"missing": "lack 1 sample that it has, and", "foreign": "and have 1 sample that it"}
+    assert all(said.get(name, f"the {name}") in note for note in told)
+    assert all(name in said or f"for {n} of 5; the samples" in note for note in told)
+
+
+BOB = {"provenance": {"author": "bob"}}
+
+
+@pytest.mark.parametrize(
+    ("history", "n"),
+    [
+        ([{"value": "C"}, {"value": "I"} | BOB], 2),
+        ([{"value": "I"}], 2),
+        ([{"value": "C", "answer": "yes"}, {"answer": "no", "value": "UNCHANGED"}], 2),
+        ([{"value": "I"}, {"value": "C"} | BOB], 0),
+        ([{"value": "I"}, {"value": 1} | BOB], 0),
+        ([{"value": "C"}, {"value": "UNCHANGED", "explanation": "x"} | BOB], 0),
+        ([{"value": "C"}, {"value": None}], 0),
+        ([], 0),
+        (None, 0),
+        (["I", 3], 0),
+    ],
+)
+@pytest.mark.parametrize("is_part", [False, True])
+def test_the_history_of_a_score_of_inspect_is_compared_with_it(
+    history: Any, n: int, *, is_part: bool, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCII", "CICII")
+    log = json.loads(logs[0].read_text())
+    edits = json.loads(json.dumps(history))
+    for each in log["samples"][:2]:
+        score = each["scores"]["own"]
+        score["history"] = edits
+    if is_part:
+        for each in log["samples"]:
+            score = each["scores"]["own"]
+            for one in (score, *(score.get("history") or ())):
+                known = isinstance(one, dict) and one.get("value")
+                if known and known != "UNCHANGED":
+                    one["value"] = {"a": known} if not isinstance(known, dict) else known
+        log["samples"][1]["scores"]["own"]["history"] = edits
+        text = logs[1].read_text()
+        logs[1].write_text(text.replace('"value": "C"', '"value": {"a": "C"}'))
+        logs[1].write_text(logs[1].read_text().replace('"value": "I"', '"value": {"a": "I"}'))
+    logs[0].write_text(json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "one of its history" in note]
+    assert len(told) == (n > 0)
+    scorer = "own.a" if is_part else "own"
+    assert all(f"in {n} of 5 samples of" in each and repr(scorer) in each for each in told)
+
+
+@pytest.mark.parametrize(
+    ("limit", "n_epochs", "is_said"),
+    [
+        (5, 1, True),
+        ([2, 7], 1, True),
+        (5, 2, True),
+        (6, 1, False),
+        (6, 2, False),
+        (40, 1, False),
+        ([10, 16], 1, False),
+        (None, 1, False),
+        ("5", 1, False),
+        ([5], 1, False),
+    ],
+)
+def test_samples_beyond_the_limit_in_the_header_of_inspect_are_told(
+    limit: Any, n_epochs: int, *, is_said: bool, tmp_path: Path
+) -> None:
+    logs = []
+    for words in ("a", "b"):
+        samples = [
+            sample(i, "C", asked=f"{words} {i}", epoch=k + 1)
+            for i in range(6)
+            for k in range(n_epochs)
+        ]
+        logs.append(inspect_log(tmp_path / f"{words}.json", samples))
+        log = json.loads(logs[-1].read_text())
+        log["eval"]["config"] = {"limit": limit, "epochs": n_epochs}
+        logs[-1].write_text(json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "has the limit" in note]
+    assert len(told) == 2 * is_said
+    assert all("has 6 samples, and its header has the limit" in note for note in told)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"location": "end"}, {"location": "any"}, 'eval.scorers.own ([{"options": {"location":'),
+        ({"ignore_case": True}, {}, "eval.scorers.own ("),
+        ({"location": "end"}, {"location": "end", "model": None}, None),
+        ({}, {}, None),
+        (None, {"location": "end"}, None),  # the first does not say
+    ],
+)
+@pytest.mark.parametrize("name", ["own", "pkg/own", "else"])
+def test_options_of_the_scorer_in_which_logs_of_inspect_differ_are_told(
+    first: Any, second: Any, said: str | None, name: str, tmp_path: Path
+) -> None:
+    """Those of a scorer that does not judge make no difference."""
+    logs = pair(tmp_path, "CCCII", "CICII")
+    for log, options in zip(logs, (first, second), strict=True):
+        whole = json.loads(log.read_text())
+        whole["eval"]["scorers"] = None if options is None else [{"name": name, "options": options}]
+        log.write_text(json.dumps(whole))
+    told = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+    assert len(told) == (said is not None and name != "else")
+    assert all(str(said).replace(".own", f".{name}") in note for note in told)
 
 
 @pytest.mark.parametrize(("place", "n"), [(None, 0), (0, 0), (1, 1)])
