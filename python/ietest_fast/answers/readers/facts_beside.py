@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.answers.readers.label_columns import (
+    Labels,
     NamedNumbers,
     check_named,
     count_other,
     in_same_words,
     key_counted,
+    key_together,
     label_keys,
     list_numbers,
     name_numbers,
@@ -38,6 +40,7 @@ from ietest_fast.answers.readers.table_columns import (
 )
 from ietest_fast.answers.schema import (
     CHANGED,
+    GROUPS,
     MARKS,
     MOST_KINDS,
     OF_NONE,
@@ -691,8 +694,12 @@ def say_unread(
     answers: Mapping[str, pa.ChunkedArray],
     *,
     taken: Collection[str | None],
+    are_outcomes: bool = False,
 ) -> tuple[str, ...]:
-    """Say which other columns of a table nearly repeat the labels or answers that count."""
+    """Say which other columns of a table nearly repeat the labels or answers that count.
+
+    Answers may be outcomes alone, which say themselves what is right.
+    """
     if gold is None and not answers:
         return ()
     unread = [
@@ -701,7 +708,12 @@ def say_unread(
         if name not in taken and names.count(name) == 1 and not is_id_name(name)
     ]
     columns = read_kinds(path, unread, MOST_KINDS)
-    return say_near_copies(columns, key_counted(gold, answers, path), path) if columns else ()
+    if not columns:
+        return ()
+    counted = key_counted(gold, answers, path)
+    if are_outcomes:
+        counted |= key_together({name: find_outcomes(answers[name])[0] for name in answers}, None)
+    return say_near_copies(columns, counted, path)
 
 
 def read_own_gold(
@@ -783,7 +795,41 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     )
     if "correct" in whole.columns:
         counted["correct"] = whole.correct
+    counted |= _count_pairs(whole)
     return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
+
+
+def _count_pairs(whole: Predictions) -> dict[str, Labels | NDArray[np.bool_]]:
+    """Return what the answers to two versions of an item say together, by row of a long table."""
+    there = [name for name in ("item", *GROUPS, "copy") if name in whole.columns]
+    if len(whole.versions) != 2 or len(whole) % 2:
+        return {}
+    keys = [_number(whole.table[name]) for name in there]
+    versions = whole.table["version"].combine_chunks()
+    is_other = _number(versions) != versions.dictionary.to_pylist().index(whole.versions[0])
+    order = np.lexsort((is_other, *keys))
+    rows = order[0::2], order[1::2]
+    if any((key[rows[0]] != key[rows[1]]).any() for key in keys) or is_other[rows[0]].any():
+        return {}  # some items have one version only
+    partners = np.empty((2, len(whole)), np.int64)
+    partners[:, rows[0]] = partners[:, rows[1]] = rows
+    correct = whole.correct
+    marks = {name: correct[own] for name, own in zip(whole.versions, partners, strict=True)}
+    answers = _number(whole.table["predicted"]) if whole.has_labels else None
+    changes = None if answers is None else answers[partners[0]] != answers[partners[1]]
+    alone = {f"whether {name} is right": each for name, each in marks.items()}
+    return alone | key_together(marks, changes)
+
+
+def _number(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+    """Return values as numbers, equal ones as the same, -1 where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = column if isinstance(column, pa.Array) else column.combine_chunks()
+    values = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    found: NDArray[np.int64] = pc.fill_null(values.indices.cast(pa.int64()), -1).to_numpy()
+    return found
 
 
 def find_long_names(whole: Predictions, path: Path) -> tuple[NamedNumbers, ...]:

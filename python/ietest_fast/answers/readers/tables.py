@@ -175,6 +175,7 @@ class TableReader:
                 *others,
                 *_list_told(names, gold, marks),
             },
+            are_outcomes=are_outcomes and fields.threshold is None,
         )
         return [
             Answers(
