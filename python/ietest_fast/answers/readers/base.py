@@ -51,6 +51,13 @@ OF_REQUESTS = (
     *(f"request.{name}" for name in ("stop_sequences", "presence_penalty", "frequency_penalty")),
 )
 """How HELM has asked, by where it stands in a request."""
+OF_TABLES = (
+    *("checkpoint", "ckpt", "model_version", "model_id", "model_path", "model_revision"),
+    *("model_hash", "classifier", "temperature", "top_p", "top_k", "max_tokens"),
+    *("max_new_tokens", "n_shot", "n_shots", "num_shots", "num_fewshot", "do_sample"),
+    *("num_beams", "quantization", "dtype"),
+)
+"""Columns of tables that say which model has answered, and how it was asked; compared by model."""
 
 
 @dataclass(frozen=True, kw_only=True)

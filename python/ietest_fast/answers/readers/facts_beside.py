@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.readers.facts_of_tables import say_long_means, say_no_numbers
 from ietest_fast.answers.readers.label_columns import (
     Labels,
     NamedNumbers,
@@ -100,7 +101,10 @@ _SCORES = (
     *("prob", "probs", "proba", "probas", "probability", "probabilities", "p", "score", "scores"),
     *("logit", "logits", "logprob", "logprobs", "softmax"),
 )
+_SCORE_WORDS = re.compile(rf"(?i)(^|[^a-z])({'|'.join(_SCORES)})([^a-z]|$)")
 _PAIR = 2
+_PERCENT = 100.0
+_LEAST_PERCENT = 10  # is the largest of some percentages
 LIKE_IDS = re.compile(r"(?i)(^|_)(id|index|row|item)s?(_|$)|[a-z]ID$")
 """In names of columns that may tell rows apart."""
 _OF_ONE = frozenset(
@@ -265,15 +269,17 @@ def say_other_edits(
         return ()
     chunks = edits.chunks if isinstance(edits, pa.ChunkedArray) else [edits]
     numbers = as_numbers(pa.chunked_array(chunks))
-    n = int(((numbers > 0) != np.asarray(changed)).sum()) if np.isfinite(numbers).all() else 0
+    unread = say_no_numbers({EDITS: edits}, path, are_named=True)
+    is_known = np.isfinite(numbers)
+    n = int((((numbers > 0) != np.asarray(changed)) & is_known).sum())
     if not n:
-        return ()
+        return (*unread,)
     rows = say_count(n, "row", "rows") + ("" if version is None else f" of {version}")
     note = (
         f"{path}: in {rows} the column {CHANGED} and the column {EDITS} disagree about "
         f"what was reworded; {CHANGED} counts."
     )
-    return (note,)
+    return (*unread, note)
 
 
 def read_marks(
@@ -526,6 +532,10 @@ def say_other_scores(
         for scores in list_scores(names, labels, column, is_alone=is_alone, words=lists):
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
+            if is_read:
+                own = {name: found[name] for name in scores.values()}
+                are_named = any(_SCORE_WORDS.search(name) for name in own)
+                said += say_no_numbers(own, path, are_named=are_named)
             n = _count_unlikely(scores, found, mine, right) if is_read else 0
             if n:
                 said.append(
@@ -533,7 +543,7 @@ def say_other_scores(
                     f"{column} is the likeliest in {say_count(n, 'row')} of {len(mine):,}; "
                     f"{column} counts (leave out the columns that are wrong)."
                 )
-    return tuple(said)
+    return tuple(dict.fromkeys(said))
 
 
 def _spread_scores(
@@ -638,8 +648,13 @@ def _count_unlikely(
     numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
     kinds = [*scores, *({*mine, *right} - OF_NONE - {*scores})][: max(len(scores), 2)]
     if len(scores) == 1:
-        if not ((numbers >= 0) & (numbers <= 1)).all():
+        known = numbers[np.isfinite(numbers)]
+        if not known.size or known.min() < 0 or known.max() > _PERCENT:
             return 0
+        if known.max() > 1:  # percentages, or something else that has such a name
+            if known.max() < _LEAST_PERCENT or "prob" not in "".join(scores.values()):
+                return 0
+            numbers = numbers / _PERCENT
         numbers = np.vstack([numbers, 1 - numbers])
     labels = np.array(kinds, dtype=object)
     rows = np.isfinite(numbers).all(axis=0) & np.isin(mine, labels)
@@ -796,6 +811,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     if "correct" in whole.columns:
         counted["correct"] = whole.correct
     counted |= _count_pairs(whole)
+    said += say_long_means(whole, path)
     return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
 
 

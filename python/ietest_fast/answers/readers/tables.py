@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,14 @@ from ietest_fast.answers.readers.facts_beside import (
     say_other_scores,
     say_unread,
 )
+from ietest_fast.answers.readers.facts_of_tables import (
+    find_long_settings,
+    list_kinds,
+    name_settings,
+    name_with,
+    read_settings,
+    say_wide_means,
+)
 from ietest_fast.answers.readers.table_columns import (
     list_columns,
     list_named,
@@ -48,10 +55,8 @@ from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_outcomes,
     as_texts,
-    find_missing,
     find_range,
     show_value,
-    trim_texts,
 )
 
 if TYPE_CHECKING:
@@ -131,6 +136,11 @@ class TableReader:
         notes += say_ids_again(ids, {*keep, fields.item}, path, has_texts=inputs is not None)
         about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
         notes += said
+        settings = read_settings(path, names, columns, {gold, fields.item, *columns.values()})
+        if has_gold or (are_outcomes and fields.threshold is None):
+            own_answers = {column: table[column] for column in columns.values()}
+            truth = table[gold] if has_gold else None
+            notes += say_wide_means(path, names, columns, own_answers, gold=truth, marks=marks)
         if has_gold:
             answers = {column: table[column] for column in columns.values()}
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
@@ -195,6 +205,7 @@ class TableReader:
                 version=version if len(columns) > 1 else None,
                 said_version=about.get("version") if len(columns) == 1 else None,
                 model=about.get("model", about.get("model_name")) if len(columns) == 1 else None,
+                settings=settings[column],
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
                 named=() if place else by_number,
@@ -228,8 +239,7 @@ def _read_originals(
     import pyarrow as pa
 
     original = VERSIONS[0]
-    both = ((f"{original}_{name}", f"{name}_{original}") for name in PREDICTIONS)
-    wanted = [*(name for each in both for name in each), original]
+    wanted = [*name_with(PREDICTIONS, [original]), original]
     found = [name for name in find_named(names, wanted) if name not in taken][:1]
     return {name: pa.chunked_array([own]) for name, own in read_some(path, found).items()}
 
@@ -254,8 +264,7 @@ def _say_other_answers(
     for column in (each for each in columns.values() if each not in chosen):
         usual: tuple[str, ...] = PREDICTIONS
         if len(columns) > 1:
-            both = ((f"{column}_{name}", f"{name}_{column}") for name in PREDICTIONS)
-            usual = tuple(name for each in both for name in each)
+            usual = tuple(name_with(PREDICTIONS, [column]))
         beside = [
             name
             for name in find_named(names, (*usual, *name_twins(column, names)))
@@ -273,27 +282,20 @@ def _read_about(
 
     Where they say several things, the rows of several classifiers would count as those of one.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     wanted = [name for name in _ABOUT if name not in taken and names.count(name) == 1]
     found: dict[str, str] = {}
     notes: list[str] = []
     for name, values in read_some(path, wanted).items():
-        with contextlib.suppress(InputError):
-            column = as_texts(values, path=path)
-            missing = find_missing(pa.chunked_array([column]))
-            given = trim_texts(column.filter(pa.array(~missing)))
-            kinds = pc.unique(given).to_pylist()
-            if len(kinds) == 1:
-                found[name] = kinds[0]
-            elif kinds:
-                what = "version" if name == "version" else "model"
-                notes.append(
-                    f"Warning: {path}, column '{name}': there are rows of "
-                    f"{say_count(len(kinds), what)} ({list_names(kinds)}), and all count as those "
-                    "of one; give each a file of its own, or write a row for each item and version."
-                )
+        kinds = list_kinds(values, path)
+        if len(kinds) == 1:
+            found[name] = kinds[0]
+        elif kinds:
+            what = "version" if name == "version" else "model"
+            notes.append(
+                f"Warning: {path}, column '{name}': there are rows of "
+                f"{say_count(len(kinds), what)} ({list_names(kinds)}), and all count as those "
+                "of one; give each a file of its own, or write a row for each item and version."
+            )
     return found, tuple(notes)
 
 
@@ -575,6 +577,9 @@ def _answers_of(
         input_columns=texts,
         version=version,
         model=group.get("model"),
+        settings=name_settings(
+            {name: rows[column] for name, column in find_long_settings(whole).items()}, path
+        ),
         keys={
             name: rows[name].combine_chunks()
             for name in ("m", "rho", "copy")
