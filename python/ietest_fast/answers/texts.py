@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.answers.readers.base import list_right
+from ietest_fast.answers.readers.label_columns import does_repeat
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.plurals import say_count
@@ -177,6 +178,7 @@ def _say_other_originals(first: Answers, log: Answers) -> list[str]:
     repeated = np.array(_label_keys(log.originals, log.path), dtype=object)[rows[0]]
     answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
     is_label = np.isin(repeated, [key for key in set(answered.tolist()) if key])
+    is_label |= (repeated != "") & does_repeat(repeated, answered)
     differs = is_label & (answered != "") & (repeated != answered)
     n = int(differs.sum())
     if not n or 2 * int(is_label.sum()) < len(repeated):  # texts, or labels of another kind

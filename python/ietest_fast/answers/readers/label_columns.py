@@ -84,6 +84,12 @@ def label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
     return found
 
 
+def does_repeat(again: NDArray[Any], own: NDArray[Any]) -> bool:
+    """Whether a column repeats another in three of four rows, so that other words contradict it."""
+    is_known = (again != "") & (own != "")
+    return 4 * int((is_known & (again == own)).sum()) >= 3 * int(is_known.sum()) > 0
+
+
 def in_same_words(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return labels of two columns, NLI's numbers by name where the other column has the names."""
     are_names = [set(keys) - {""} <= set(NLI_LABELS) for keys in (first, second)]
