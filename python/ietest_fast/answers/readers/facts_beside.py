@@ -47,6 +47,7 @@ from ietest_fast.answers.schema import (
     OF_NONE,
     ROWS_OF_A_KIND,
     as_changed,
+    say_no_labels,
 )
 from ietest_fast.corpus.columns import (
     LABEL_COLUMNS,
@@ -777,8 +778,12 @@ def read_row_ids(
 
 
 def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
-    """Say where columns of a long table contradict those that count."""
+    """Say where columns of a long table contradict those that count, and why answers are texts."""
     said: tuple[str, ...] = ()
+    why = None if whole.label_names is not None else say_no_labels(whole.table)
+    if why is not None:
+        how = "so the answers are taken for free texts, and only right and wrong are compared"
+        said += (f"{path}: {why}, {how}.",)
     _check_marks(whole, path)
     check_named(find_long_names(whole, path))
     there = whole.extra_columns

@@ -45,7 +45,7 @@ from ietest_fast.answers.readers.table_columns import (
     read_values,
     read_with_others,
 )
-from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_no_labels, say_unlikely
+from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_unlikely
 from ietest_fast.corpus.columns import find_named, find_text_columns, list_names
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
@@ -450,7 +450,7 @@ def _read_long(
         found = [
             replace(log, scores=find_range(scores.filter(_are_of(log, whole)))) for log in found
         ]
-    others = () if is_own else _say_of_long(whole, path)
+    others = () if is_own else say_beside(whole, path)
     if whole.repeats is not None:
         others += (
             f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
@@ -474,16 +474,6 @@ def _are_of(log: Answers, whole: Predictions) -> pa.Array:
     if log.model is None:
         return rows
     return pc.and_(rows, pc.equal(as_texts(whole.table["model"], path=log.path), log.model))
-
-
-def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
-    """Say what columns of another program's long table contradict, and why answers are texts."""
-    said = say_beside(whole, path)
-    why = None if whole.label_names is not None else say_no_labels(whole.table)
-    if why is not None:
-        how = "so the answers are taken for free texts, and only right and wrong are compared"
-        said += (f"{path}: {why}, {how}.",)
-    return said
 
 
 def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:

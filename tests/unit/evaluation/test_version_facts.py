@@ -1,0 +1,80 @@
+"""What versions of one file say otherwise than the original: answers, labels, strata and texts."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.consistency.measure import measure_wordings
+from ietest_fast.analyses.consistency.reading import need_wordings
+from ietest_fast.answers.logs import read_logs
+from ietest_fast.report.consistency import measure_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+N = 60
+LABELS = ("entailment", "neutral", "contradiction")
+
+
+def write(rows: list[dict[str, Any]], path: Path) -> Path:
+    frame = pd.DataFrame(rows)
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+    return path
+
+
+def long(**columns: Callable[[int, bool], Any]) -> list[dict[str, Any]]:
+    """Return answers to two versions; columns are made of the item and whether it is reworded."""
+    return [
+        {"item": f"q{i}", "version": "syn" if new else "original", "gold": LABELS[i % 3]}
+        | {"predicted": LABELS[(i + (i % 5 == int(new))) % 3]}
+        | {name: make(i, new) for name, make in columns.items()}
+        for new in (False, True)
+        for i in range(N)
+    ]
+
+
+def marked(answers: Callable[[int, str], str | None]) -> list[dict[str, Any]]:
+    rows = long()
+    for i, row in enumerate(rows):
+        row["correct"] = row["predicted"] == row["gold"]
+        row["predicted"] = answers(i, row["predicted"])
+    return rows
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        (lambda i, own: "E" if i == 1 else own, "1 answer is none of the gold labels"),
+        (lambda i, own: "E" if i in {1, 60} else own, None),
+        (lambda _, own: str(LABELS.index(own)), "120 answers are none of the gold labels"),
+        (lambda i, own: f"I think {own} in case {i}", ""),
+        (lambda _, own: own, ""),
+    ],
+)
+def test_consistency_says_why_answers_are_texts_as_eval_does(
+    tmp_path: Path, answers: Any, said: str | None, ending: str
+) -> None:
+    path = write(marked(answers), tmp_path / f"t.{ending}")
+    known = need_wordings(path)
+    told = [
+        [each for each in notes if "taken for free texts" in each]
+        for notes in (known.notes.warnings, read_logs([path]).notes)
+    ]
+    assert told[0] == told[1]
+    assert [said in each for each in told[0]] == [True] if said else True
+    assert bool(told[0]) == (said != "")
+    (profile,) = measure_wordings([known], n_resamples=99, rng=1)
+    is_bound = not known.predictions.has_labels
+    for names in (
+        [row[0] for row in measure_table(profile).rows],
+        [name for name, _ in profile.result.rows()],
+    ):
+        assert ("flips from the original, at least" in names) == is_bound
+        assert ("flips from the original" in names) != is_bound
