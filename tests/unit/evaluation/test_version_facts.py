@@ -78,3 +78,21 @@ def test_consistency_says_why_answers_are_texts_as_eval_does(
     ):
         assert ("flips from the original, at least" in names) == is_bound
         assert ("flips from the original" in names) != is_bound
+
+
+@pytest.mark.parametrize("lacking", [set(), {"original"}, {"syn"}, {"original", "syn"}])
+@pytest.mark.parametrize("n", [0, 12])
+def test_other_right_answers_are_told_where_a_version_lacks_items(
+    tmp_path: Path, lacking: set[str], n: int
+) -> None:
+    rows = long(gold=lambda i, new: LABELS[(i + (new and i < n)) % 3])
+    drop = {("original", "q58"), ("syn", "q59")}
+    kept = [
+        row
+        for row in rows
+        if row["version"] not in lacking or (row["version"], row["item"]) not in drop
+    ]
+    notes = read_logs([write(kept, tmp_path / "l.csv")]).notes
+    said = f"the right answer to 12 items of {N - len(lacking)} is another one in syn"
+    assert any(said in note for note in notes) == bool(n)
+    assert any("is another one in" in note for note in notes) == bool(n)
