@@ -96,3 +96,32 @@ def test_other_right_answers_are_told_where_a_version_lacks_items(
     said = f"the right answer to 12 items of {N - len(lacking)} is another one in syn"
     assert any(said in note for note in notes) == bool(n)
     assert any("is another one in" in note for note in notes) == bool(n)
+
+
+GENRES = ("fiction", "news", "speech")
+
+
+@pytest.mark.parametrize(
+    ("genre", "n"),
+    [
+        (lambda i, new: "travel" if new and i in {3, 6, 9} else GENRES[i * 7 % 11 % 3], 3),
+        (lambda i, new: "travel" if new and i == 59 else GENRES[i * 7 % 11 % 3], 1),
+        (lambda i, _: GENRES[i * 7 % 11 % 3], 0),
+        (lambda i, new: None if new else GENRES[i * 7 % 11 % 3], 0),
+        (lambda i, new: GENRES[i * 7 % 11 % 3] if new else None, 0),
+        (lambda i, new: ("swap", "delete", "none")[i * 7 % 11 % 3] if new else "none", 0),
+        (lambda i, new: f"{GENRES[i * 7 % 11 % 3]}, {'new' if new else 'old'}", 0),
+        (lambda i, new: i * 7 % 11 % 3 + (new and i % 7 == 0), 0),  # such as numbers of words
+    ],
+)
+def test_strata_that_differ_between_versions_are_counted(
+    tmp_path: Path, genre: Any, n: int
+) -> None:
+    path = write(long(genre=genre), tmp_path / "l.csv")
+    predictions = read_logs([path]).predictions
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compare_versions(predictions, strata=["genre"])
+    told = [str(each.message) for each in caught if "genre is another one" in str(each.message)]
+    assert len(told) == bool(n)
+    assert not n or f"than in original for {n} of 60 items" in told[0]
