@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.answers.readers.base import list_right
+from ietest_fast.answers.readers.base import JOINT, list_right
+from ietest_fast.answers.readers.facts_beside import say_displaced
 from ietest_fast.answers.readers.label_columns import does_repeat
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
 from ietest_fast.corpus.labels import answer_key
@@ -103,6 +104,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
             said += _say_same_words(first, part)
             said += _say_same_prompts(first, part)
             said += _say_other_originals(first, part.log)
+            said += _say_slipped(own[0], part)
         if part.log.changed is None or part.version == own[0].version:
             continue
         is_long = CHANGED in part.log.columns
@@ -190,6 +192,34 @@ def _say_other_originals(first: Answers, log: Answers) -> list[str]:
     return [said]
 
 
+def _say_slipped(first: Part, part: Part) -> list[str]:
+    """Say which column of texts has slipped; of a long table, its reader has said it."""
+    log, reference = part.log, first.log
+    is_long = log.path == reference.path and log.input_columns
+    rows = None if is_long else _match(reference, log)
+    if rows is None or log.inputs is None or reference.inputs is None:
+        return []
+    if log.input_columns != reference.input_columns:
+        return []
+    mine, theirs = (pa.array(each) for each in rows)
+    before = _part_texts(reference.inputs.take(mine), len(log.input_columns))
+    own = _part_texts(log.inputs.take(theirs), len(log.input_columns))
+    versions = (first.version, part.version)
+    return [
+        note
+        for name, *pair in zip(log.input_columns or ("the input",), before, own, strict=True)
+        for note in say_displaced((pair[0], pair[1]), name, log.path, versions=versions)
+    ]
+
+
+def _part_texts(inputs: pa.Array, n: int) -> list[pa.Array]:
+    """Return the columns of texts that a reader has joined."""
+    if n < 2:
+        return [inputs.cast(pa.large_string())]
+    parts = pc.split_pattern(inputs.cast(pa.large_string()), JOINT)
+    return [pc.list_element(parts, place) for place in range(n)]
+
+
 def _read_words(text: str) -> str:
     """Return a text as it is seen: without runs of blanks, with composed accents."""
     if text.startswith(("[", "{")):  # a prompt of several parts
@@ -233,7 +263,7 @@ def say_other_texts(parts: Sequence[Part]) -> list[str]:
 
 def _has_text(inputs: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Say which rows have a text at all; several texts of a row are joined by a sign."""
-    texts = pc.utf8_trim(inputs.take(pa.array(rows)).cast(pa.large_string()), "\x1f ")
+    texts = pc.utf8_trim(inputs.take(pa.array(rows)).cast(pa.large_string()), f"{JOINT} ")
     return np.asarray(pc.fill_null(pc.not_equal(texts, ""), False))
 
 

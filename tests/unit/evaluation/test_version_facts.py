@@ -125,3 +125,67 @@ def test_strata_that_differ_between_versions_are_counted(
     told = [str(each.message) for each in caught if "genre is another one" in str(each.message)]
     assert len(told) == bool(n)
     assert not n or f"than in original for {n} of 60 items" in told[0]
+
+
+def text(i: int) -> str:
+    return f"{('apple', 'river', 'stone', 'cloud')[i % 4]} and the number {i} of all"
+
+
+def shift(i: int, new: bool) -> str:
+    return text((i + new) % N)
+
+
+def only_swap(i: int, new: bool) -> str:
+    return f"{('She', 'He')[(i + new) % 2]} is a nurse in town {i // 2}"
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "wide", "two"])
+@pytest.mark.parametrize(
+    ("premise", "hypothesis", "slipped"),
+    [
+        (shift, lambda i, _: f"It is {i}.", "premise"),
+        (lambda i, _: f"It is {i}.", shift, "hypothesis"),
+        (lambda i, new: text((i + new * (i < 40)) % N), lambda i, _: f"It is {i}.", "premise"),
+        (lambda i, new: text(i) + " again" * new, lambda i, _: f"It is {i}.", None),
+        (only_swap, lambda i, _: f"It is {i}.", None),
+        (lambda i, _: text(i // 3), lambda i, new: f"It is {i}{'!' * new}", None),
+        (lambda i, new: f"It is {i}." if new else text(i), lambda i, _: text(i), None),
+    ],
+)
+def test_a_column_of_texts_that_has_slipped_in_a_version_is_told(
+    tmp_path: Path, form: str, premise: Any, hypothesis: Any, slipped: str | None
+) -> None:
+    rows = long(premise=premise, hypothesis=hypothesis)
+    rows = [row for row in rows if form == "wide" or row["item"] != "q7" or row["version"] != "syn"]
+    notes: list[tuple[str, ...]] = []
+    if form == "wide":
+        pairs = zip(rows[:N], rows[N:], strict=True)
+        made = [
+            {"id": one["item"], "label": one["gold"]}
+            | {"original": one["predicted"], "transformed": two["predicted"]}
+            | {f"{name}_original": one[name] for name in ("premise", "hypothesis")}
+            | {f"{name}_transformed": two[name] for name in ("premise", "hypothesis")}
+            for one, two in pairs
+        ]
+        notes = [read_logs([write(made, tmp_path / "w.csv")]).notes]
+    elif form == "two":
+        names = {"gold": "label", "predicted": "prediction"}
+        paths = [
+            write(
+                [
+                    {names.get(name, name): value for name, value in row.items()}
+                    for row in rows
+                    if row["version"] == version
+                ],
+                tmp_path / f"{version}.csv",
+            )
+            for version in ("original", "syn")
+        ]
+        notes = [read_logs(paths, id_column="item", common_items=True, logs_are="versions").notes]
+    else:
+        path = write(rows, tmp_path / f"l.{form}")
+        notes = [read_logs([path]).notes, need_wordings(path).notes.warnings]
+    for said in notes:
+        told = [note for note in said if "put each text beside its own item" in note]
+        assert len(told) == (slipped is not None), told
+        assert slipped is None or f" in {slipped}" in told[0]

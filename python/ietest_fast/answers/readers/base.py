@@ -39,6 +39,8 @@ _MOST_NAMES = 20
 _MOST_REPEATS = 1 << 31
 _PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-fA-F]+")
 
+JOINT = "\x1f"
+"""Stands between the texts of a row that are joined."""
 CHAT_TEMPLATE = "chat_template"
 MODEL_OF_ANSWERS = "output.model"
 MODEL_ARGS = "eval.model_args"

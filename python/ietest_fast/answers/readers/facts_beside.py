@@ -55,6 +55,7 @@ from ietest_fast.corpus.columns import (
     NAMES_BESIDE,
     OTHER_TRUTHS,
     find_named,
+    find_text_columns,
 )
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
@@ -229,30 +230,66 @@ def read_changed(
 def say_other_pairs(
     path: Path, names: Sequence[str], versions: Sequence[str], changed: pa.Array | None
 ) -> tuple[str, ...]:
-    """Say where the texts of two versions side by side disagree with the column ``changed``."""
-    if changed is None or len(versions) != 2:
-        return ()
+    """Say where texts of versions side by side are other rows', or ``changed`` says otherwise."""
+    said: tuple[str, ...] = ()
+    different = np.zeros(0, np.bool_)
+    shown: list[str] = []
+    for version in versions[1:]:
+        pairs = _find_pairs(names, versions[0], version)
+        found = read_some(path, [name for pair in pairs for name in pair])
+        for pair in pairs:
+            try:
+                before, after = (as_texts(found[name], path=path) for name in pair)
+            except (InputError, LookupError):
+                return said
+            said += say_displaced((before, after), pair[1], path, versions=(versions[0], version))
+            rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
+            other = np.array([a != b for a, b in rows], np.bool_)
+            different = different | other if shown else other
+            shown += pair
+    if changed is None or len(versions) != 2 or not shown:
+        return said
+    n = int((different != np.asarray(changed)).sum())
+    note = (
+        f"{path}: in {say_count(n, 'row')} the column {CHANGED} and the texts "
+        f"({', '.join(shown)}) disagree about what was reworded; {CHANGED} counts."
+    )
+    return (*said, note) if n else said
+
+
+def _find_pairs(names: Sequence[str], one: str, two: str) -> list[list[str]]:
+    """Return the columns that hold the texts of two versions side by side."""
     made = (
-        [form.format(version, text) for version in versions]
+        [form.format(version, text) for version in (one, two)]
         for text in _TEXTS
         for form in ("{0}_{1}", "{1}_{0}")
     )
-    pairs = [pair for pair in made if all(names.count(name) == 1 for name in pair)]
-    found = read_some(path, [name for pair in pairs for name in pair])
-    different = np.zeros(len(changed), np.bool_)
-    for one, two in pairs:
-        try:
-            before, after = (as_texts(found[name], path=path).to_pylist() for name in (one, two))
-        except (InputError, LookupError):
-            return ()
-        different |= np.array([a != b for a, b in zip(before, after, strict=True)], np.bool_)
-    n = int((different != np.asarray(changed)).sum())
-    if not pairs or not n:
+    return [pair for pair in made if all(names.count(name) == 1 for name in pair)]
+
+
+def say_displaced(
+    texts: tuple[pa.Array, pa.Array], name: str, path: Path, *, versions: tuple[str, str]
+) -> tuple[str, ...]:
+    """Count the items that have in a version the text of another item, if a column has slipped.
+
+    Where items have exchanged their texts, such as he and she, a transformation has done it.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    before, own = texts
+    if not may_name_rows(name, before) or find_displaced(before, own) is None:
         return ()
-    shown = ", ".join(name for pair in pairs for name in pair)
+    moved = pc.and_(pc.is_in(own, value_set=before), pc.fill_null(pc.not_equal(own, before), False))
+    rows = pa.array(np.flatnonzero(moved))
+    places = pc.index_in(own, value_set=before).take(rows)
+    if own.take(places).equals(before.take(rows)):
+        return ()
+    shown = show_value(own[rows[0].as_py()].as_py()) if len(rows) else ""
     note = (
-        f"{path}: in {say_count(n, 'row')} the column {CHANGED} and the texts ({shown}) disagree "
-        f"about what was reworded; {CHANGED} counts."
+        f"Warning: {path}: in {len(rows):,} of {say_count(len(own), 'row')}, {versions[1]} has in "
+        f"{name} the text that {versions[0]} has in another row (first {shown}); put each text "
+        f"beside its own item, unless {versions[1]} is meant to mix them."
     )
     return (note,)
 
@@ -784,6 +821,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     if why is not None:
         how = "so the answers are taken for free texts, and only right and wrong are compared"
         said += (f"{path}: {why}, {how}.",)
+    said += _say_slipped_texts(whole, path)
     _check_marks(whole, path)
     check_named(find_long_names(whole, path))
     there = whole.extra_columns
@@ -851,6 +889,39 @@ def _number(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
     values = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     found: NDArray[np.int64] = pc.fill_null(values.indices.cast(pa.int64()), -1).to_numpy()
     return found
+
+
+def _say_slipped_texts(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say in which versions of a long table a column of texts has slipped."""
+    import pyarrow as pa
+
+    texts = find_texts(whole.extra_columns)
+    if not texts or "copy" in whole.columns:
+        return ()
+    first, *others = whole.versions
+    said: list[str] = []
+    for group in whole.groups:
+        own = whole.select(**group) if group else whole
+        for version in others:
+            if not {first, version} <= set(own.versions):
+                continue
+            with contextlib.suppress(InputError):  # no item in common, which whoever compares says
+                pairs = own.pairs(version, reference=first)
+                for name in texts:
+                    column = as_texts(own.table[name], path=path, name=name)
+                    before = column.take(pa.array(pairs.reference_rows))
+                    both = before, column.take(pa.array(pairs.version_rows))
+                    said += say_displaced(both, name, path, versions=(first, version))
+    return tuple(dict.fromkeys(said))
+
+
+def find_texts(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of texts by their usual names."""
+    try:
+        found, _ = find_text_columns("", names)
+    except InputError:
+        return ()
+    return found if all(names.count(name) == 1 for name in found) else ()
 
 
 def find_long_names(whole: Predictions, path: Path) -> tuple[NamedNumbers, ...]:

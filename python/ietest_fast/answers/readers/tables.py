@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.answers.readers.base import Answers
+from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
     VERSIONS,
     find_long_names,
     find_number_names,
+    find_texts,
     list_beside,
     name_twins,
     read_changed,
@@ -46,7 +47,7 @@ from ietest_fast.answers.readers.table_columns import (
     read_with_others,
 )
 from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_unlikely
-from ietest_fast.corpus.columns import find_named, find_text_columns, list_names
+from ietest_fast.corpus.columns import find_named, list_names
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.measurements import refuse_counts
@@ -374,7 +375,7 @@ def _read_with_texts(
 
     Nobody has asked for texts, so one that cannot be read is no mistake, but it is told.
     """
-    texts = _find_texts(names)
+    texts = find_texts(names)
     wanted = [*wanted, *([CHANGED] if names.count(CHANGED) == 1 else [])]
     if not texts:
         return read_values(path, wanted), (), ()
@@ -383,15 +384,6 @@ def _read_with_texts(
     except InputError as error:
         table = read_values(path, wanted)
         return table, (), (f"Warning: the texts are not read: {error}.",)
-
-
-def _find_texts(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of texts by their usual names."""
-    try:
-        found, _ = find_text_columns("", names)
-    except InputError:
-        return ()
-    return found if all(names.count(name) == 1 for name in found) else ()
 
 
 def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array | None:
@@ -405,7 +397,7 @@ def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array |
         as_texts(table[name], path=path, name=name).cast(pa.large_string()) for name in names
     ]
     return pc.binary_join_element_wise(
-        *columns, pa.scalar("\x1f", pa.large_string()), null_handling="replace"
+        *columns, pa.scalar(JOINT, pa.large_string()), null_handling="replace"
     )
 
 
@@ -545,7 +537,7 @@ def _answers_of(
 ) -> Answers:
     import pyarrow as pa
 
-    texts = _find_texts(whole.extra_columns)
+    texts = find_texts(whole.extra_columns)
 
     def plain(name: str) -> Any:
         if name not in rows.column_names:
