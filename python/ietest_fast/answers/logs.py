@@ -25,7 +25,13 @@ from ietest_fast.answers.assembly import assemble
 from ietest_fast.answers.file import plain_name, refuse_logic
 from ietest_fast.answers.labels import Unparsed, check_names
 from ietest_fast.answers.readers import READERS, Answers, Fields, find_reader, read_log
-from ietest_fast.answers.readers.base import MODEL_OF_ANSWERS, OF_MODELS, OF_REQUESTS, FileStart
+from ietest_fast.answers.readers.base import (
+    MODEL_OF_ANSWERS,
+    OF_MODELS,
+    OF_REQUESTS,
+    OF_TABLES,
+    FileStart,
+)
 from ietest_fast.answers.readers.facts_beside import say_named_otherwise
 from ietest_fast.answers.readers.label_columns import check_named
 from ietest_fast.answers.table import ORIGINAL
@@ -159,6 +165,7 @@ LogsAre = Literal["versions", "models"]
 _TRANSFORMED = "transformed"
 # Settings of which nothing is known where there is no value.
 _IF_KNOWN = frozenset({"n-shot", "model_sha", MODEL_OF_ANSWERS, *OF_REQUESTS})
+_OF_ANY_TABLE = frozenset({"model", "model_name", *OF_TABLES})
 
 
 def name_parts(
@@ -343,25 +350,39 @@ def _decide(logs: Sequence[Answers], tasks: Sequence[str], models: Sequence[str 
     return "versions"
 
 
-def say_other_settings(logs: Sequence[Answers]) -> list[str]:
-    """Say in what the models were asked otherwise, whose answers are not comparable for that."""
-    told = [log for log in logs if log.settings]
-    several = len({log.model for log in told}) > 1
+def say_other_settings(parts: Sequence[Part]) -> list[str]:
+    """Say in what the models were asked otherwise, whose answers are not comparable for that.
+
+    Columns of tables are compared by model: each may have its own.
+    """
+    told = [part for part in parts if part.log.settings]
+    several = len({part.log.model for part in told}) > 1
     differ = []
-    for name in told[0].settings if told else ():
-        values = [log.settings.get(name) for log in told]
-        if name in _IF_KNOWN and None in values:
-            continue  # what else is null was not given
-        if any(value != values[0] for value in values) and not (several and name in OF_MODELS):
-            shown = " and ".join(dict.fromkeys(map(show_value, values)))
-            differ.append(f"{name} ({shown})")
-    is_one = len({log.path for log in told}) == 1
-    which = f"the versions in {told[0].path}" if is_one else "the logs"
+    for name in dict.fromkeys(name for part in told for name in part.log.settings):
+        by_model: dict[tuple[Any, ...], list[Any]] = {}
+        for part in (part for part in told if name in part.log.settings):
+            key = _name_classifier(part) if name in _OF_ANY_TABLE else ()
+            by_model.setdefault(key, []).append(part.log.settings[name])
+        for values in by_model.values():
+            if (several and name in OF_MODELS) or (name in _IF_KNOWN and None in values):
+                continue  # what else is null was not given
+            if any(value != values[0] for value in values):
+                shown = " and ".join(dict.fromkeys(map(show_value, values)))
+                differ.append(f"{name} ({shown})")
+                break
+    is_one = len({part.log.path for part in told}) == 1
+    which = f"the versions in {told[0].log.path}" if is_one else "the logs"
     note = (
         f"Warning: {which} differ in {', '.join(differ)}; differences between their answers may "
         "come of that."
     )
     return [note] if differ else []
+
+
+def _name_classifier(part: Part) -> tuple[Any, ...]:
+    """Return what tells the classifier of a log from others, also those of retrained models."""
+    keys = part.log.keys
+    return (part.model, *(keys[name][0].as_py() for name in ("m", "rho") if name in keys))
 
 
 def _tasks(logs: Sequence[Answers]) -> list[str]:
@@ -538,7 +559,7 @@ def read_logs(
             *(note for log in logs for note in log.notes),
             *prepared,
             *roles,
-            *say_other_settings(logs),
+            *say_other_settings(parts),
             *judges,
             *repeated,
             *ordered,

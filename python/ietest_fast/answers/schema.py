@@ -456,9 +456,10 @@ def find_labels(table: pa.Table) -> tuple[str, ...] | None:
 
 
 def say_no_labels(table: pa.Table) -> str | None:
-    """Say why answers are no labels to :func:`find_labels`, although some are gold labels.
+    """Say why answers are no labels to :func:`find_labels`, although they look like labels.
 
-    None if the answers have nothing in common with the gold labels, or these are no labels.
+    They do if some are gold labels, or if all recur as often as these, such as numbers in the place
+    of names. None if the answers are texts, or the gold labels are none.
     """
     if not {"gold", "predicted", "correct"} <= set(table.column_names):
         return None
@@ -467,8 +468,13 @@ def say_no_labels(table: pa.Table) -> str | None:
     )
     names = pc.unique(gold).drop_null()
     is_label = pc.is_in(predicted, value_set=names)
-    if len(names) > MOST_KINDS or not pc.any(is_label, min_count=0).as_py():
+    if len(names) > MOST_KINDS:
         return None
+    remedy = "leave empty what could not be parsed"
+    if not pc.any(is_label, min_count=0).as_py():
+        if not (_recur(gold) and _recur(predicted)):
+            return None
+        remedy = "write answers as the gold labels are written"
     others = pc.and_(predicted.is_valid(), pc.invert(is_label))
     n = pc.sum(others).as_py() or 0
     if n:
@@ -476,12 +482,18 @@ def say_no_labels(table: pa.Table) -> str | None:
         is_none = say_count(n, "answer is none", "answers are none")
         return (
             f"{is_none} of the gold labels (the first in row {row}, "
-            f"{show_value(predicted[row].as_py())}; leave empty what could not be parsed)"
+            f"{show_value(predicted[row].as_py())}; {remedy})"
         )
     if gold.null_count:
         return f"{say_count(gold.null_count, 'row has', 'rows have')} no gold label"
     n = pc.sum(pc.and_(predicted.is_null(), table["correct"])).as_py() or 0
     return f"{say_count(n, 'answer is', 'answers are')} missing and marked as right" if n else None
+
+
+def _recur(column: pa.Array) -> bool:
+    """Whether values recur as often as those of classes do; others may be texts."""
+    n = len(pc.unique(column).drop_null())
+    return 1 < n <= MOST_KINDS and ROWS_OF_A_KIND * n <= len(column)
 
 
 def check_unique(table: pa.Table, source: str) -> None:

@@ -665,7 +665,30 @@ class Pairs:
                 path=self.predictions.source,
                 column=name,
             )
+        if name in self.predictions.extra_columns and not are_numbers(values):
+            self._say_other_strata(name, before, own)
         return own if name == EDITS else pc.coalesce(own, before)
+
+    def _say_other_strata(self, name: str, before: pa.Array, own: pa.Array) -> None:
+        """Warn of a column that parts some items otherwise in the version.
+
+        One that has other values for all of them is about the versions, not the items.
+        """
+        if pa.types.is_nested(before.type) or len(pc.unique(before.drop_null())) < 2:
+            return
+        differs = pc.not_equal(before, own)
+        n, n_known = pc.sum(differs).as_py() or 0, len(own) - differs.null_count
+        if not 0 < n < n_known:
+            return
+        row = pc.index(differs, True).as_py()
+        there, here = (show_value(each[row].as_py()) for each in (before, own))
+        warnings.warn(
+            f"{self.predictions.source}: {name} is another one in {self.version} than in "
+            f"{self.reference} for {n:,} of {say_count(n_known, 'item')} (first {here} for "
+            f"{there}), and that in {self.version} counts; give each item one value",
+            IetestWarning,
+            stacklevel=2,
+        )
 
     def _say_other_groups(self, name: str, before: pa.Array, own: pa.Array) -> None:
         """Warn of a column that draws other items together in one version than in the other.

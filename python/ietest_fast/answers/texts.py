@@ -11,7 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.answers.readers.base import list_right
+from ietest_fast.answers.readers.base import JOINT, list_right
+from ietest_fast.answers.readers.facts_beside import say_displaced
+from ietest_fast.answers.readers.label_columns import does_repeat
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.numerals import say_count
@@ -102,6 +104,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
             said += _say_same_words(first, part)
             said += _say_same_prompts(first, part)
             said += _say_other_originals(first, part.log)
+            said += _say_slipped(own[0], part)
         if part.log.changed is None or part.version == own[0].version:
             continue
         is_long = CHANGED in part.log.columns
@@ -177,6 +180,7 @@ def _say_other_originals(first: Answers, log: Answers) -> list[str]:
     repeated = np.array(_label_keys(log.originals, log.path), dtype=object)[rows[0]]
     answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
     is_label = np.isin(repeated, [key for key in set(answered.tolist()) if key])
+    is_label |= (repeated != "") & does_repeat(repeated, answered)
     differs = is_label & (answered != "") & (repeated != answered)
     n = int(differs.sum())
     if not n or 2 * int(is_label.sum()) < len(repeated):  # texts, or labels of another kind
@@ -186,6 +190,34 @@ def _say_other_originals(first: Answers, log: Answers) -> list[str]:
         f"in {first.path} in {say_count(n, 'row')}, which counts; is that the right file?"
     )
     return [said]
+
+
+def _say_slipped(first: Part, part: Part) -> list[str]:
+    """Say which column of texts has slipped; of a long table, its reader has said it."""
+    log, reference = part.log, first.log
+    is_long = log.path == reference.path and log.input_columns
+    rows = None if is_long else _match(reference, log)
+    if rows is None or log.inputs is None or reference.inputs is None:
+        return []
+    if log.input_columns != reference.input_columns:
+        return []
+    mine, theirs = (pa.array(each) for each in rows)
+    before = _part_texts(reference.inputs.take(mine), len(log.input_columns))
+    own = _part_texts(log.inputs.take(theirs), len(log.input_columns))
+    versions = (first.version, part.version)
+    return [
+        note
+        for name, *pair in zip(log.input_columns or ("the input",), before, own, strict=True)
+        for note in say_displaced((pair[0], pair[1]), name, log.path, versions=versions)
+    ]
+
+
+def _part_texts(inputs: pa.Array, n: int) -> list[pa.Array]:
+    """Return the columns of texts that a reader has joined."""
+    if n < 2:
+        return [inputs.cast(pa.large_string())]
+    parts = pc.split_pattern(inputs.cast(pa.large_string()), JOINT)
+    return [pc.list_element(parts, place) for place in range(n)]
 
 
 def _read_words(text: str) -> str:
@@ -231,7 +263,7 @@ def say_other_texts(parts: Sequence[Part]) -> list[str]:
 
 def _has_text(inputs: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Say which rows have a text at all; several texts of a row are joined by a sign."""
-    texts = pc.utf8_trim(inputs.take(pa.array(rows)).cast(pa.large_string()), "\x1f ")
+    texts = pc.utf8_trim(inputs.take(pa.array(rows)).cast(pa.large_string()), f"{JOINT} ")
     return np.asarray(pc.fill_null(pc.not_equal(texts, ""), False))
 
 
@@ -329,19 +361,19 @@ def _say_other_gold(part: Part, first: Part) -> list[str]:
     A transformation may have set it; then accuracy may differ although no answer does.
     """
     log, reference = part.log, first.log
-    if part is first or log.path != reference.path or len(log) != len(reference):
-        return []
+    rows = None if part is first or log.path != reference.path else _match(reference, log)
     columns = list_right(reference, log)
-    if columns is None:
+    if columns is None or rows is None:
         return []
-    before, own = (as_texts(each, path=log.path) for each in columns)
+    pairs = zip(columns, rows, strict=True)
+    before, own = (as_texts(each, path=log.path).take(pa.array(own)) for each, own in pairs)
     differs = pc.fill_null(pc.not_equal(before, own), False)
     n = pc.sum(differs).as_py() or 0
     if not n:
         return []
     row = pc.index(differs, True).as_py()
     there, here = (show_value(each[row].as_py()) for each in (before, own))
-    items = f"{say_count(n, 'item', 'items')} of {len(log):,}"
+    items = f"{say_count(n, 'item', 'items')} of {len(own):,}"
     said = (
         f"{log.path}: the right answer to {items} is another one in {part.version} than in "
         f"{first.version} (first {here} for {there}); each version is judged by its own."

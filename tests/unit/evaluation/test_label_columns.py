@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_marks_that_say_the_opposite_of_their_name_are_told(
     ("column", "said"),
     [
         (but(LABELS, 3, 4), "foo (unlike gold in 4 rows)"),
-        (but(RIGHT, 9), "foo (unlike whether predicted is right in "),
+        (but(RIGHT, 9), "foo (unlike whether original is right in 2 rows)"),
         (LABELS, None),
         (["web", "book"] * 5 + ["book", "web"] * 5, None),
     ],
@@ -432,3 +433,114 @@ def test_numbers_have_one_name_in_all_answers_to_wordings(tmp_path: Path, order:
         return
     with pytest.raises(InputError, match=r"b.csv, column 'label_name': \d in gold is .*a.csv: the"):
         name_answers(answers, paths)
+
+
+_WORDS = ["neither", "transformed only", "original only", "both"]
+# Classes of two answers: which are right, of 40 items; and others when both are wrong.
+_PLACES = [3] * 20 + [2] * 8 + [1] * 4 + [0] * 8
+_OTHERS = [place == 0 and i % 2 == 0 for i, place in enumerate(_PLACES)]
+
+
+def of_pairs(form: str, column: list[Any], labels: str = "abc") -> pd.DataFrame:
+    """A table of 40 items in two versions, with a column of what both answers say together."""
+    gold = [labels[i % len(labels)] for i in range(40)]
+    wrong = {label: labels[place - 1] for place, label in enumerate(labels)}
+    first, second = (
+        [label if place & bit else wrong[label] for label, place in zip(gold, _PLACES, strict=True)]
+        for bit in (2, 1)
+    )
+    if len(labels) > 2:
+        second = [wrong[second[i]] if _OTHERS[i] else second[i] for i in range(40)]
+    if form == "wide":
+        both = {"label": gold, "original": first, "transformed": second}
+        return pd.DataFrame(both | {"foo": column})
+    if form == "outcomes":
+        marks = {name: [p // bit % 2 for p in _PLACES] for name, bit in (("o", 2), ("t", 1))}
+        marks = {"original_correct": marks["o"], "transformed_correct": marks["t"]}
+        return pd.DataFrame(marks | {"foo": column})
+    parts = [
+        pd.DataFrame({"item": range(40), "version": version, "gold": gold, "predicted": answers})
+        for version, answers in (("original", first), ("transformed", second))
+    ]
+    whole = pd.concat([part.assign(foo=column) for part in parts])
+    return whole.sample(frac=1, random_state=1)
+
+
+HOW_MANY = "how many answers are right"
+ALONE = "which answer alone is right"
+ONE_ONLY = "whether original(_correct)? is right and not transformed(_correct)?"
+
+
+@pytest.mark.parametrize(
+    ("say", "said"),
+    [
+        (lambda p: p.bit_count(), HOW_MANY),
+        (lambda p: 2 - p.bit_count(), HOW_MANY),
+        (lambda p: p.bit_count() / 2, HOW_MANY),
+        (lambda p: ["none", "one", "two"][p.bit_count()], HOW_MANY),
+        (lambda p: _WORDS[p], "which answers are right"),
+        (lambda p: p, "which answers are right"),
+        (lambda p: p % 2 - p // 2, ALONE),
+        (lambda p: p // 2 - p % 2, ALONE),
+        (lambda p: ["same", "better", "worse", "same"][p], ALONE),
+        (lambda p: int(p == 3), "whether both answers are right"),
+        (lambda p: int(p > 0), "whether any answer is right"),
+        (lambda p: int(p == 2), ONE_ONLY),
+        (lambda p: "lost" if p == 2 else "kept", ONE_ONLY),
+    ],
+)
+@pytest.mark.parametrize("form", ["wide", "long", "outcomes"])
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+def test_what_two_answers_say_together_is_compared(
+    tmp_path: Path, say: Any, said: str, form: str, end: str
+) -> None:
+    path = tmp_path / f"t.{end}"
+    for n in (0, 4):
+        column = [say(place) for place in _PLACES]
+        for i in range(0, 10 * n, 10):
+            column[i] = next(each for each in [*column[::-1], *column] if each != column[i])
+        frame = of_pairs(form, column, "ab")
+        frame.to_csv(path, index=False) if end == "csv" else frame.to_parquet(path)
+        notes = [note for note in read_logs([path]).notes if "nearly the same" in note]
+        assert len(notes) == (n > 0)
+        n_told = n * (1 + (form == "long"))
+        known = rf"foo \(unlike (the opposite of )?{said} in {n_told} rows\)"
+        assert all(re.search(known, note) for note in notes)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["changed" if _OTHERS[i] or p in {1, 2} else str(p) for i, p in enumerate(_PLACES)],
+        [f"{_WORDS[p]}, changed: {_OTHERS[i]}" for i, p in enumerate(_PLACES)],
+        [
+            ("TP" if p > 1 else "FN") if i % 3 else ["TN", "FP"][p < 2]
+            for i, p in enumerate(_PLACES)
+        ],
+        ["abc"[i % 3] for i in range(40)],
+        [["low", "middle", "high"][i % 3] for i in range(40)],
+        [i % 4 for i in range(40)],
+        [[0, 0.5, 1][i // 2 % 3] for i in range(40)],
+        ["" if p == 0 else _WORDS[p] for p in _PLACES],
+    ],
+    ids=["three", "five", "confusion", "labels", "strata", "numbers", "shares", "blank"],
+)
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_columns_that_say_something_else_of_two_answers_are_not_told(
+    tmp_path: Path, column: list[Any], form: str
+) -> None:
+    of_pairs(form, column).to_csv(tmp_path / "t.csv", index=False)
+    assert not [x for x in read_logs([tmp_path / "t.csv"]).notes if "nearly the same" in x]
+
+
+@pytest.mark.slow
+def test_columns_that_have_nothing_to_do_with_pairs_are_rarely_taken_for_them() -> None:
+    rng = np.random.default_rng(0)
+    n_told = 0
+    for _ in range(1000):
+        n = int(rng.integers(10, 200))
+        label, one, two, other = (pa.array(rng.choice(["p", "n"], n)) for _ in range(4))
+        other = pa.array(rng.integers(0, int(rng.integers(2, 5)), n))
+        counted = key_counted(("label", label), {"a": one, "b": two}, Path("x.csv"))
+        n_told += len(say_near_copies({"foo": other}, counted, Path("x.csv")))
+    assert n_told <= 10

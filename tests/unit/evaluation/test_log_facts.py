@@ -152,6 +152,189 @@ def test_settings_in_which_logs_of_the_harness_differ_are_told(
     assert all(str(said) in note for note in told)
 
 
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        ({"configs": {"t": {"num_fewshot": 5}}}, "is 0, and configs.t.num_fewshot is 5"),
+        ({"n-shot": {"t": 3}, "configs": {"t": {"num_fewshot": 0}}}, "is 3, and configs.t.num_f"),
+        ({"configs": {"t": {"num_fewshot": None}}}, None),
+        # The examples stand in the prompt, and older versions count them.
+        (
+            {"n-shot": {"t": 8}, "configs": {"t": {"num_fewshot": 0, "metadata": {}}}},
+            "n-shot, which counts, is 8",
+        ),
+        (
+            {
+                "n-shot": {"t": 8},
+                "configs": {"t": {"num_fewshot": 0, "metadata": {"num_fewshot": 8}}},
+            },
+            None,
+        ),
+        *(
+            ({"model_name": name, "config": {"model_args": args}}, said)
+            for name, args, said in (
+                (
+                    "my/model",
+                    "pretrained=other/model",
+                    "is 'my/model', and config.model_args names 'other/model'",
+                ),
+                ("my/model", {"pretrained": "other/model"}, "config.model_args names 'other/mod"),
+                ("gpt-b", {"model": "gpt-a", "base_url": "x"}, "config.model_args names 'gpt-a'"),
+                ("my/model", "pretrained=my/model,dtype=float16", None),
+                ("adapter", "pretrained=my/model,peft=adapter", None),
+                ("my/model", "pretrained=my/model,peft=adapter", None),
+                ("llama", "pretrained=/data/models/llama/", None),
+                ("my/model", "pretrained=/hub/models--my--model/snapshots/1", None),
+                ("Xk3f9", "dtype=float16", None),  # the harness draws a name where it knows none
+                (None, "pretrained=my/model", None),
+            )
+        ),
+        ({"model_name": "a/b", "model_name_sanitized": "a__c"}, "model_name_sanitized is 'a__c'"),
+        ({"model_name": "a/b", "model_name_sanitized": "a__b"}, None),
+        *(
+            ({"config": {"model_args": f"revision={asked}", "model_revision": given}}, said)
+            for asked, given, said in (
+                ("step1", "main", "the revision in config.model_args is 'step1', and config.model"),
+                ("step1", "step1", None),
+                ("step1", "step1/folder", None),
+            )
+        ),
+        *(
+            ({"config": {"limit": limit}, "n-samples": {"t": {"original": n}}}, said)
+            for limit, n, said in (
+                (2.0, 9, "config.limit is 2, and there are 4 samples"),
+                (3, None, "config.limit is 3, and there are 4 samples"),
+                (0.25, 9, "config.limit is 0.25, and there are 4 samples"),
+                (0.4, 9, None),
+                (0.25, None, None),
+                (4.0, 9, None),
+                (100.0, 9, None),
+                (None, 9, None),
+                ("all", 9, None),
+            )
+        ),
+        *(
+            (
+                {place: {"t": {"generation_kwargs": given}} if place == "configs" else given},
+                said,
+            )
+            for place, given, said in (
+                ("configs", {"temperature": 0.7}, "in configs.t.generation_kwargs, and 4 of 4 sam"),
+                ("config", {"gen_kwargs": "temperature=1"}, "temperature is '1' in config.gen_kwa"),
+                ("config", {"gen_kwargs": "temperature=0.0,do_sample=False"}, None),
+                ("config", {"gen_kwargs": {"top_p": 0.5, "max_gen_toks": 9}}, None),
+                ("configs", {"until": "\n", "temperature": 0, "max_gen_toks": 9}, None),
+            )
+        ),
+        ({"configs": [], "n-shot": 3, "config": "x"}, None),
+    ],
+)
+def test_what_results_of_the_harness_state_twice_is_compared(
+    results: dict[str, Any], said: str | None, tmp_path: Path
+) -> None:
+    given = {"until": ["\n"], "temperature": 0.0, "do_sample": False, "max_gen_toks": 32}
+    logs = []
+    for day, words in enumerate(("Plain", "Other"), start=1):
+        stamp = f"2026-01-0{day}T00-00-00.0"
+
+        def ask(i: int, words: str = words) -> Any:
+            """A request for a generated answer."""
+            return {"gen_args_0": {"arg_0": f"{words} {i}", "arg_1": given}}
+
+        log = harness_log(
+            tmp_path / f"samples_t_{stamp}.jsonl",
+            {"none": [1, 0, 1, 1]},
+            words=words,
+            arguments=ask,
+        )
+        logs.append(log)
+        harness_results(tmp_path / f"results_{stamp}.json", "t", **results)
+    notes = [note for note in read_logs(logs).notes if "contradicts itself" in note]
+    assert len(notes) == 2 * (said is not None)
+    assert all(note.startswith("Warning: results_2026-01-0") for note in notes)
+    assert all(str(said) in note and "Take both files as" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"temperature": 0.0}, {"temperature": 1.0}, 'arguments ({} and {"temperature": 1.0})'),
+        ({}, {"do_sample": True, "top_p": 0.9}, '({} and {"do_sample": true, "top_p": 0.9})'),
+        ({"until": ["\n"]}, {"until": ["."]}, 'arguments ({"until": ['),
+        ({"temperature": 0.0, "do_sample": False}, {"top_k": None}, None),
+        ({"max_gen_toks": 32}, {"max_gen_toks": 64}, None),
+        ({"temperature": 1}, {"temperature": 1}, None),
+        (None, {"temperature": 1}, None),
+    ],
+)
+@pytest.mark.parametrize("is_list", [False, True])
+@pytest.mark.parametrize("with_results", [False, True])
+def test_options_of_requests_in_which_logs_of_the_harness_differ_are_told(
+    *,
+    first: dict[str, Any] | None,
+    second: dict[str, Any],
+    said: str | None,
+    is_list: bool,
+    with_results: bool,
+    tmp_path: Path,
+) -> None:
+    """A log without requests, or without results beside it, says nothing of its own."""
+    logs = []
+    for day, given in enumerate((first, second), start=1):
+        stamp = f"2026-01-0{day}T00-00-00.0"
+
+        def ask(i: int, day: int = day, given: Any = given) -> Any:
+            """The two forms in which versions of the harness write a request."""
+            text = f"Words {day} {i}"
+            if is_list:
+                return [[text, given]]
+            return {"gen_args_0": {"arg_0": text, "arg_1": given}}
+
+        path = tmp_path / f"samples_t{day}_{stamp}.jsonl"
+        logs.append(harness_log(path, {"none": [1, 0, 1]}, words=f"Words {day}", arguments=ask))
+        if with_results and day == 1:
+            config = {"config": {"gen_kwargs": "top_k=3"}, "system_instruction": "x"}
+            harness_results(tmp_path / f"results_{stamp}.json", "t1", **config)
+    notes = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note and "system" not in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"ignore_case": True}, {"ignore_case": False}, "metric_list.exact_match ([{"),
+        ({"agg": "<f at 0x7f01>"}, {"agg": "<f at 0x7f02>"}, None),
+        ({}, {}, None),
+        ({"metric": "acc"}, {"metric": "acc", "x": 1}, None),  # does not judge
+        ({}, None, None),
+    ],
+)
+@pytest.mark.parametrize("is_filter", [False, True])
+def test_settings_of_the_judge_in_which_logs_of_the_harness_differ_are_told(
+    *,
+    first: dict[str, Any],
+    second: dict[str, Any] | None,
+    said: str | None,
+    is_filter: bool,
+    tmp_path: Path,
+) -> None:
+    logs = []
+    for day, given in enumerate((first, second), start=1):
+        stamp = f"2026-01-0{day}T00-00-00.0"
+        path = tmp_path / f"samples_t{day}_{stamp}.jsonl"
+        logs.append(harness_log(path, {"strict": [1, 0, 1]}, words=f"Words {day}"))
+        own = None if given is None else [{"metric": "exact_match"} | given]
+        if own and is_filter:
+            own[0]["name"] = own[0].pop("metric").replace("exact_match", "strict")
+        configs = {f"t{day}": {"filter_list" if is_filter else "metric_list": own}}
+        harness_results(tmp_path / f"results_{stamp}.json", f"t{day}", configs=configs)
+    notes = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+    assert len(notes) == (said is not None)
+    expected = "filter_list.strict ([{" if is_filter else str(said)
+    assert all(expected in note for note in notes)
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize(
     ("head", "is_inspect"),
@@ -452,13 +635,172 @@ def test_summaries_of_inspect_are_compared_with_its_samples(
             first[0]["scores"] = {"own": {"value": ["C", "I"]}}
         elif value != "own":
             first = [each | {"scores": {"own": {"value": value}}} for each in first]
-        listed = [*first, "x", {"id": 1}, {"id": "else", "scores": {"own": {"value": "C"}}}]
+        listed = [*first, "x", {"id": 5}, {"id": "else", "scores": {"own": {"value": "C"}}}]
         archive.writestr("summaries.json", json.dumps(listed))
         archive.writestr("header.json", json.dumps(log))
     notes = read_logs([tmp_path / "first.eval", logs[1]]).notes
     told = [note for note in notes if "in the summaries of" in note]
     assert len(told) == bool(n)
     assert all(f"for {n} of 5; the samples count" in note for note in told)
+
+
+LONG = "word " * 3000
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "there", "n"),
+    [
+        ("target", "yes", "no", 5),
+        ("target", "1", "12", 5),
+        ("target", ["A", "B"], ["A"], 5),
+        ("target", ["A", "B"], ["A", "C"], 5),
+        ("target", LONG, "other " + LONG[:200], 5),
+        ("target", LONG, LONG[:5000] + "...", 0),
+        ("target", "x" * 9000, "...", 0),
+        ("target", "one\n two", "one two", 0),
+        ("target", ["A"], "A", 0),
+        ("target", "yes", None, 0),
+        ("answer", "yes", "no", 5),
+        ("answer", LONG, LONG[:5000].strip() + "\u2026", 0),
+        ("answer", None, "no", 0),
+        ("missing", "", "", 1),
+        ("foreign", "", "", 1),
+        ("score", "C", 1.0, 0),
+    ],
+)
+def test_what_summaries_of_inspect_repeat_of_samples_is_compared(
+    name: str, own: Any, there: Any, n: int, tmp_path: Path
+) -> None:
+    """Summaries cut long texts."""
+    log = json.loads(pair(tmp_path, "CCCCC", "CICIC")[0].read_text())
+    samples, rows = ([json.loads(json.dumps(each)) for each in log["samples"]] for _ in "ab")
+    for value, listed in ((own, samples), (there, rows)):
+        for each in listed:
+            if name == "target":
+                each["target"] = value
+            elif name in {"answer", "score"}:
+                each["scores"]["own"]["value" if name == "score" else name] = value
+    rows = rows[n:] if name == "missing" else rows
+    rows += [rows[0] | {"id": "else"}] if name == "foreign" else []
+    log.pop("samples")
+    logs = [tmp_path / f"{words}.eval" for words in ("Question", "Words")]
+    for path in logs:
+        with zipfile.ZipFile(path, "w") as archive:
+            for row, each in enumerate(samples):
+                text = json.dumps(each).replace("Question", path.stem)
+                archive.writestr(f"samples/{row}_epoch_1.json", text)
+            archive.writestr("summaries.json", json.dumps(rows))
+            archive.writestr("header.json", json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "the summaries of" in note]
+    assert len(told) == 2 * (n > 0)
+    said = {"missing": "lack 1 sample that it has, and", "foreign": "and have 1 sample that it"}
+    assert all(said.get(name, f"the {name}") in note for note in told)
+    assert all(name in said or f"for {n} of 5; the samples" in note for note in told)
+
+
+BOB = {"provenance": {"author": "bob"}}
+
+
+@pytest.mark.parametrize(
+    ("history", "n"),
+    [
+        ([{"value": "C"}, {"value": "I"} | BOB], 2),
+        ([{"value": "I"}], 2),
+        ([{"value": "C", "answer": "yes"}, {"answer": "no", "value": "UNCHANGED"}], 2),
+        ([{"value": "I"}, {"value": "C"} | BOB], 0),
+        ([{"value": "I"}, {"value": 1} | BOB], 0),
+        ([{"value": "C"}, {"value": "UNCHANGED", "explanation": "x"} | BOB], 0),
+        ([{"value": "C"}, {"value": None}], 0),
+        ([], 0),
+        (None, 0),
+        (["I", 3], 0),
+    ],
+)
+@pytest.mark.parametrize("is_part", [False, True])
+def test_the_history_of_a_score_of_inspect_is_compared_with_it(
+    history: Any, n: int, *, is_part: bool, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCCII", "CICII")
+    log = json.loads(logs[0].read_text())
+    edits = json.loads(json.dumps(history))
+    for each in log["samples"][:2]:
+        score = each["scores"]["own"]
+        score["history"] = edits
+    if is_part:
+        for each in log["samples"]:
+            score = each["scores"]["own"]
+            for one in (score, *(score.get("history") or ())):
+                known = isinstance(one, dict) and one.get("value")
+                if known and known != "UNCHANGED":
+                    one["value"] = {"a": known} if not isinstance(known, dict) else known
+        log["samples"][1]["scores"]["own"]["history"] = edits
+        text = logs[1].read_text()
+        logs[1].write_text(text.replace('"value": "C"', '"value": {"a": "C"}'))
+        logs[1].write_text(logs[1].read_text().replace('"value": "I"', '"value": {"a": "I"}'))
+    logs[0].write_text(json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "one of its history" in note]
+    assert len(told) == (n > 0)
+    scorer = "own.a" if is_part else "own"
+    assert all(f"in {n} of 5 samples of" in each and repr(scorer) in each for each in told)
+
+
+@pytest.mark.parametrize(
+    ("limit", "n_epochs", "is_said"),
+    [
+        (5, 1, True),
+        ([2, 7], 1, True),
+        (5, 2, True),
+        (6, 1, False),
+        (6, 2, False),
+        (40, 1, False),
+        ([10, 16], 1, False),
+        (None, 1, False),
+        ("5", 1, False),
+        ([5], 1, False),
+    ],
+)
+def test_samples_beyond_the_limit_in_the_header_of_inspect_are_told(
+    limit: Any, n_epochs: int, *, is_said: bool, tmp_path: Path
+) -> None:
+    logs = []
+    for words in ("a", "b"):
+        samples = [
+            sample(i, "C", asked=f"{words} {i}", epoch=k + 1)
+            for i in range(6)
+            for k in range(n_epochs)
+        ]
+        logs.append(inspect_log(tmp_path / f"{words}.json", samples))
+        log = json.loads(logs[-1].read_text())
+        log["eval"]["config"] = {"limit": limit, "epochs": n_epochs}
+        logs[-1].write_text(json.dumps(log))
+    told = [note for note in read_logs(logs).notes if "has the limit" in note]
+    assert len(told) == 2 * is_said
+    assert all("has 6 samples, and its header has the limit" in note for note in told)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"location": "end"}, {"location": "any"}, 'eval.scorers.own ([{"options": {"location":'),
+        ({"ignore_case": True}, {}, "eval.scorers.own ("),
+        ({"location": "end"}, {"location": "end", "model": None}, None),
+        ({}, {}, None),
+        (None, {"location": "end"}, None),  # the first does not say
+    ],
+)
+@pytest.mark.parametrize("name", ["own", "pkg/own", "else"])
+def test_options_of_the_scorer_in_which_logs_of_inspect_differ_are_told(
+    first: Any, second: Any, said: str | None, name: str, tmp_path: Path
+) -> None:
+    """Those of a scorer that does not judge make no difference."""
+    logs = pair(tmp_path, "CCCII", "CICII")
+    for log, options in zip(logs, (first, second), strict=True):
+        whole = json.loads(log.read_text())
+        whole["eval"]["scorers"] = None if options is None else [{"name": name, "options": options}]
+        log.write_text(json.dumps(whole))
+    told = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+    assert len(told) == (said is not None and name != "else")
+    assert all(str(said).replace(".own", f".{name}") in note for note in told)
 
 
 @pytest.mark.parametrize(("place", "n"), [(None, 0), (0, 0), (1, 1)])

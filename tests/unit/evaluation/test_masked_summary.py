@@ -528,6 +528,41 @@ def test_the_first_of_a_list_is_the_first_choice(
         read_masked_log(path)
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+@pytest.mark.parametrize("name", ["target", "gold", "label"])
+@pytest.mark.parametrize(
+    ("others", "is_read"),
+    [
+        ({}, True),
+        ({5: "but"}, False),  # no answer elsewhere
+        ({5: "so"}, False),
+        ({0: "but", 1: "while"}, False),
+        ({5: ""}, True),
+        ({row: f"word {row}" for row in range(4)}, True),  # such as synonyms
+        ({row: f"sentence {row}" for row in range(12)}, True),
+    ],
+)
+def test_a_column_that_repeats_the_answers_is_held_against_them(
+    tmp_path: Path, ending: str, name: str, others: dict[int, str], *, is_read: bool
+) -> None:
+    answers = [("and", "or", "so", "yet")[row % 4] for row in range(12)]
+    rows = [
+        {"answer": answer, name: others.get(row, answer.title()), "reciprocal_rank": 1.0}
+        for row, answer in enumerate(answers)
+    ]
+    path = tmp_path / f"a.{ending}"
+    if ending == "csv":
+        lines = [",".join(map(str, row.values())) for row in rows]
+        path.write_text("\n".join([",".join(rows[0]), *lines]) + "\n")
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    if is_read:
+        assert len(read_masked_log(path)) == 1
+        return
+    with pytest.raises(InputError, match=f"column '{name}': .* is not the answer beside it"):
+        read_masked_log(path)
+
+
 @pytest.mark.parametrize(
     "name", ["hit@5", "hits_at_5", "top5", "in_top_5", "top_5_correct", "Recall@5"]
 )

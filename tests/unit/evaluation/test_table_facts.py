@@ -1536,7 +1536,13 @@ def test_rows_of_several_runs_without_texts_are_told(
 @pytest.mark.parametrize("name", ["original_prediction", "pred_original", "original"])
 @pytest.mark.parametrize(
     ("said", "n"),
-    [("yyxy" + "xy" * 4, 1), ("xy" * 6, 0), ("tuvwtuvwtuvw", 0)],
+    [
+        ("yyxy" + "xy" * 4, 1),
+        ("zyxy" + "xy" * 4, 1),  # nobody has answered z
+        ("xy" * 6, 0),
+        ("tuvwtuvwtuvw", 0),
+        ("xytuvwtuvwtu", 0),
+    ],
 )
 def test_answers_to_the_originals_in_the_table_of_a_version_are_compared(
     tmp_path: Path, name: str, said: str, n: int

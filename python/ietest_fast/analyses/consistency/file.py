@@ -335,9 +335,24 @@ def as_answers(predictions: Predictions) -> ConsistencyAnswers:
 
     said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)
+    said += _say_settings(predictions)
     said += (*say_known_numbers(predictions), *_note_missing(known), *_say_no_original(known))
     notes = ConsistencyNotes(warnings=said)
     return ConsistencyAnswers(predictions=known, notes=_warned(notes, known))
+
+
+def _say_settings(predictions: Predictions) -> tuple[str, ...]:
+    """Say in what the answers of one classifier to several versions came about otherwise."""
+    from ietest_fast.answers.logs import say_other_settings
+    from ietest_fast.answers.readers.facts_of_tables import find_long_settings
+    from ietest_fast.answers.readers.tables import list_versions
+    from ietest_fast.answers.texts import Part
+
+    if not find_long_settings(predictions):
+        return ()
+    logs = list_versions(predictions, Path(predictions.source), is_own=False)
+    parts = [Part(log=log, version=str(log.version), model=log.model) for log in logs]
+    return tuple(say_other_settings(parts))
 
 
 def _say_no_original(predictions: Predictions) -> tuple[str, ...]:

@@ -63,7 +63,12 @@ def measure_table(profile: ConsistencyProfile) -> Table:
     """Return all measures of a classifier, with intervals."""
     result = profile.result
     rows: list[tuple[Cell, ...]] = [
-        (label, own.value, own.interval, own.standard_error)
+        (
+            f"{label}, at least" if name == "flip_rate" and result.is_lower_bound else label,
+            own.value,
+            own.interval,
+            own.standard_error,
+        )
         for name, label in _MEASURES.items()
         if (own := result.estimates.get(name)) is not None
     ]

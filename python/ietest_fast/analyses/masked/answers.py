@@ -22,7 +22,7 @@ from ietest_fast.analyses.masked.items import (
     find_others,
     read_group,
 )
-from ietest_fast.answers.readers.label_columns import label_keys
+from ietest_fast.answers.readers.label_columns import does_repeat, label_keys
 from ietest_fast.answers.schema import MARKS, plain_type
 from ietest_fast.corpus.columns import check_columns, find_named, list_names
 from ietest_fast.corpus.formats import find_format, locate_row
@@ -554,11 +554,15 @@ def _check_twins(
 
 
 def _check_answers(own: pa.Table, refuse: Callable[[NDArray[np.bool_], str, str], None]) -> None:
-    """Stop where a column has another of the answers; other words are about something else."""
+    """Stop where a column has another of the answers, or any word if it repeats the answers.
+
+    Other words are about something else.
+    """
     answers = label_keys(own["answer"], Path())
     for twin in find_named(own.column_names, _ANSWERS_AGAIN):
         again = label_keys(_take_first(own[twin]), Path())
-        is_other = np.isin(again, answers[answers != ""]) & (again != answers) & (answers != "")
+        is_answer = np.isin(again, answers[answers != ""]) | does_repeat(again, answers)
+        is_other = is_answer & (again != answers) & (answers != "") & (again != "")
         refuse(is_other, twin, "is not the answer beside it; correct one of them")
 
 

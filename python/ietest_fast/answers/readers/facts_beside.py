@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.readers.facts_of_tables import say_long_means, say_no_numbers
 from ietest_fast.answers.readers.label_columns import (
+    Labels,
     NamedNumbers,
     check_named,
     count_other,
     in_same_words,
     key_counted,
+    key_together,
     label_keys,
     list_numbers,
     name_numbers,
@@ -38,11 +41,13 @@ from ietest_fast.answers.readers.table_columns import (
 )
 from ietest_fast.answers.schema import (
     CHANGED,
+    GROUPS,
     MARKS,
     MOST_KINDS,
     OF_NONE,
     ROWS_OF_A_KIND,
     as_changed,
+    say_no_labels,
 )
 from ietest_fast.corpus.columns import (
     LABEL_COLUMNS,
@@ -50,6 +55,7 @@ from ietest_fast.corpus.columns import (
     NAMES_BESIDE,
     OTHER_TRUTHS,
     find_named,
+    find_text_columns,
 )
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
@@ -97,7 +103,10 @@ _SCORES = (
     *("prob", "probs", "proba", "probas", "probability", "probabilities", "p", "score", "scores"),
     *("logit", "logits", "logprob", "logprobs", "softmax"),
 )
+_SCORE_WORDS = re.compile(rf"(?i)(^|[^a-z])({'|'.join(_SCORES)})([^a-z]|$)")
 _PAIR = 2
+_PERCENT = 100.0
+_LEAST_PERCENT = 10  # is the largest of some percentages
 LIKE_IDS = re.compile(r"(?i)(^|_)(id|index|row|item)s?(_|$)|[a-z]ID$")
 """In names of columns that may tell rows apart."""
 _OF_ONE = frozenset(
@@ -221,30 +230,66 @@ def read_changed(
 def say_other_pairs(
     path: Path, names: Sequence[str], versions: Sequence[str], changed: pa.Array | None
 ) -> tuple[str, ...]:
-    """Say where the texts of two versions side by side disagree with the column ``changed``."""
-    if changed is None or len(versions) != 2:
-        return ()
+    """Say where texts of versions side by side are other rows', or ``changed`` says otherwise."""
+    said: tuple[str, ...] = ()
+    different = np.zeros(0, np.bool_)
+    shown: list[str] = []
+    for version in versions[1:]:
+        pairs = _find_pairs(names, versions[0], version)
+        found = read_some(path, [name for pair in pairs for name in pair])
+        for pair in pairs:
+            try:
+                before, after = (as_texts(found[name], path=path) for name in pair)
+            except (InputError, LookupError):
+                return said
+            said += say_displaced((before, after), pair[1], path, versions=(versions[0], version))
+            rows = zip(before.to_pylist(), after.to_pylist(), strict=True)
+            other = np.array([a != b for a, b in rows], np.bool_)
+            different = different | other if shown else other
+            shown += pair
+    if changed is None or len(versions) != 2 or not shown:
+        return said
+    n = int((different != np.asarray(changed)).sum())
+    note = (
+        f"{path}: in {say_count(n, 'row')} the column {CHANGED} and the texts "
+        f"({', '.join(shown)}) disagree about what was reworded; {CHANGED} counts."
+    )
+    return (*said, note) if n else said
+
+
+def _find_pairs(names: Sequence[str], one: str, two: str) -> list[list[str]]:
+    """Return the columns that hold the texts of two versions side by side."""
     made = (
-        [form.format(version, text) for version in versions]
+        [form.format(version, text) for version in (one, two)]
         for text in _TEXTS
         for form in ("{0}_{1}", "{1}_{0}")
     )
-    pairs = [pair for pair in made if all(names.count(name) == 1 for name in pair)]
-    found = read_some(path, [name for pair in pairs for name in pair])
-    different = np.zeros(len(changed), np.bool_)
-    for one, two in pairs:
-        try:
-            before, after = (as_texts(found[name], path=path).to_pylist() for name in (one, two))
-        except (InputError, LookupError):
-            return ()
-        different |= np.array([a != b for a, b in zip(before, after, strict=True)], np.bool_)
-    n = int((different != np.asarray(changed)).sum())
-    if not pairs or not n:
+    return [pair for pair in made if all(names.count(name) == 1 for name in pair)]
+
+
+def say_displaced(
+    texts: tuple[pa.Array, pa.Array], name: str, path: Path, *, versions: tuple[str, str]
+) -> tuple[str, ...]:
+    """Count the items that have in a version the text of another item, if a column has slipped.
+
+    Where items have exchanged their texts, such as he and she, a transformation has done it.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    before, own = texts
+    if not may_name_rows(name, before) or find_displaced(before, own) is None:
         return ()
-    shown = ", ".join(name for pair in pairs for name in pair)
+    moved = pc.and_(pc.is_in(own, value_set=before), pc.fill_null(pc.not_equal(own, before), False))
+    rows = pa.array(np.flatnonzero(moved))
+    places = pc.index_in(own, value_set=before).take(rows)
+    if own.take(places).equals(before.take(rows)):
+        return ()
+    shown = show_value(own[rows[0].as_py()].as_py()) if len(rows) else ""
     note = (
-        f"{path}: in {say_count(n, 'row')} the column {CHANGED} and the texts ({shown}) disagree "
-        f"about what was reworded; {CHANGED} counts."
+        f"Warning: {path}: in {len(rows):,} of {say_count(len(own), 'row')}, {versions[1]} has in "
+        f"{name} the text that {versions[0]} has in another row (first {shown}); put each text "
+        f"beside its own item, unless {versions[1]} is meant to mix them."
     )
     return (note,)
 
@@ -262,15 +307,17 @@ def say_other_edits(
         return ()
     chunks = edits.chunks if isinstance(edits, pa.ChunkedArray) else [edits]
     numbers = as_numbers(pa.chunked_array(chunks))
-    n = int(((numbers > 0) != np.asarray(changed)).sum()) if np.isfinite(numbers).all() else 0
+    unread = say_no_numbers({EDITS: edits}, path, are_named=True)
+    is_known = np.isfinite(numbers)
+    n = int((((numbers > 0) != np.asarray(changed)) & is_known).sum())
     if not n:
-        return ()
+        return (*unread,)
     rows = say_count(n, "row", "rows") + ("" if version is None else f" of {version}")
     note = (
         f"{path}: in {rows} the column {CHANGED} and the column {EDITS} disagree about "
         f"what was reworded; {CHANGED} counts."
     )
-    return (note,)
+    return (*unread, note)
 
 
 def read_marks(
@@ -523,6 +570,10 @@ def say_other_scores(
         for scores in list_scores(names, labels, column, is_alone=is_alone, words=lists):
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
+            if is_read:
+                own = {name: found[name] for name in scores.values()}
+                are_named = any(_SCORE_WORDS.search(name) for name in own)
+                said += say_no_numbers(own, path, are_named=are_named)
             n = _count_unlikely(scores, found, mine, right) if is_read else 0
             if n:
                 said.append(
@@ -530,7 +581,7 @@ def say_other_scores(
                     f"{column} is the likeliest in {say_count(n, 'row')} of {len(mine):,}; "
                     f"{column} counts (leave out the columns that are wrong)."
                 )
-    return tuple(said)
+    return tuple(dict.fromkeys(said))
 
 
 def _spread_scores(
@@ -635,8 +686,13 @@ def _count_unlikely(
     numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
     kinds = [*scores, *({*mine, *right} - OF_NONE - {*scores})][: max(len(scores), 2)]
     if len(scores) == 1:
-        if not ((numbers >= 0) & (numbers <= 1)).all():
+        known = numbers[np.isfinite(numbers)]
+        if not known.size or known.min() < 0 or known.max() > _PERCENT:
             return 0
+        if known.max() > 1:  # percentages, or something else that has such a name
+            if known.max() < _LEAST_PERCENT or "prob" not in "".join(scores.values()):
+                return 0
+            numbers = numbers / _PERCENT
         numbers = np.vstack([numbers, 1 - numbers])
     labels = np.array(kinds, dtype=object)
     rows = np.isfinite(numbers).all(axis=0) & np.isin(mine, labels)
@@ -691,8 +747,12 @@ def say_unread(
     answers: Mapping[str, pa.ChunkedArray],
     *,
     taken: Collection[str | None],
+    are_outcomes: bool = False,
 ) -> tuple[str, ...]:
-    """Say which other columns of a table nearly repeat the labels or answers that count."""
+    """Say which other columns of a table nearly repeat the labels or answers that count.
+
+    Answers may be outcomes alone, which say themselves what is right.
+    """
     if gold is None and not answers:
         return ()
     unread = [
@@ -701,7 +761,12 @@ def say_unread(
         if name not in taken and names.count(name) == 1 and not is_id_name(name)
     ]
     columns = read_kinds(path, unread, MOST_KINDS)
-    return say_near_copies(columns, key_counted(gold, answers, path), path) if columns else ()
+    if not columns:
+        return ()
+    counted = key_counted(gold, answers, path)
+    if are_outcomes:
+        counted |= key_together({name: find_outcomes(answers[name])[0] for name in answers}, None)
+    return say_near_copies(columns, counted, path)
 
 
 def read_own_gold(
@@ -750,8 +815,13 @@ def read_row_ids(
 
 
 def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
-    """Say where columns of a long table contradict those that count."""
+    """Say where columns of a long table contradict those that count, and why answers are texts."""
     said: tuple[str, ...] = ()
+    why = None if whole.label_names is not None else say_no_labels(whole.table)
+    if why is not None:
+        how = "so the answers are taken for free texts, and only right and wrong are compared"
+        said += (f"{path}: {why}, {how}.",)
+    said += _say_slipped_texts(whole, path)
     _check_marks(whole, path)
     check_named(find_long_names(whole, path))
     there = whole.extra_columns
@@ -783,7 +853,75 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     )
     if "correct" in whole.columns:
         counted["correct"] = whole.correct
+    counted |= _count_pairs(whole)
+    said += say_long_means(whole, path)
     return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
+
+
+def _count_pairs(whole: Predictions) -> dict[str, Labels | NDArray[np.bool_]]:
+    """Return what the answers to two versions of an item say together, by row of a long table."""
+    there = [name for name in ("item", *GROUPS, "copy") if name in whole.columns]
+    if len(whole.versions) != 2 or len(whole) % 2:
+        return {}
+    keys = [_number(whole.table[name]) for name in there]
+    versions = whole.table["version"].combine_chunks()
+    is_other = _number(versions) != versions.dictionary.to_pylist().index(whole.versions[0])
+    order = np.lexsort((is_other, *keys))
+    rows = order[0::2], order[1::2]
+    if any((key[rows[0]] != key[rows[1]]).any() for key in keys) or is_other[rows[0]].any():
+        return {}  # some items have one version only
+    partners = np.empty((2, len(whole)), np.int64)
+    partners[:, rows[0]] = partners[:, rows[1]] = rows
+    correct = whole.correct
+    marks = {name: correct[own] for name, own in zip(whole.versions, partners, strict=True)}
+    answers = _number(whole.table["predicted"]) if whole.has_labels else None
+    changes = None if answers is None else answers[partners[0]] != answers[partners[1]]
+    alone = {f"whether {name} is right": each for name, each in marks.items()}
+    return alone | key_together(marks, changes)
+
+
+def _number(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+    """Return values as numbers, equal ones as the same, -1 where there is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = column if isinstance(column, pa.Array) else column.combine_chunks()
+    values = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    found: NDArray[np.int64] = pc.fill_null(values.indices.cast(pa.int64()), -1).to_numpy()
+    return found
+
+
+def _say_slipped_texts(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say in which versions of a long table a column of texts has slipped."""
+    import pyarrow as pa
+
+    texts = find_texts(whole.extra_columns)
+    if not texts or "copy" in whole.columns:
+        return ()
+    first, *others = whole.versions
+    said: list[str] = []
+    for group in whole.groups:
+        own = whole.select(**group) if group else whole
+        for version in others:
+            if not {first, version} <= set(own.versions):
+                continue
+            with contextlib.suppress(InputError):  # no item in common, which whoever compares says
+                pairs = own.pairs(version, reference=first)
+                for name in texts:
+                    column = as_texts(own.table[name], path=path, name=name)
+                    before = column.take(pa.array(pairs.reference_rows))
+                    both = before, column.take(pa.array(pairs.version_rows))
+                    said += say_displaced(both, name, path, versions=(first, version))
+    return tuple(dict.fromkeys(said))
+
+
+def find_texts(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of texts by their usual names."""
+    try:
+        found, _ = find_text_columns("", names)
+    except InputError:
+        return ()
+    return found if all(names.count(name) == 1 for name in found) else ()
 
 
 def find_long_names(whole: Predictions, path: Path) -> tuple[NamedNumbers, ...]:

@@ -22,6 +22,7 @@ from ietest_fast.answers.readers.base import (
     Answers,
     Repeats,
     hash_prompts,
+    list_named,
     lookup,
     naming_fields,
     plain_array,
@@ -53,6 +54,12 @@ _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 # Means are the same but for their rounding.
 _SAME = 1e-6
+
+# What an edit of a score says of a part that it leaves.
+_UNCHANGED = "UNCHANGED"
+
+# So many characters of a text no summary cuts.
+_WHOLE = 100
 
 NO_ANSWER = "N"
 """The score of a sample that the model did not answer."""
@@ -230,28 +237,99 @@ def compare_reductions(
 def compare_summaries(
     summaries: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
 ) -> list[str]:
-    """Say how many samples have another score in the archive's summaries than they have."""
-    rows = [
-        row
-        for row in (summaries if isinstance(summaries, list) else [])
-        if isinstance(row, dict) and isinstance(row.get("scores"), dict)
+    """Say in what the archive's summaries are other ones than the samples."""
+    if not isinstance(summaries, list):
+        return []
+    rows = {_name_sample(row): row for row in summaries if isinstance(row, dict) and "id" in row}
+    pairs = [(one, rows[_name_sample(one)]) for one in samples if _name_sample(one) in rows]
+    n_lacking, n_foreign = len(samples) - len(pairs), len(rows) - len(pairs)
+    said = []
+    if n_lacking or n_foreign:
+        lacks, has = (say_count(n, "sample") for n in (n_lacking, n_foreign))
+        said.append(
+            f"Warning: the summaries of {path} lack {lacks} that it has, and have {has} that it "
+            "lacks; its own samples count. Is a part of the log missing?"
+        )
+    scored = [row for row in rows.values() if isinstance(row.get("scores"), dict)]
+    listed = _list_scores(scored, path).get(judged.scorer, [])
+    there = dict(zip(map(_name_sample, scored), listed, strict=False))
+    own = dict(zip(map(_name_sample, samples), judged.values, strict=True))
+    answers = [[lookup(_find_score(each, judged.scorer), "answer") for each in p] for p in pairs]
+    targets = [[each.get("target") for each in pair] for pair in pairs]
+    differ = {
+        f"score of {judged.scorer!r}": [_are_other(own[k], there[k]) for k in there if k in own],
+        f"answer of {judged.scorer!r}": [_are_other_texts(*each) for each in answers],
+        "target": [_are_other_texts(*each) for each in targets],
+    }
+    return said + [
+        f"Warning: the {name} is another one in the summaries of {path} than in its samples, for "
+        f"{sum(each):,} of {len(each):,}; the samples count."
+        for name, each in differ.items()
+        if any(each)
     ]
-    listed = _list_scores(rows, path).get(judged.scorer, [])
-    there = dict(zip(map(_name_sample, rows), listed, strict=False))
-    pairs = [
-        (value, there[_name_sample(sample)])
-        for sample, value in zip(samples, judged.values, strict=True)
-        if _name_sample(sample) in there
-    ]
-    n = sum(
-        one is not None and other is not None and one != other and str(one) != str(other)
-        for one, other in pairs  # NaN is not itself
-    )
+
+
+def compare_history(samples: Sequence[dict[str, Any]], judged: Judged, path: Path) -> list[str]:
+    """Count the samples whose score is not the last one of its history, which edits leave."""
+    n = 0
+    for sample in samples:
+        score = _find_score(sample, judged.scorer)
+        edits = lookup(score, "history")
+        n += any(
+            _are_other(lookup(score, name), _find_last(edits, name)) for name in ("value", "answer")
+        )
     note = (
-        f"Warning: the score of {judged.scorer!r} is another one in the summaries of {path} than "
-        f"in its samples, for {n:,} of {len(pairs):,}; the samples count."
+        f"Warning: in {n:,} of {len(samples):,} samples of {path} the score of {judged.scorer!r} "
+        "is not the last one of its history; the score counts (edit it as Inspect does, or take "
+        "the log as Inspect has written it)."
     )
     return [note] if n else []
+
+
+def _find_last(edits: Any, name: str) -> Any:
+    """Return what the last edit that changed it has made of a part of a score; None without one."""
+    given = [lookup(each, name) for each in edits] if isinstance(edits, list) else []
+    known = [each for each in given if each is not None and each != _UNCHANGED]
+    return known[-1] if known else None
+
+
+def _find_score(sample: dict[str, Any], scorer: str) -> Any:
+    """Return a sample's score of a scorer, or the one of which a value has its name.
+
+    The name of a value of several is that of its scorer and a key, and either may have dots.
+    """
+    scores = sample.get("scores")
+    if not isinstance(scores, dict):
+        return None
+    return scores.get(scorer) or next(
+        (each for name, each in scores.items() if scorer.startswith(f"{name}.")), None
+    )
+
+
+def _are_other(one: Any, other: Any) -> bool:
+    """Whether two scores differ, if there are two; NaN is not itself."""
+    one, other = unwrap(one), unwrap(other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return any(_are_other(part, other.get(key)) for key, part in one.items())
+    if one is None or other is None or one == other or str(one) == str(other):
+        return False
+    numbers = [_as_number(each) for each in (one, other)]
+    return None in numbers or numbers[0] != numbers[1]
+
+
+def _are_other_texts(one: Any, other: Any) -> bool:
+    """Whether two texts, or lists of some, differ where summaries do not cut them."""
+    if one is None or other is None:
+        return False
+    whole, cut = (
+        [" ".join(str(text).split()) for text in (each if isinstance(each, list) else [each])]
+        for each in (one, other)
+    )
+    return len(whole) != len(cut) or any(
+        text[:_WHOLE] != start[:_WHOLE]
+        and not (len(text) > _WHOLE and text.startswith(start.rstrip(" .\u2026")))
+        for text, start in zip(whole, cut, strict=True)
+    )
 
 
 def _name_sample(sample: dict[str, Any]) -> tuple[str, str]:
@@ -468,7 +546,7 @@ class InspectReader:
                 ),
                 judged_by=(judged.scorer, *judged.fitting),
                 model=None if about.get("model") is None else str(about["model"]),
-                settings=_find_settings(header, samples),
+                settings=_find_settings(header, samples, judged),
                 columns={
                     name: plain_array([_kept(sample, name) for sample in samples])
                     for name in fields.keep
@@ -687,6 +765,8 @@ def _compare_header(
     said += _compare_ids(header, samples, path, is_short=n is not None)
     said += _compare_epochs(header, samples, path)
     said += compare_reductions(header.get("reductions"), samples, judged, path)
+    said += _say_limit(header, samples, path)
+    said += compare_history(samples, judged, path)
     said += compare_summaries(header.get("summaries"), samples, judged, path)
     if not isinstance(results, dict):
         return said
@@ -735,11 +815,14 @@ def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path:
     return [said]
 
 
-def _find_settings(header: dict[str, Any], samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how the model was asked, and which version of it answered, if a single one did."""
+def _find_settings(
+    header: dict[str, Any], samples: list[dict[str, Any]], judged: Judged
+) -> dict[str, Any]:
+    """Return how the model was asked and judged, and which version of it answered, if only one."""
     plan = header.get("plan")
     steps = lookup(plan, "steps")
     models = sorted(_count_models(samples))
+    judges = _list_judges(lookup(header, "eval.scorers"), judged)
     return {
         MODEL_OF_ANSWERS: (models[0] if len(models) == 1 else models) if models else None,
         MODEL_ARGS: _drop_requests(lookup(header, MODEL_ARGS)),
@@ -747,7 +830,22 @@ def _find_settings(header: dict[str, Any], samples: list[dict[str, Any]]) -> dic
         "plan.steps": [[lookup(step, "solver"), lookup(step, "params")] for step in steps]
         if isinstance(steps, list)
         else None,
+        **{f"eval.scorers.{name}": own for name, own in judges.items()},
     }
+
+
+def _list_judges(scorers: Any, judged: Judged) -> dict[str, list[Any]]:
+    """Return the options of the scorer that judges, by its name.
+
+    Its scores have the name without the package, and may have a number or a key behind it.
+    """
+    listed = [
+        {"name": as_text(lookup(each, "name")), "options": _drop_requests(lookup(each, "options"))}
+        for each in (scorers if isinstance(scorers, list) else ())
+    ]
+    names = {name for each in listed if (name := each["name"]) is not None}
+    judges = {name for name in names if judged.scorer.startswith((name, name.rpartition("/")[2]))}
+    return list_named(listed, "name", judges)
 
 
 def _drop_requests(given: Any) -> Any:
@@ -843,6 +941,20 @@ def _compare_epochs(header: dict[str, Any], samples: list[dict[str, Any]], path:
     return [note]
 
 
+def _say_limit(header: dict[str, Any], samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Say that there are more samples, of whatever epochs, than a limit or a range lets through."""
+    limit = lookup(header, "eval.config.limit")
+    ends = limit if isinstance(limit, list) else [0, limit]
+    n = len({str(sample["id"]) for sample in samples})
+    if len(ends) != 2 or not all(type(end) is int for end in ends) or n <= ends[1] - ends[0]:
+        return []
+    note = (
+        f"Warning: {path} has {n:,} samples, and its header has the limit {show_value(limit)}; are "
+        "samples of another run in the log?"
+    )
+    return [note]
+
+
 def _count_asked(header: dict[str, Any]) -> int | None:
     """Return how many samples a finished run was to answer; None if its header leaves it open.
 
@@ -867,11 +979,7 @@ def _read_answer(sample: dict[str, Any], scorer: str, value: Any) -> str | None:
     """Return the answer that a scorer has found; None if it found none."""
     if value == NO_ANSWER:
         return None
-    scores = sample.get("scores") or {}
-    # The name of a value of several is that of its scorer and a key, and either may have dots.
-    found = scores.get(scorer) or next(
-        (each for name, each in scores.items() if scorer.startswith(f"{name}.")), None
-    )
+    found = _find_score(sample, scorer)
     answer = as_text(found.get("answer")) if isinstance(found, dict) else None
     return None if answer is None or not answer.strip() else answer
 

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 # number of rows, which is about normal where the two have nothing to do with each other.
 _LEAST_KAPPA = 0.5
 _LEAST_Z = 2.5
+_LEAST_CLASSES = 3  # two are marks, true and false
+_MOST_CLASSES = 4
+_ROWS_OF_A_CLASS = 2  # with fewer, nearly any column follows from what classes there are
+_HALVES = frozenset({0.0, 0.5, 1.0})  # shares of two answers that are right
 _MOST_NAMED = 3
 # Words in names of columns that mark what is right, or which answers change, or the opposite.
 _RIGHT = re.compile(r"(?i)right|correct|acc|accurate|hits?|match(es|ed)?|ok|pass(ed)?|results?")
@@ -53,6 +57,14 @@ class Labels:
     keys: NDArray[Any]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Classes(Labels):
+    """What follows from several answers: classes that a column may call anything."""
+
+    causes: tuple[NDArray[np.int64], ...] = ()
+    """Classes by row: what follows from one of these says something else, and no contradiction."""
+
+
 def read_labels(column: pa.Array | pa.ChunkedArray, path: Path) -> Labels:
     """Return labels, all spellings of one as the same number."""
     import pyarrow.compute as pc
@@ -70,6 +82,12 @@ def label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> NDArray[Any]:
     labels = read_labels(column, path)
     found: NDArray[Any] = labels.keys[labels.codes]
     return found
+
+
+def does_repeat(again: NDArray[Any], own: NDArray[Any]) -> bool:
+    """Whether a column repeats another in three of four rows, so that other words contradict it."""
+    is_known = (again != "") & (own != "")
+    return 4 * int((is_known & (again == own)).sum()) >= 3 * int(is_known.sum()) > 0
 
 
 def in_same_words(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -207,13 +225,61 @@ def key_counted(
         said = {name: read_labels(values, path) for name, values in answers.items()}
     except InputError:  # whoever compares them refuses them
         return {}
+    marks: dict[str, NDArray[np.bool_]] = {}
+    causes: list[NDArray[np.int64]] = []
     if gold is not None and right is not None:
         found[gold[0]] = right
         for name, labels in said.items():
-            found[f"whether {name} is right"] = _are_same(right, labels)
-    if len(said) == 2:
-        found["whether the answer changes"] = ~_are_same(*said.values())
-    return found | said
+            marks[name] = _are_same(right, labels)
+            causes.append(right.codes * len(labels.keys) + labels.codes)
+            found[f"whether {name} is right"] = marks[name]
+    changes = ~_are_same(*said.values()) if len(said) == 2 else None
+    return found | key_together(marks, changes, causes) | said
+
+
+def key_together(
+    marks: Mapping[str, NDArray[np.bool_]],
+    changes: NDArray[np.bool_] | None,
+    causes: Sequence[NDArray[np.int64]] = (),
+) -> dict[str, Labels | NDArray[np.bool_]]:
+    """Return what the answers to two versions say together, of which each is right by row.
+
+    What is no more than one of them says, or whether the answer changes, is left out.
+    """
+    found: dict[str, Labels | NDArray[np.bool_]] = {}
+    if changes is not None:
+        found["whether the answer changes"] = changes
+    if len(marks) != 2:
+        return found
+    (one, is_first), (two, is_second) = marks.items()
+    first, second = is_first.astype(np.int64), is_second.astype(np.int64)
+    which = 2 * first + second
+    if changes is not None:
+        causes = [*causes, np.where(which == 0, 4 * changes, which)]
+    whether = {
+        "whether both answers are right": is_first & is_second,
+        "whether any answer is right": is_first | is_second,
+        f"whether {one} is right and not {two}": is_first & ~is_second,
+        f"whether {two} is right and not {one}": is_second & ~is_first,
+        "whether one answer is right and not both": is_first ^ is_second,
+    }
+    known = np.array([is_first, is_second, *found.values()])
+    found |= {
+        name: each
+        for name, each in whether.items()
+        if not ((known == each).all(axis=1) | (known != each).all(axis=1)).any()
+    }
+    classes = {
+        "how many answers are right": first + second,
+        "which answers are right": which,
+        "which answer alone is right": 1 + second - first,
+    }
+    keys = np.array([*(f"\0{code}" for code in range(_MOST_CLASSES)), ""], dtype=object)
+    return found | {
+        name: Classes(codes=codes, keys=keys, causes=tuple(causes))
+        for name, codes in classes.items()
+        if len(np.unique(codes)) >= _LEAST_CLASSES
+    }
 
 
 def _are_same(first: Labels, second: Labels) -> NDArray[np.bool_]:
@@ -240,13 +306,16 @@ def _compare(
     if not 2 <= np.count_nonzero(own.keys != "") <= MOST_KINDS:
         return None
     if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
-        return None
+        are_shares = all(_is_half(key) for key in own.keys if key)
+        counted = {n: each for n, each in counted.items() if are_shares and _are_classes(each)}
     marks, are_words = _as_marks(own)
     said = [column, *({"right", "correct", "pass", "passed"}.intersection(own.keys))]
     near: list[tuple[float, bool, int, str]] = []
     for name, mine in counted.items():
         what, is_turned = name, False
-        if isinstance(mine, Labels):
+        if isinstance(mine, Classes):
+            counts = _pair_classes(own, mine)
+        elif isinstance(mine, Labels):
             counts = _pair_labels(own, mine)
         else:
             counts = None if marks is None else _count_pairs(marks, mine, 2, 2)
@@ -264,6 +333,29 @@ def _compare(
         n = len(own.codes) - n
         return f"the opposite of {name} in {say_count(n, 'row')} of {len(own.codes):,}"
     return f"unlike {name} in {say_count(n, 'row')}" if n else None
+
+
+def _is_half(key: str) -> bool:
+    is_number = _FRACTION.fullmatch(key) or _NUMBER.fullmatch(key)
+    return bool(is_number) and float(key) in _HALVES
+
+
+def _are_classes(counted: Labels | NDArray[np.bool_]) -> bool:
+    return isinstance(counted, Classes)
+
+
+def _pair_classes(own: Labels, mine: Classes) -> NDArray[np.int64] | None:
+    """Count the rows with each pair of classes, as far as a column may be a record of them."""
+    used = np.unique(own.codes[own.keys[own.codes] != ""])
+    if not _LEAST_CLASSES <= len(used) <= _MOST_CLASSES:
+        return None
+    for cause in mine.causes:
+        n_kinds = len(np.unique(cause))
+        n_pairs = len(np.unique(cause * np.int64(len(own.keys)) + own.codes))
+        if n_pairs == n_kinds and _ROWS_OF_A_CLASS * n_kinds <= len(cause):
+            return None
+    words = np.array([key and f"={key}" for key in own.keys], dtype=object)
+    return _pair_labels(Labels(codes=own.codes, keys=words), mine)
 
 
 def _turn(

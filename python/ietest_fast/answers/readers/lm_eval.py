@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
@@ -17,6 +18,7 @@ from ietest_fast.answers.readers.base import (
     Answers,
     find_field,
     judge_score,
+    list_named,
     log_format,
     lookup,
     name_right,
@@ -33,7 +35,7 @@ from ietest_fast.answers.readers.lm_eval_choices import (
     judge,
     read_requests,
 )
-from ietest_fast.corpus.labels import MAX_LABELS
+from ietest_fast.corpus.labels import MAX_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.files import MOST_SETTINGS, read_json
 from ietest_fast.numerals import say_count
@@ -79,6 +81,11 @@ _OF_BATCHES = frozenset(
     | {"tokenized_requests", "tensor_parallel_size", "data_parallel_size"}
     | {"gpu_memory_utilization"}
 )
+# Options of a model that name it, as the harness finds its name.
+_NAMES_OF_MODELS = ("peft", "delta", "pretrained", "model", "path", "engine")
+# Options of requests that mean the same as none, and the one that cuts answers only.
+_GREEDY = {"temperature": 0, "do_sample": False}
+_LONGEST = "max_gen_toks"
 _OUTCOMES_ONLY = "right and wrong are compared, the answers are not"
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d(T[\d\-.:]+)?$")
 
@@ -117,6 +124,7 @@ class LmEvalReader:
         correct: list[bool | None] | None = None
         results, note = _read_results(path)
         notes += note
+        notes += _compare_places(results, samples, path)
         if metric is not None:
             correct = [
                 _outcome(record, metric, fields.threshold, where, path) for where, record in records
@@ -170,7 +178,7 @@ class LmEvalReader:
                 # The log-likelihoods of choices go through no filter.
                 filters=() if requests is not None and filters == ("none",) else filters,
                 model=_find_model(results),
-                settings=_find_settings(results, path),
+                settings=_find_settings(results, samples, metric, path),
                 notes=tuple(notes),
             )
         ]
@@ -624,10 +632,16 @@ def _find_model(results: Any) -> str | None:
     return name if name and isinstance(name, str) else None
 
 
-def _find_settings(results: Any, path: Path) -> dict[str, Any]:
-    """Return how the harness asked the model, by the results beside a log; nothing without them."""
+def _find_settings(
+    results: Any, samples: list[dict[str, Any]], metric: str | None, path: Path
+) -> dict[str, Any]:
+    """Return how the harness asked and judged, by the samples and the results beside a log."""
+    found = _list_asked(samples)
     if not isinstance(results, dict):
-        return {}
+        return found
+    task = _step(_step(results, "configs"), _name_task(path))
+    metrics = list_named(_step(task, "metric_list"), "metric", {str(metric)})
+    filters = list_named(_step(task, "filter_list"), "name", {str(samples[0].get("filter"))})
     return {
         "n-shot": _step(_step(results, "n-shot"), _name_task(path)),
         "model_args": _read_model_args(_step(_step(results, "config"), "model_args")),
@@ -635,17 +649,154 @@ def _find_settings(results: Any, path: Path) -> dict[str, Any]:
         "gen_kwargs": _step(_step(results, "config"), "gen_kwargs") or None,
         "system_instruction": _step(results, "system_instruction") or None,
         CHAT_TEMPLATE: _step(results, CHAT_TEMPLATE) or None,
+        **{f"metric_list.{name}": own for name, own in metrics.items()},
+        **{f"filter_list.{name}": own for name, own in filters.items()},
+        **found,
+    }
+
+
+def _list_asked(samples: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the options of the generated answers, where samples have some; several as a list.
+
+    What the harness takes for an option that is not there is left out.
+    """
+    kinds: dict[str, Any] = {}
+    for given in (each for each in map(_read_options, samples) if each is not None):
+        own = {
+            name: value
+            for name, value in sorted(given.items())
+            if not (value is None or name == _LONGEST)
+            and not (name in _GREEDY and _is_same(value, _GREEDY[name]))
+        }
+        kinds[json.dumps(own)] = own
+    several = [kinds[key] for key in sorted(kinds)]
+    return {"arguments": several if len(several) > 1 else several[0]} if several else {}
+
+
+def _read_options(record: dict[str, Any]) -> dict[str, Any] | None:
+    """Return how a sample's first request was to be answered; None of a choice."""
+    given = record.get("arguments")
+    first = next(iter(given.values()), None) if isinstance(given, dict) else given
+    while isinstance(first, list) and first and isinstance(first[0], list):
+        first = first[0]
+    own = lookup(first, "arg_1") if isinstance(first, dict) else lookup(first, "1")
+    return own if isinstance(own, dict) else None
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values of an option mean the same: numbers may be texts, and one text a list."""
+    texts = [label_key(as_text(value) or "") for value in (one, other)]
+    with contextlib.suppress(ValueError):
+        return float(texts[0]) == float(texts[1])
+    return texts[0] == texts[1]
+
+
+def _split_options(given: Any) -> dict[str, Any]:
+    """Return options that stand in an object or in ``a=1,b=2``."""
+    if isinstance(given, str):
+        given = dict(part.partition("=")[::2] for part in given.split(","))
+    if not isinstance(given, dict):
+        return {}
+    return {
+        str(name).strip(): value.strip() if isinstance(value, str) else value
+        for name, value in given.items()
     }
 
 
 def _read_model_args(given: Any) -> dict[str, str] | None:
     """Return the options of a model but its name, and how many requests are made at once."""
-    if isinstance(given, str):
-        given = dict(part.partition("=")[::2] for part in given.split(","))
-    if not isinstance(given, dict):
-        return None
-    kept = {str(name).strip(): str(own).strip() for name, own in given.items()}
-    return {name: own for name, own in sorted(kept.items()) if name not in _OF_BATCHES} or None
+    kept = {name: str(own).strip() for name, own in sorted(_split_options(given).items())}
+    return {name: own for name, own in kept.items() if name not in _OF_BATCHES} or None
+
+
+def _compare_places(results: Any, samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Say what the results beside a log state twice, or otherwise than its samples."""
+    beside = _results_beside(path)
+    if not isinstance(results, dict) or beside is None:
+        return []
+    said = [
+        *_say_other_model(results),
+        *_say_other_shots(results, _name_task(path)),
+        *_say_other_options(results, samples, _name_task(path)),
+        *_say_limit(results, len(samples), _name_task(path)),
+    ]
+    note = (
+        f"Warning: {beside.name} beside {path} contradicts itself or the log: {'; '.join(said)}. "
+        "Take both files as the harness has written them."
+    )
+    return [note] if said else []
+
+
+def _say_other_model(results: dict[str, Any]) -> list[str]:
+    """Say that the harness's name of a model is another than the options of the model give."""
+    name, options = _find_model(results), _split_options(lookup(results, "config.model_args"))
+    named = [options[key] for key in _NAMES_OF_MODELS if options.get(key)]
+    said = []
+    if name and named and not any(_is_in_path(name, str(own)) for own in options.values()):
+        which = f"config.model_args names {show_value(named[0])}"
+        said.append(f"model_name, which counts, is {show_value(name)}, and {which}")
+    folder = results.get("model_name_sanitized")
+    if name and isinstance(folder, str) and not _is_in_path(folder, name):
+        which = f"model_name_sanitized is {show_value(folder)}"
+        said.append(f"model_name, which counts, is {show_value(name)}, and {which}")
+    asked, given = options.get("revision"), lookup(results, "config.model_revision")
+    # A folder in the revision may stand behind it.
+    if asked and given and str(given).split("/")[0] != str(asked).split("/")[0]:
+        which = f"config.model_revision is {show_value(given)}"
+        said.append(f"the revision in config.model_args is {show_value(asked)}, and {which}")
+    return said
+
+
+def _is_in_path(name: str, path: str) -> bool:
+    """Whether a model may be called so that lies at a path; in names of folders, / is __."""
+    part, whole = (re.sub(r"[\W_]+", "_", f"_{label_key(each)}_") for each in (name, path))
+    return part in whole
+
+
+def _say_other_shots(results: dict[str, Any], task: str) -> list[str]:
+    """Say that a task was set up with another number of examples than the results give.
+
+    Of examples that stand in the prompt of a task, its metadata give the number.
+    """
+    n, about = _step(results.get("n-shot"), task), _step(results.get("configs"), task)
+    own = _step(about, "num_fewshot")
+    known = [own, lookup(about, "metadata.num_fewshot")]
+    if type(n) is not int or type(own) is not int or n in known:
+        return []
+    return [f"n-shot, which counts, is {n}, and configs.{task}.num_fewshot is {own}"]
+
+
+def _say_other_options(
+    results: dict[str, Any], samples: list[dict[str, Any]], task: str
+) -> list[str]:
+    """Count the samples that were asked with other options than the results give."""
+    places = {
+        "config.gen_kwargs": lookup(results, "config.gen_kwargs"),
+        f"configs.{task}.generation_kwargs": _step(
+            _step(results.get("configs"), task), "generation_kwargs"
+        ),
+    }
+    asked = [_read_options(record) or {} for record in samples]
+    said = []
+    for place, given in places.items():
+        for name, value in _split_options(given).items():
+            others = [own[name] for own in asked if not _is_same(own.get(name, value), value)]
+            if others and name != _LONGEST:
+                where = f"{len(others):,} of {len(samples):,} samples were asked with"
+                said.append(f"{name} is {value!r} in {place}, and {where} {show_value(others[0])}")
+    return said
+
+
+def _say_limit(results: dict[str, Any], n: int, task: str) -> list[str]:
+    """Say that there are more samples than a limit lets through; below 1, it is a share."""
+    limit = as_finite(lookup(results, "config.limit"))
+    if limit is None or limit <= 0:
+        return []
+    most = int(limit)
+    if limit < 1:
+        every = _step(_step(results.get("n-samples"), task), "original")
+        most = math.ceil(every * limit) if type(every) is int else n
+    return [f"config.limit is {limit:g}, and there are {n:,} samples"] if n > most else []
 
 
 def _say_lower_is_better(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.answers.readers.base import Answers
+from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
     VERSIONS,
     find_long_names,
     find_number_names,
+    find_texts,
     list_beside,
     name_twins,
     read_changed,
@@ -28,6 +28,14 @@ from ietest_fast.answers.readers.facts_beside import (
     say_other_scores,
     say_unread,
 )
+from ietest_fast.answers.readers.facts_of_tables import (
+    find_long_settings,
+    list_kinds,
+    name_settings,
+    name_with,
+    read_settings,
+    say_wide_means,
+)
 from ietest_fast.answers.readers.table_columns import (
     list_columns,
     list_named,
@@ -38,8 +46,8 @@ from ietest_fast.answers.readers.table_columns import (
     read_values,
     read_with_others,
 )
-from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_no_labels, say_unlikely
-from ietest_fast.corpus.columns import find_named, find_text_columns, list_names
+from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_unlikely
+from ietest_fast.corpus.columns import find_named, list_names
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.measurements import refuse_counts
@@ -48,10 +56,8 @@ from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
     as_outcomes,
     as_texts,
-    find_missing,
     find_range,
     show_value,
-    trim_texts,
 )
 
 if TYPE_CHECKING:
@@ -131,6 +137,11 @@ class TableReader:
         notes += say_ids_again(ids, {*keep, fields.item}, path, has_texts=inputs is not None)
         about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
         notes += said
+        settings = read_settings(path, names, columns, {gold, fields.item, *columns.values()})
+        if has_gold or (are_outcomes and fields.threshold is None):
+            own_answers = {column: table[column] for column in columns.values()}
+            truth = table[gold] if has_gold else None
+            notes += say_wide_means(path, names, columns, own_answers, gold=truth, marks=marks)
         if has_gold:
             answers = {column: table[column] for column in columns.values()}
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
@@ -175,6 +186,7 @@ class TableReader:
                 *others,
                 *_list_told(names, gold, marks),
             },
+            are_outcomes=are_outcomes and fields.threshold is None,
         )
         return [
             Answers(
@@ -194,6 +206,7 @@ class TableReader:
                 version=version if len(columns) > 1 else None,
                 said_version=about.get("version") if len(columns) == 1 else None,
                 model=about.get("model", about.get("model_name")) if len(columns) == 1 else None,
+                settings=settings[column],
                 inputs=inputs if len(columns) == 1 else None,
                 input_columns=texts,
                 named=() if place else by_number,
@@ -227,8 +240,7 @@ def _read_originals(
     import pyarrow as pa
 
     original = VERSIONS[0]
-    both = ((f"{original}_{name}", f"{name}_{original}") for name in PREDICTIONS)
-    wanted = [*(name for each in both for name in each), original]
+    wanted = [*name_with(PREDICTIONS, [original]), original]
     found = [name for name in find_named(names, wanted) if name not in taken][:1]
     return {name: pa.chunked_array([own]) for name, own in read_some(path, found).items()}
 
@@ -253,8 +265,7 @@ def _say_other_answers(
     for column in (each for each in columns.values() if each not in chosen):
         usual: tuple[str, ...] = PREDICTIONS
         if len(columns) > 1:
-            both = ((f"{column}_{name}", f"{name}_{column}") for name in PREDICTIONS)
-            usual = tuple(name for each in both for name in each)
+            usual = tuple(name_with(PREDICTIONS, [column]))
         beside = [
             name
             for name in find_named(names, (*usual, *name_twins(column, names)))
@@ -272,27 +283,20 @@ def _read_about(
 
     Where they say several things, the rows of several classifiers would count as those of one.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     wanted = [name for name in _ABOUT if name not in taken and names.count(name) == 1]
     found: dict[str, str] = {}
     notes: list[str] = []
     for name, values in read_some(path, wanted).items():
-        with contextlib.suppress(InputError):
-            column = as_texts(values, path=path)
-            missing = find_missing(pa.chunked_array([column]))
-            given = trim_texts(column.filter(pa.array(~missing)))
-            kinds = pc.unique(given).to_pylist()
-            if len(kinds) == 1:
-                found[name] = kinds[0]
-            elif kinds:
-                what = "version" if name == "version" else "model"
-                notes.append(
-                    f"Warning: {path}, column '{name}': there are rows of "
-                    f"{say_count(len(kinds), what)} ({list_names(kinds)}), and all count as those "
-                    "of one; give each a file of its own, or write a row for each item and version."
-                )
+        kinds = list_kinds(values, path)
+        if len(kinds) == 1:
+            found[name] = kinds[0]
+        elif kinds:
+            what = "version" if name == "version" else "model"
+            notes.append(
+                f"Warning: {path}, column '{name}': there are rows of "
+                f"{say_count(len(kinds), what)} ({list_names(kinds)}), and all count as those "
+                "of one; give each a file of its own, or write a row for each item and version."
+            )
     return found, tuple(notes)
 
 
@@ -371,7 +375,7 @@ def _read_with_texts(
 
     Nobody has asked for texts, so one that cannot be read is no mistake, but it is told.
     """
-    texts = _find_texts(names)
+    texts = find_texts(names)
     wanted = [*wanted, *([CHANGED] if names.count(CHANGED) == 1 else [])]
     if not texts:
         return read_values(path, wanted), (), ()
@@ -380,15 +384,6 @@ def _read_with_texts(
     except InputError as error:
         table = read_values(path, wanted)
         return table, (), (f"Warning: the texts are not read: {error}.",)
-
-
-def _find_texts(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of texts by their usual names."""
-    try:
-        found, _ = find_text_columns("", names)
-    except InputError:
-        return ()
-    return found if all(names.count(name) == 1 for name in found) else ()
 
 
 def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array | None:
@@ -402,7 +397,7 @@ def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array |
         as_texts(table[name], path=path, name=name).cast(pa.large_string()) for name in names
     ]
     return pc.binary_join_element_wise(
-        *columns, pa.scalar("\x1f", pa.large_string()), null_handling="replace"
+        *columns, pa.scalar(JOINT, pa.large_string()), null_handling="replace"
     )
 
 
@@ -447,7 +442,7 @@ def _read_long(
         found = [
             replace(log, scores=find_range(scores.filter(_are_of(log, whole)))) for log in found
         ]
-    others = () if is_own else _say_of_long(whole, path)
+    others = () if is_own else say_beside(whole, path)
     if whole.repeats is not None:
         others += (
             f"{path}: the answers to an item are drawn together, as by --clusters {whole.repeats}.",
@@ -471,16 +466,6 @@ def _are_of(log: Answers, whole: Predictions) -> pa.Array:
     if log.model is None:
         return rows
     return pc.and_(rows, pc.equal(as_texts(whole.table["model"], path=log.path), log.model))
-
-
-def _say_of_long(whole: Predictions, path: Path) -> tuple[str, ...]:
-    """Say what columns of another program's long table contradict, and why answers are texts."""
-    said = say_beside(whole, path)
-    why = None if whole.label_names is not None else say_no_labels(whole.table)
-    if why is not None:
-        how = "so the answers are taken for free texts, and only right and wrong are compared"
-        said += (f"{path}: {why}, {how}.",)
-    return said
 
 
 def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:
@@ -552,7 +537,7 @@ def _answers_of(
 ) -> Answers:
     import pyarrow as pa
 
-    texts = _find_texts(whole.extra_columns)
+    texts = find_texts(whole.extra_columns)
 
     def plain(name: str) -> Any:
         if name not in rows.column_names:
@@ -574,6 +559,9 @@ def _answers_of(
         input_columns=texts,
         version=version,
         model=group.get("model"),
+        settings=name_settings(
+            {name: rows[column] for name, column in find_long_settings(whole).items()}, path
+        ),
         keys={
             name: rows[name].combine_chunks()
             for name in ("m", "rho", "copy")

@@ -218,6 +218,11 @@ class ConsistencyResult(Result):
         return self.estimates["p_c"].value
 
     @property
+    def is_lower_bound(self) -> bool:
+        """Whether ``flip_rate`` counts flips of right and wrong alone, as answers are not known."""
+        return "agreement" not in self.estimates
+
+    @property
     def split_interval(self) -> Interval | None:
         """Wilson's interval of the share of buckets that split.
 
@@ -269,7 +274,8 @@ class ConsistencyResult(Result):
             estimate = self.estimates[name]
             value = "not defined" if estimate.value is None else f"{estimate.value:.4f}"
             interval = "" if estimate.interval is None else f"  {estimate.interval}"
-            rows.append((label, value + interval))
+            least = f"{label}, at least" if name == "flip_rate" and self.is_lower_bound else label
+            rows.append((least, value + interval))
         return [*rows, ("intervals", f"{100 * self.confidence_level:g}%, BCa")]
 
     def plot(self, *, ax: Any = None) -> Any:

@@ -1,0 +1,255 @@
+"""What columns say of all rows of a table, or of a version in it: settings, and shares of answers.
+
+Programs write it beside each row: which model has answered, how it was asked, how many are right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ietest_fast.answers.readers.base import OF_TABLES
+from ietest_fast.answers.readers.label_columns import key_counted, label_keys
+from ietest_fast.answers.readers.table_columns import read_some
+from ietest_fast.answers.schema import MARKS, OF_NONE
+from ietest_fast.corpus.columns import find_named
+from ietest_fast.errors import InputError
+from ietest_fast.numerals import say_count
+from ietest_fast.values import (
+    as_numbers,
+    as_texts,
+    as_words,
+    find_missing,
+    find_outcomes,
+    show_value,
+    trim_texts,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from ietest_fast.answers.table import Predictions
+
+
+_ACCURACIES = ("accuracy", "mean_accuracy")
+_MOST_SETTINGS = 5  # more are of single rows
+_PERCENT = 100.0
+# Numbers with a decimal comma, with signs between thousands, or with a sign of their unit.
+_LIKE_NUMBERS = r"^[<>~≈]?\s*[+-]?[0-9.,'’ ]*[0-9]\s*[%‰]?$"
+_SAME = 1e-6
+_DECIMALS = 2  # of a share that is written as 1 or 0
+
+
+def list_kinds(values: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
+    """Return what a column says in its rows, each once; nothing where it says nothing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    with contextlib.suppress(InputError):  # lists
+        column = as_texts(values, path=path)
+        missing = find_missing(pa.chunked_array([column]))
+        kinds: list[str] = pc.unique(trim_texts(column.filter(pa.array(~missing)))).to_pylist()
+        return kinds
+    return []
+
+
+def name_with(names: Iterable[str], versions: Iterable[str]) -> list[str]:
+    """Return names with that of a version before or behind."""
+    return [
+        made for name in names for each in versions for made in (f"{each}_{name}", f"{name}_{each}")
+    ]
+
+
+def read_settings(
+    path: Path, names: Sequence[str], columns: Mapping[str, str], taken: Collection[str | None]
+) -> dict[str, dict[str, Any]]:
+    """Return how the answers in each column came about, as other columns have it.
+
+    Of several versions, such a column has the name of the version, or of its answers.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    free = [name for name in names if name not in taken]
+    for version, column in columns.items():
+        own = {
+            name: find_named(free, name_with([name], dict.fromkeys((version, column))))
+            for name in ("model", "model_name", *OF_TABLES)
+        }
+        if len(columns) == 1:
+            own = {name: find_named(free, [name]) for name in OF_TABLES}
+        values = read_some(path, [places[0] for places in own.values() if places])
+        known = {name: values.get(places[0]) for name, places in own.items() if places}
+        found[column] = name_settings(known, path)
+    return found
+
+
+def name_settings(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray | None], path: Path
+) -> dict[str, Any]:
+    """Return what columns of settings say: one value, or all that there are."""
+    kinds = {
+        name: sorted(list_kinds(values, path))
+        for name, values in columns.items()
+        if values is not None
+    }
+    return {
+        name: own[0] if len(own) == 1 else own
+        for name, own in kinds.items()
+        if 0 < len(own) <= _MOST_SETTINGS
+    }
+
+
+def find_long_settings(whole: Predictions) -> dict[str, str]:
+    """Return the columns of settings of a long table by what they say."""
+    own = {name: find_named(whole.extra_columns, [name]) for name in ("model_name", *OF_TABLES)}
+    return {name: places[0] for name, places in own.items() if places}
+
+
+def say_wide_means(
+    path: Path,
+    names: Sequence[str],
+    columns: Mapping[str, str],
+    answers: Mapping[str, pa.ChunkedArray],
+    *,
+    gold: pa.ChunkedArray | None,
+    marks: Mapping[str, tuple[str | None, pa.Array | None]],
+) -> tuple[str, ...]:
+    """Say where a column has another share of right answers than a version has; without gold
+    labels, answers are outcomes.
+
+    Of several versions, it has the name of the version, or of its answers.
+    """
+    said: list[str] = []
+    for version, column in columns.items():
+        made: list[list[str]] = [[*MARKS], [*_ACCURACIES]]
+        if len(columns) > 1:
+            made = [name_with(each, dict.fromkeys((version, column))) for each in made]
+        found = [[name for name in find_named(names, each) if name != column] for each in made]
+        if not any(found):
+            continue
+        counts = _list_counts(answers[column], gold, marks[column][1], path)
+        values = read_some(path, [*found[0], *found[1]])
+        said += say_other_means(values, counts, path, outcomes=found[0])
+    return tuple(said)
+
+
+def _list_counts(
+    answers: pa.ChunkedArray, gold: pa.ChunkedArray | None, marks: pa.Array | None, path: Path
+) -> list[NDArray[np.bool_]]:
+    """Return which answers are right: of all rows, and of those that others may have counted."""
+    if gold is None:
+        right, bad = find_outcomes(answers)
+        return [] if bad.size else [right]
+    found = key_counted(("", gold), {"answer": answers}, path).get("whether answer is right")
+    if not isinstance(found, np.ndarray):
+        return []
+    has_label, has_answer = (
+        ~np.isin(label_keys(each, path), [*OF_NONE]) for each in (gold, answers)
+    )
+    own = [] if marks is None else [np.asarray(marks)]
+    return [found, found[has_label], found[has_answer], found[has_label & has_answer], *own]
+
+
+def say_long_means(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say where a column has another share of right answers than a version of a long table."""
+    names = whole.extra_columns
+    outcomes, others = find_named(names, MARKS), find_named(names, _ACCURACIES)
+    said: list[str] = []
+    for group in whole.groups if outcomes or others else ():
+        part = whole.select(**group) if group else whole
+        versions = [part.select(version=version) for version in part.versions]
+        every = [part.correct, *(own.correct for own in versions)]
+        for own in versions:
+            known = [own.correct, *every]
+            if "predicted" in own.columns:
+                known.append(own.correct[own.codes("predicted") >= 0])
+            values = {name: own.table[name] for name in (*outcomes, *others)}
+            said += say_other_means(values, known, path, outcomes=outcomes)
+    return tuple(dict.fromkeys(said))
+
+
+def say_other_means(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray],
+    counts: Sequence[NDArray[np.bool_]],
+    path: Path,
+    *,
+    outcomes: Collection[str],
+) -> list[str]:
+    """Say which columns have a share of right answers that is none of those of the answers.
+
+    Whole numbers in columns that may hold outcomes, or right answers, are these.
+    """
+    said: list[str] = []
+    for name, values in columns.items():
+        said += say_no_numbers({name: values}, path, are_named=False)
+        share = _find_share(values)
+        if share is None or (name in outcomes and share.is_integer()):
+            continue
+        if counts and not any(_is_share(share, each) for each in counts):
+            n = say_count(counts[0].size, "answer")
+            said.append(
+                f"Warning: {path}: {name} is {share:g} in all rows, and {counts[0].mean():.4f} of "
+                f"{n} are right; the answers count (mend the column, or leave it out if it is of "
+                "other rows)."
+            )
+    return said
+
+
+def say_no_numbers(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray], path: Path, *, are_named: bool
+) -> list[str]:
+    """Say which columns of numbers hold some that cannot be read, and are not compared.
+
+    Columns that are named so hold nothing else; in others, words are something else.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    said = []
+    for name, values in columns.items():
+        column = pa.chunked_array(getattr(values, "chunks", [values]))
+        words = as_words(column)
+        if words is None:
+            continue
+        are_none = ~np.isfinite(as_numbers(column)) & ~find_missing(column)
+        look_alike = pc.fill_null(pc.match_substring_regex(words, _LIKE_NUMBERS), False)
+        bad = are_none & look_alike.to_numpy()
+        if not bad.any() and are_named and (are_none | find_missing(column)).all():
+            bad = are_none
+        if bad.any():
+            first = show_value(words[int(np.argmax(bad))].as_py())
+            said.append(
+                f"Warning: {path}: {name} has no number in {int(bad.sum()):,} of "
+                f"{say_count(len(bad), 'row')} (such as {first}), and is not compared there; write "
+                "numbers with a decimal point, not a comma, and without signs such as %."
+            )
+    return said
+
+
+def _find_share(values: pa.Array | pa.ChunkedArray) -> float | None:
+    """Return the one number that a column has in all rows, if it may be a share or a percentage."""
+    import pyarrow as pa
+
+    numbers = as_numbers(pa.chunked_array(getattr(values, "chunks", [values])))
+    kinds = np.unique(numbers[np.isfinite(numbers)])
+    return float(kinds[0]) if kinds.size == 1 and 0 <= kinds[0] <= _PERCENT else None
+
+
+def _is_share(said: float, right: NDArray[np.bool_]) -> bool:
+    """Whether a number is the share or the number of right answers, but for its last digit."""
+    if not right.size or said == right.sum():
+        return True
+    n_decimals = len(f"{said:.6g}".partition(".")[2])
+    own = float(right.mean())
+    if said > 1:
+        own *= _PERCENT
+    elif not n_decimals:
+        n_decimals = _DECIMALS
+    # Some programs cut digits off; a single one is rounded.
+    most = 1 - _SAME if n_decimals >= _DECIMALS else 0.5 + _SAME
+    return abs(said - own) <= most * 10.0**-n_decimals

@@ -1,0 +1,241 @@
+"""What columns say of all rows of a table or of a version: settings, and shares of right answers;
+and numbers that cannot be read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from ietest_fast.analyses.consistency.file import need_wordings
+from ietest_fast.answers.logs import read_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+N = 12
+GOLD = ["x", "y"] * 6
+SECOND = ["y", "x", *GOLD[2:]]
+ENDINGS = pytest.mark.parametrize("ending", ["csv", "parquet"])
+
+
+def write(frame: pd.DataFrame, path: Path, sep: str = ",") -> Path:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep=sep)
+    return path
+
+
+def write_as(
+    form: str, folder: Path, ending: str, column: str, values: Sequence[Any]
+) -> list[Path]:
+    """Tables in which a column says something of each of two versions."""
+    if form == "files":
+        frames = [
+            pd.DataFrame({"label": GOLD, "prediction": answers, column: value})
+            for answers, value in zip((GOLD, SECOND), values, strict=True)
+        ]
+    elif form == "long":
+        parts = [
+            pd.DataFrame({"item": range(N), "version": version, "gold": GOLD, "predicted": answers})
+            for version, answers in (("original", GOLD), ("t", SECOND))
+        ]
+        both = zip(parts, values, strict=True)
+        frames = [pd.concat([part.assign(**{column: value}) for part, value in both])]
+    else:
+        names = [form.format(column, version) for version in ("original", "transformed")]
+        frame = pd.DataFrame({"label": GOLD, "original": GOLD, "transformed": SECOND})
+        frames = [frame.assign(**dict(zip(names, values, strict=True)))]
+    return [write(each, folder / f"set{i}.{ending}") for i, each in enumerate(frames)]
+
+
+WIDE = "{0}_{1}"
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "said"),
+    [
+        ("checkpoint", ["bert@1", "bert@2"], "differ in checkpoint ('bert@1' and 'bert@2')"),
+        ("Model_Version", ["1", "2"], "differ in model_version ('1' and '2')"),
+        ("temperature", [0, 1], "differ in temperature ('0' and '1')"),
+        ("top_p", [0.5, [0.5] * 11 + [0.9]], "differ in top_p ('0.5' and "),
+        ("temperature", [0, 0], None),
+        ("temperature", [0.5, ""], None),  # of the program that has reworded
+        ("temperature", [[0, 1] * 6, [1, 0] * 6], None),
+        ("max_tokens", [range(90, 102), range(91, 103)], None),  # of each row
+        ("seed", [1, 2], None),
+        ("run", ["a", "b"], None),
+        ("prompt_template", ["Is it {}?", "Say if {}."], None),
+        ("date", ["2024-01-01", "2024-01-02"], None),
+    ],
+)
+@pytest.mark.parametrize("form", ["files", "long", WIDE, "{1}_{0}"])
+@ENDINGS
+def test_other_models_and_settings_of_versions_are_told(
+    tmp_path: Path, column: str, values: list[Any], *, said: str | None, form: str, ending: str
+) -> None:
+    if ending == "parquet":
+        values = [None if value == "" else value for value in values]
+    paths = write_as(form, tmp_path, ending, column, values)
+    found = [read_logs(paths).notes]
+    if form == "long":
+        found.append(need_wordings(paths[0]).notes.warnings)
+    for notes in found:
+        told = [note for note in notes if " differ in " in note]
+        assert len(told) == (said is not None)
+        assert all(str(said) in note for note in told)
+
+
+@pytest.mark.parametrize("column", ["model", "model_name"])
+@pytest.mark.parametrize("form", [WIDE, "{1}_{0}"])
+def test_models_side_by_side_are_told(tmp_path: Path, column: str, form: str) -> None:
+    for values, n in ((["a", "b"], 1), (["a", "a"], 0), (["a", ""], 0)):
+        notes = read_logs(write_as(form, tmp_path, "csv", column, values)).notes
+        assert sum(f"set0.csv differ in {column} ('a' and 'b')" in note for note in notes) == n
+        assert sum(" differ in " in note for note in notes) == n
+
+
+def test_models_have_settings_of_their_own(tmp_path: Path) -> None:
+    """Two checkpoints on the same texts are compared, and each model of a table has its own."""
+    frame = pd.DataFrame({"text": [f"t {i}" for i in range(N)], "label": GOLD})
+    paths = [
+        write(
+            frame.assign(prediction=own, checkpoint=name, temperature=i), tmp_path / f"{name}.csv"
+        )
+        for i, (name, own) in enumerate((("a", GOLD), ("b", SECOND)))
+    ]
+    assert not [note for note in read_logs(paths).notes if " differ in " in note]
+    parts = [
+        pd.DataFrame(
+            {"item": range(N), "version": version, "gold": GOLD, "predicted": SECOND}
+        ).assign(model=model, temperature=value, m=m, checkpoint=f"{model}-{m}")
+        for version in ("original", "t")
+        for model, value in (("a", 0), ("b", 0.7))
+        for m in (1, 2)
+    ]
+    path = write(pd.concat(parts), tmp_path / "long.csv")
+    assert not [note for note in read_logs([path]).notes if " differ in " in note]
+    assert not [note for note in need_wordings(path).notes.warnings if " differ in " in note]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "n"),
+    [
+        ("accuracy", [0.31, 0.30], 2),
+        ("accuracy", [1.0, 0.30], 1),
+        ("Accuracy", [100, 83], 0),
+        ("accuracy", [100, 31.5], 1),
+        ("acc", [0.5, 0.5], 2),
+        ("acc", [0.99, 0.8333], 1),
+        ("exact_match", [0.25, 0.83], 1),
+        ("mean_accuracy", [1.0, 0.8333333], 0),
+        ("accuracy", [1.0, 0.83], 0),
+        ("accuracy", [1, 0.8], 0),
+        ("accuracy", [12, 10], 0),  # how many
+        ("accuracy", ["", ""], 0),
+        ("accuracy", [[0.1, 0.2] * 6, [0.2, 0.1] * 6], 0),
+        ("train_accuracy", [0.31, 0.3], 0),
+        ("accuracy", [-3.5, 250], 0),
+    ],
+)
+@pytest.mark.parametrize("form", ["files", "long", WIDE, "{1}_{0}", "outcomes"])
+@ENDINGS
+def test_shares_of_right_answers_are_compared(
+    tmp_path: Path, column: str, values: list[Any], *, n: int, form: str, ending: str
+) -> None:
+    if ending == "parquet":
+        values = [None if value == "" else value for value in values]
+    if form == "outcomes":
+        paths = write_as(WIDE, tmp_path, ending, column, values)
+        frame = pd.read_parquet(paths[0]) if ending == "parquet" else pd.read_csv(paths[0])
+        for name in ("original", "transformed"):
+            frame[f"{name}_correct"] = frame.pop(name) == frame["label"]
+        write(frame.drop(columns="label"), paths[0])
+    else:
+        paths = write_as(form, tmp_path, ending, column, values)
+    found = [read_logs(paths).notes]
+    if form == "long":
+        found.append(need_wordings(paths[0]).notes.warnings)
+    for notes in found:
+        assert sum(" in all rows, and " in note for note in notes) == n
+
+
+def test_shares_of_answered_or_labelled_rows_are_right(tmp_path: Path) -> None:
+    second = ["", *SECOND[1:]]
+    frame = pd.DataFrame({"label": GOLD, "original": GOLD, "transformed": second})
+    path = write(frame.assign(accuracy_transformed=10 / 11), tmp_path / "t.csv")
+    assert not [x for x in read_logs([path], unparsed="wrong").notes if " in all rows" in x]
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "second", "said"),
+    [
+        ("original_prob_{}", "0,8", "0,1", "has no number in 12 of 12 rows (such as '0,"),
+        ("prob_original_{}", "80%", "10 %", "has no number in 12 of 12 rows (such as '"),
+        ("original_{}", "0,8", "0,1", "has no number in 12 of 12 rows (such as '0,"),
+        ("original_prob_{}", "high", "low", "has no number in 12 of 12 rows (such as '"),
+        ("original_prob_{}", "1.5e-1x", "low", "has no number in 12 of 12 rows (such as '"),
+        ("original_{}", "Yes, it is 1.", "No.", None),  # explanations
+        ("original_prob_{}", "", "", None),
+        ("original_prob_{}", "0.5", "0.5", None),
+    ],
+)
+def test_scores_that_are_no_numbers_are_told(
+    tmp_path: Path, name: str, first: str, second: str, said: str | None
+) -> None:
+    frame = pd.DataFrame({"label": GOLD, "original": GOLD, "transformed": SECOND})
+    frame = frame.assign(**{name.format("x"): first, name.format("y"): second})
+    path = write(frame, tmp_path / "t.csv", ";")
+    told = [note for note in read_logs([path]).notes if "has no number" in note]
+    assert len(told) == (0 if said is None else 2)
+    assert all(str(said) in note for note in told)
+
+
+@pytest.mark.parametrize(("rows", "n"), [([0, 3], 2), ([], 0)])
+def test_some_scores_that_are_no_numbers_are_counted(
+    tmp_path: Path, rows: list[int], n: int
+) -> None:
+    long = [
+        {"item": i, "version": v, "gold": GOLD[i], "predicted": GOLD[i], "prob_x": "0.5"}
+        | {"prob_y": "0,5" if i in rows and v == "t" else "0.5" if i else "n/a"}
+        for i in range(N)
+        for v in ("original", "t")
+    ]
+    path = write(pd.DataFrame(long), tmp_path / "t.csv")
+    for notes in (read_logs([path]).notes, need_wordings(path).notes.warnings):
+        assert sum(f"prob_y has no number in {n} of 24 rows" in note for note in notes) == (n > 0)
+        assert sum("has no number" in note for note in notes) == (n > 0)
+
+
+@pytest.mark.parametrize(
+    ("values", "n"),
+    [([0.9] * N, 6), ([90] * N, 6), ([0.9, None] * 6, 0), ([None, *[0.9] * 11], 6)],
+)
+def test_the_score_of_one_label_is_compared_where_it_is_known(
+    tmp_path: Path, values: list[Any], n: int
+) -> None:
+    frame = pd.DataFrame({"label": SECOND, "original": GOLD, "transformed": SECOND})
+    path = write(frame.assign(original_prob_x=values), tmp_path / "t.csv")
+    told = [note for note in read_logs([path]).notes if "likeliest" in note]
+    assert [f"is the likeliest in {n} rows of 12" in note for note in told] == [True] * (n > 0)
+
+
+@pytest.mark.parametrize(
+    ("edits", "said"),
+    [
+        ([*[1] * 6, *[0] * 5, None], None),
+        ([*[0] * 6, *[0] * 5, None], "in 6 rows the column changed and the column edits disagree"),
+        ([*["1,0"] * 6, *["0,0"] * 6], "edits has no number in 12 of 12 rows (such as '1,0')"),
+    ],
+)
+def test_numbers_of_edits_are_compared_where_they_are_known(
+    tmp_path: Path, edits: list[Any], said: str | None
+) -> None:
+    frame = pd.DataFrame({"label": GOLD, "original": GOLD, "transformed": SECOND})
+    frame = frame.assign(changed=[True] * 6 + [False] * 6, edits=edits)
+    notes = [x for x in read_logs([write(frame, tmp_path / "t.csv")]).notes if "edits" in x]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
