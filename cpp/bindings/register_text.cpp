@@ -99,7 +99,7 @@ text::TaggedTable make_tagged_table(const py::object& keys, const py::object& va
 }
 
 py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::object>& sources,
-                         const std::vector<py::tuple>& tokens, const std::array<int, 3>& tags,
+                         const std::vector<py::tuple>& tokens, const std::array<int, 2>& tags,
                          bool with_edits, std::optional<int> n_threads) {
     std::vector<BorrowedStrings> borrowed;
     std::vector<text::StringColumn> columns;
@@ -122,8 +122,7 @@ py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::o
         spans.push_back(kept.back().spans(columns[c].length));
     }
     const text::TagCodes codes{static_cast<std::uint8_t>(tags[0]),
-                               static_cast<std::uint8_t>(tags[1]),
-                               static_cast<std::uint8_t>(tags[2])};
+                               static_cast<std::uint8_t>(tags[1])};
     text::SubstitutedColumns result = without_gil(n_threads, [&](const Execution& execution) {
         return text::replace_tagged(columns, spans, codes, table, {.with_edits = with_edits},
                                     execution);
