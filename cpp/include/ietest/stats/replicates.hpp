@@ -12,7 +12,7 @@
 
 #include "ietest/parallel.hpp"
 #include "ietest/stats/scores.hpp"
-#include "ietest/stats/types.hpp"
+#include "ietest/stats/typed_sampler.hpp"
 
 namespace ietest::stats {
 

@@ -1,4 +1,4 @@
-#include "ietest/stats/types.hpp"
+#include "ietest/stats/typed_sampler.hpp"
 
 #include <algorithm>
 #include <array>
