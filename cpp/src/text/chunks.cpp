@@ -41,7 +41,7 @@ ChunkText text_of(const StringColumn& column, Range rows) {
 Substituted write_chunks(const StringColumn& column, const Chunks& chunks,
                          std::span<const std::int64_t> sizes, const SubstitutionOptions& options,
                          const Execution& execution,
-                         const std::function<std::int64_t(ChunkPlace&)>& write) {
+                         const std::function<std::int64_t(const ChunkPlace&)>& write) {
     std::vector<std::int64_t> begins(sizes.size() + 1, 0);
     for (std::size_t i = 0; i < sizes.size(); ++i) begins[i + 1] = begins[i] + sizes[i];
     Substituted result;
@@ -72,7 +72,7 @@ Substituted assemble(const StringColumn& column, const Chunks& chunks,
     for (const ChunkTexts& chunk : texts) {
         sizes.push_back(static_cast<std::int64_t>(chunk.text.size()));
     }
-    return write_chunks(column, chunks, sizes, options, execution, [&](ChunkPlace& place) {
+    return write_chunks(column, chunks, sizes, options, execution, [&](const ChunkPlace& place) {
         ChunkTexts chunk = std::move(texts[place.number]);
         OwnedStrings& strings = place.result.strings;
         if (!chunk.text.empty()) {

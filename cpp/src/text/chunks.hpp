@@ -61,7 +61,7 @@ struct ChunkPlace {
 Substituted write_chunks(const StringColumn& column, const Chunks& chunks,
                          std::span<const std::int64_t> sizes, const SubstitutionOptions& options,
                          const Execution& execution,
-                         const std::function<std::int64_t(ChunkPlace&)>& write);
+                         const std::function<std::int64_t(const ChunkPlace&)>& write);
 
 // Lends scratch objects to chunks, so that there are no more of them than threads.
 template <typename T>

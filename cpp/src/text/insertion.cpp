@@ -157,9 +157,11 @@ Substituted insert_phrase(const StringColumn& column, const Insertion& insertion
         }
         sizes[number] = n_bytes;
     });
-    return write_chunks(column, chunks, sizes, options, execution, [&](ChunkPlace& place) {
-        Writer& writer = place.writer;
+    return write_chunks(column, chunks, sizes, options, execution, [&](const ChunkPlace& place) {
+        Writer writer = place.writer;  // a copy, which no byte that is written can change
+        auto* changed = place.result.changed.as<std::uint8_t>();
         OwnedStrings& strings = place.result.strings;
+        char* const data = strings.data();
         std::int64_t n_changed = 0;
         for (std::int64_t i = place.rows.begin; i < place.rows.end; ++i) {
             const std::string_view text = column[i];
@@ -172,9 +174,9 @@ Substituted insert_phrase(const StringColumn& column, const Insertion& insertion
             } else {
                 writer.put_source(text.data(), text.size());
             }
-            place.result.changed.as<std::uint8_t>()[i] = spot.has_value() ? 1 : 0;
-            n_changed += spot.has_value() ? 1 : 0;
-            strings.set_offset(i + 1, writer.out() - strings.data());
+            changed[i] = spot.has_value() ? 1 : 0;
+            n_changed += changed[i];
+            strings.set_offset(i + 1, writer.out() - data);
         }
         return n_changed;
     });

@@ -150,7 +150,7 @@ Substituted misspell(const StringColumn& column, const Misspelling& misspelling,
         found[number] = find_noise(column, rows, *misspeller);
         sizes[number] = found[number].n_bytes_out;
     });
-    return write_chunks(column, chunks, sizes, options, execution, [&](ChunkPlace& place) {
+    return write_chunks(column, chunks, sizes, options, execution, [&](const ChunkPlace& place) {
         const ChunkNoise chunk = std::move(found[place.number]);
         return write_replaced<kSpellingSlack>(column, chunk.misspelt(), chunk, place);
     });

@@ -12,7 +12,7 @@ namespace ietest::text {
 // What stands between two words goes over in one piece.
 template <std::size_t slack, typename Word, typename Pieces>
 void write_text(std::string_view text, std::span<const Word> words, const Pieces& pieces,
-                Writer& writer) {
+                Writer writer) {
     std::size_t copied = 0;
     for (const Word& word : words) {
         writer.put_source(text.data() + copied, word.begin - copied);
@@ -25,7 +25,7 @@ void write_text(std::string_view text, std::span<const Word> words, const Pieces
 // Sets where the new texts of some rows end and whether they changed; gives how many did.
 template <typename Word, typename Pieces>
 std::int64_t end_rows(const StringColumn& column, std::span<const Word> words, const Pieces& pieces,
-                      ChunkPlace& place) {
+                      const ChunkPlace& place) {
     const auto [begin, end] = place.rows;
     const std::int64_t base = column.begin_of(begin);
     std::int64_t grown = place.begin - base;
@@ -79,7 +79,7 @@ void add_edits(const StringColumn& column, Range rows, std::span<const Word> wor
 // its place, behind which `slack` bytes can be read, and the rule.
 template <std::size_t slack, typename Word, typename Pieces>
 std::int64_t write_replaced(const StringColumn& column, std::span<const Word> words,
-                            const Pieces& pieces, ChunkPlace& place) {
+                            const Pieces& pieces, const ChunkPlace& place) {
     const std::int64_t base = column.begin_of(place.rows.begin);
     const auto n_bytes = static_cast<std::size_t>(column.begin_of(place.rows.end) - base);
     write_text<slack>({column.data + base, n_bytes}, words, pieces, place.writer);

@@ -34,7 +34,7 @@ Substituted replace_words(const StringColumn& column, const SubstitutionTable& t
         found[number] = finder->find(text, static_cast<std::size_t>(n_readable), row_begins);
         sizes[number] = found[number].n_bytes_out;
     });
-    return write_chunks(column, chunks, sizes, options, execution, [&](ChunkPlace& place) {
+    return write_chunks(column, chunks, sizes, options, execution, [&](const ChunkPlace& place) {
         const ChunkMatches chunk = std::move(found[place.number]);
         return write_replaced<SubstitutionTable::kValueSlack>(column, chunk.matches(),
                                                               Values{table}, place);
