@@ -22,13 +22,10 @@ void fill(KeyIndex& index, const StringColumn& words) {
 
 // What becomes of a chunk.
 struct ChunkNoise {
-    std::vector<Misspelt> words;  // and one beyond all text
+    std::vector<Misspelt> words;
     std::vector<char> spellings;  // and kSpellingSlack bytes
     std::int64_t n_bytes_out = 0;
 
-    std::span<const Misspelt> misspelt() const {
-        return {words.data(), words.empty() ? 0 : words.size() - 1};
-    }
     std::string_view piece(const Misspelt& word) const {
         return {spellings.data() + word.spelling, word.n_bytes};
     }
@@ -49,8 +46,6 @@ ChunkNoise find_noise(const StringColumn& column, Range rows, Misspeller& misspe
     for (const Misspelt& word : chunk.words) {
         chunk.n_bytes_out += std::int64_t{word.n_bytes} - (word.end - word.begin);
     }
-    constexpr std::uint32_t kBeyond = 0xFFFFFFFF;
-    chunk.words.push_back({kBeyond, kBeyond, 0, 0, 0});
     return chunk;
 }
 
@@ -152,7 +147,7 @@ Substituted misspell(const StringColumn& column, const Misspelling& misspelling,
     });
     return write_chunks(column, chunks, sizes, options, execution, [&](const ChunkPlace& place) {
         const ChunkNoise chunk = std::move(found[place.number]);
-        return write_replaced<kSpellingSlack>(column, chunk.misspelt(), chunk, place);
+        return write_replaced<kSpellingSlack>(column, std::span(chunk.words), chunk, place);
     });
 }
 

@@ -30,30 +30,19 @@ std::int64_t end_rows(const StringColumn& column, std::span<const Word> words, c
     const std::int64_t base = column.begin_of(begin);
     std::int64_t grown = place.begin - base;
     auto* changed = place.result.changed.as<std::uint8_t>();
-    if (words.empty()) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            changed[i] = 0;
-            place.result.strings.set_offset(i + 1, column.begin_of(i + 1) + grown);
-        }
-        return 0;
-    }
-    // One step a word or a row, since which of them comes next cannot be foretold.
-    const Word* word = words.data();
-    std::uint8_t is_changed = 0;
     std::int64_t n_changed = 0;
-    for (std::int64_t i = begin; i < end;) {
+    auto word = words.begin();
+    for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t row_end = column.begin_of(i + 1);
-        const std::uint8_t in_row = word->begin < row_end - base ? 1 : 0;
-        const auto longer = static_cast<std::int64_t>(pieces.piece(*word).size()) -
-                            static_cast<std::int64_t>(word->end - word->begin);
-        grown += longer & -static_cast<std::int64_t>(in_row);
-        is_changed |= in_row;
+        std::uint8_t is_changed = 0;
+        for (; word != words.end() && word->begin < row_end - base; ++word) {
+            is_changed = 1;
+            grown += static_cast<std::int64_t>(pieces.piece(*word).size()) -
+                     static_cast<std::int64_t>(word->end - word->begin);
+        }
         changed[i] = is_changed;
         place.result.strings.set_offset(i + 1, row_end + grown);
-        n_changed += is_changed & (in_row ^ 1);
-        is_changed &= in_row;
-        word += in_row;
-        i += in_row ^ 1;
+        n_changed += is_changed;
     }
     return n_changed;
 }
@@ -74,9 +63,8 @@ void add_edits(const StringColumn& column, Range rows, std::span<const Word> wor
     }
 }
 
-// words: bytes of the chunk, from begin to end, in their order; unless there is none at all, one
-// more stands behind them, which begins beyond all text. pieces tells of each the piece that takes
-// its place, behind which `slack` bytes can be read, and the rule.
+// words: bytes of the chunk, from begin to end, in their order. pieces tells of each the piece that
+// takes its place, behind which `slack` bytes can be read, and the rule.
 template <std::size_t slack, typename Word, typename Pieces>
 std::int64_t write_replaced(const StringColumn& column, std::span<const Word> words,
                             const Pieces& pieces, const ChunkPlace& place) {
