@@ -19,9 +19,7 @@ stats::UnitTypeTable to_table(const Doubles& values, const Integers& weights) {
     if (values.ndim() != 2 || weights.ndim() != 1 || values.shape(0) != weights.shape(0)) {
         throw py::value_error("values must have shape (types, columns), weights (types,)");
     }
-    return {static_cast<std::size_t>(values.shape(1)),
-            {values.data(), static_cast<std::size_t>(values.size())},
-            {weights.data(), static_cast<std::size_t>(weights.size())}};
+    return {static_cast<std::size_t>(values.shape(1)), entries_of(values), entries_of(weights)};
 }
 
 // measures: a row (formula, columns, subtracted columns) for each; the latter are -1 where nothing
@@ -65,9 +63,7 @@ void register_buckets(py::module_& module) {
             "locate",
             [](stats::BucketBootstrap& bootstrap, const Doubles& observed,
                std::optional<int> n_threads) {
-                if (observed.ndim() != 1) throw py::value_error("observed must be a vector");
-                const std::span<const double> middles(observed.data(),
-                                                      static_cast<std::size_t>(observed.size()));
+                const auto middles = vector_of(observed, "observed must be a vector");
                 const auto found = without_gil(n_threads, [&](const Execution& execution) {
                     return bootstrap.locate(middles, execution);
                 });
@@ -93,18 +89,16 @@ void register_buckets(py::module_& module) {
                     ranks.push_back(
                         {static_cast<std::size_t>(*requests.data(row, 0)), *requests.data(row, 1)});
                 }
-                const auto found = without_gil(n_threads, [&](const Execution& execution) {
+                return array_of(without_gil(n_threads, [&](const Execution& execution) {
                     return bootstrap.order_statistics(ranks, execution);
-                });
-                return Doubles(static_cast<py::ssize_t>(found.size()), found.data());
+                }));
             },
             py::arg("requests"), py::kw_only(), py::arg("n_threads") = py::none());
     buckets.def(
         "value_of",
         [](const Integers& measures, const Doubles& sums) {
             const auto wanted = to_measures(measures);
-            if (sums.ndim() != 1) throw py::value_error("sums must be a vector");
-            const std::span<const double> given(sums.data(), static_cast<std::size_t>(sums.size()));
+            const auto given = vector_of(sums, "sums must be a vector");
             Doubles found(static_cast<py::ssize_t>(wanted.size()));
             for (std::size_t i = 0; i < wanted.size(); ++i) {
                 for (std::size_t place = 0; place < stats::kMeasureColumns; ++place) {
@@ -125,8 +119,7 @@ void register_buckets(py::module_& module) {
             if (n_replicates < 0) throw py::value_error("n_replicates must be 0 or more");
             const stats::UnitSampler sampler(to_table(values, weights), to_key(key_words));
             Doubles drawn({n_replicates, static_cast<std::int64_t>(sampler.n_columns())});
-            const std::span<double> out(drawn.mutable_data(),
-                                        static_cast<std::size_t>(drawn.size()));
+            const std::span<double> out = places_of(drawn);
             without_gil(n_threads, [&](const Execution& execution) {
                 sampler.draw_all(n_replicates, execution, out);
             });

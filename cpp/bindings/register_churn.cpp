@@ -10,14 +10,6 @@
 namespace py = pybind11;
 
 namespace ietest::python {
-namespace {
-
-std::span<const std::int64_t> to_span(const Integers& values, const char* name) {
-    if (values.ndim() != 1) throw py::value_error(std::string(name) + " must be a vector");
-    return {values.data(), static_cast<std::size_t>(values.size())};
-}
-
-}  // namespace
 
 void register_churn(py::module_& module) {
     auto churn = module.def_submodule("churn", "Excess churn of retrained classifiers.");
@@ -25,8 +17,8 @@ void register_churn(py::module_& module) {
     churn.def(
         "list_values",
         [](const Integers& products, std::int64_t size) {
-            const auto values = stats::list_churn(to_span(products, "products"), size);
-            return Integers(static_cast<py::ssize_t>(values.size()), values.data());
+            return array_of(
+                stats::list_churn(vector_of(products, "products must be a vector"), size));
         },
         py::arg("products"), py::arg("size"));
     churn.def(
@@ -34,13 +26,10 @@ void register_churn(py::module_& module) {
         [](const Integers& sizes, const Integers& counts, const Integers& products,
            std::int64_t observed, std::int64_t n_replicates, const Words& key_words,
            std::optional<Integers> sums, std::optional<int> n_threads) {
-            const stats::ChurnTypes types{to_span(sizes, "sizes"), to_span(counts, "counts"),
-                                          to_span(products, "products")};
-            std::span<std::int64_t> out;
-            if (sums.has_value()) {
-                if (sums->ndim() != 1) throw py::value_error("sums must be a vector");
-                out = {sums->mutable_data(), static_cast<std::size_t>(sums->size())};
-            }
+            const stats::ChurnTypes types{vector_of(sizes, "sizes must be a vector"),
+                                          vector_of(counts, "counts must be a vector"),
+                                          vector_of(products, "products must be a vector")};
+            const std::span<std::int64_t> out = places_of(sums, "sums must be a vector");
             const random::Key key = to_key(key_words);
             return without_gil(n_threads, [&](const Execution& execution) {
                 return stats::churn_at_least(types, observed, n_replicates, key, execution, out);

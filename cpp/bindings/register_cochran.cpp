@@ -18,12 +18,6 @@ py::tuple as_tuple(const stats::CochranTails& tails) {
     return py::make_tuple(tails.at_least, tails.above, tails.replicates);
 }
 
-std::span<double> places(StatisticsOut& q_replicates) {
-    if (!q_replicates.has_value()) return {};
-    if (q_replicates->ndim() != 1) throw py::value_error("q_replicates must be a vector");
-    return {q_replicates->mutable_data(), static_cast<std::size_t>(q_replicates->size())};
-}
-
 }  // namespace
 
 void register_cochran(py::module_& module) {
@@ -37,12 +31,11 @@ void register_cochran(py::module_& module) {
             const std::span<const std::uint8_t> values(
                 reinterpret_cast<const std::uint8_t*>(outcomes.data()),
                 static_cast<std::size_t>(outcomes.size()));
-            const stats::CochranTable table =
+            stats::CochranTable table =
                 stats::count_versions(values, static_cast<int>(outcomes.shape(1)));
             const stats::CochranStatistic q = table.statistic();
-            Bytes row_levels(static_cast<py::ssize_t>(table.row_levels.size()));
-            std::copy(table.row_levels.begin(), table.row_levels.end(), row_levels.mutable_data());
-            return py::make_tuple(table.levels, table.column_sums, row_levels, q.spread, q.weight);
+            return py::make_tuple(table.levels, table.column_sums,
+                                  array_of(std::move(table.row_levels)), q.spread, q.weight);
         },
         py::arg("outcomes"));
     cochran.def(
@@ -67,7 +60,7 @@ void register_cochran(py::module_& module) {
            std::int64_t n_replicates, const Words& key_words, StatisticsOut q_replicates,
            std::optional<int> n_threads) {
             const random::Key key = to_key(key_words);
-            const std::span<double> out = places(q_replicates);
+            const auto out = places_of(q_replicates, "q_replicates must be a vector");
             return as_tuple(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::cochran_multinomial(levels, {spread, weight}, n_replicates, key,
                                                   execution, out);
@@ -81,11 +74,9 @@ void register_cochran(py::module_& module) {
         [](const Bytes& row_levels, int versions, std::int64_t spread, std::int64_t weight,
            std::int64_t n_replicates, const Words& key_words, StatisticsOut q_replicates,
            std::optional<int> n_threads) {
-            if (row_levels.ndim() != 1) throw py::value_error("row_levels must be a vector");
-            const std::span<const std::uint8_t> rows(row_levels.data(),
-                                                     static_cast<std::size_t>(row_levels.size()));
+            const auto rows = vector_of(row_levels, "row_levels must be a vector");
             const random::Key key = to_key(key_words);
-            const std::span<double> out = places(q_replicates);
+            const auto out = places_of(q_replicates, "q_replicates must be a vector");
             return as_tuple(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::cochran_resample(rows, versions, {spread, weight}, n_replicates, key,
                                                execution, out);

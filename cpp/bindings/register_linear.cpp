@@ -1,7 +1,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,23 +22,6 @@ namespace {
 using Labels = Array<std::int8_t>;
 using Columns = Array<std::int32_t>;
 using Floats = Array<float>;
-
-template <typename T>
-std::span<const T> vector_of(const Array<T>& array) {
-    if (array.ndim() != 1) throw py::value_error("a one-dimensional array is needed");
-    return {array.data(), static_cast<std::size_t>(array.size())};
-}
-
-// An array that takes a vector over.
-template <typename T>
-py::array_t<T> array_of(std::vector<T>&& values) {
-    auto owner = std::make_unique<std::vector<T>>(std::move(values));
-    const auto size = static_cast<py::ssize_t>(owner->size());
-    T* data = owner->data();
-    const py::capsule base(owner.release(),
-                           [](void* kept) { delete static_cast<std::vector<T>*>(kept); });
-    return py::array_t<T>(size, data, base);
-}
 
 py::tuple hash_ngrams(const py::object& texts, int max_n, int bits, std::optional<int> n_threads) {
     const BorrowedStrings borrowed(texts);
@@ -77,11 +59,11 @@ py::array_t<float> score_rows(const Integers& offsets, const Columns& columns, c
     if (weights.ndim() != 2) throw py::value_error("weights must have two dimensions");
     const linear::FeatureRows rows = rows_of(offsets, columns, sizes, weights.shape(0));
     const auto n_classes = static_cast<int>(intercepts.size());
-    const std::span<const float> values{weights.data(), static_cast<std::size_t>(weights.size())};
+    const std::span<const float> values = entries_of(weights);
     const auto which = vector_of(chosen);
     const auto offset = vector_of(intercepts);
-    py::array_t<float> scores({chosen.size(), intercepts.size()});
-    const std::span<float> out{scores.mutable_data(), static_cast<std::size_t>(scores.size())};
+    Floats scores({chosen.size(), intercepts.size()});
+    const std::span<float> out = places_of(scores);
     without_gil(n_threads, [&](const Execution& execution) {
         linear::score_rows(rows, which, n_classes, values, offset, execution, out);
     });

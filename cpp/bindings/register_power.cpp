@@ -11,11 +11,6 @@ namespace py = pybind11;
 namespace ietest::python {
 namespace {
 
-template <typename Value>
-py::array_t<Value> as_array(const std::vector<Value>& values) {
-    return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
 std::vector<stats::Shares> as_truths(const Numbers& original, const Numbers& transformed) {
     if (original.ndim() != 1 || transformed.ndim() != 1 || original.size() != transformed.size()) {
         throw py::value_error("shares must be two vectors of one length");
@@ -36,7 +31,7 @@ void register_power(py::module_& module) {
         "critical_differences",
         [](std::int64_t n, std::int64_t first, std::int64_t last, double level,
            std::optional<int> n_threads) {
-            return as_array(without_gil(n_threads, [&](const Execution& execution) {
+            return array_of(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::critical_differences(n, first, last, level, execution);
             }));
         },
@@ -47,7 +42,7 @@ void register_power(py::module_& module) {
         [](std::int64_t n, const Numbers& original, const Numbers& transformed, double level,
            std::optional<int> n_threads) {
             const auto truths = as_truths(original, transformed);
-            return as_array(without_gil(n_threads, [&](const Execution& execution) {
+            return array_of(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::powers(n, truths, level, execution);
             }));
         },
@@ -57,10 +52,8 @@ void register_power(py::module_& module) {
         "power_at_sizes",
         [](const Integers& sizes, double original, double transformed, double level,
            std::optional<int> n_threads) {
-            if (sizes.ndim() != 1) throw py::value_error("sizes must be a vector of int64");
-            const std::span<const std::int64_t> values(sizes.data(),
-                                                       static_cast<std::size_t>(sizes.size()));
-            return as_array(without_gil(n_threads, [&](const Execution& execution) {
+            const auto values = vector_of(sizes, "sizes must be a vector of int64");
+            return array_of(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::power_at_sizes(values, {original, transformed}, level, execution);
             }));
         },
@@ -70,12 +63,10 @@ void register_power(py::module_& module) {
         "powers_given",
         [](std::int64_t n, const Numbers& original, const Numbers& transformed, std::int64_t first,
            const Integers& critical, std::optional<int> n_threads) {
-            if (critical.ndim() != 1) throw py::value_error("critical must be a vector of int64");
+            const auto values = vector_of(critical, "critical must be a vector of int64");
             const auto truths = as_truths(original, transformed);
-            const std::span<const std::int64_t> values(critical.data(),
-                                                       static_cast<std::size_t>(critical.size()));
             const stats::DiscordantRange range{first, first + critical.size() - 1};
-            return as_array(without_gil(n_threads, [&](const Execution& execution) {
+            return array_of(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::powers(n, truths, range, values, execution);
             }));
         },
@@ -92,7 +83,7 @@ void register_power(py::module_& module) {
         "power_scan",
         [](std::int64_t n_first, std::int64_t n_last, double original, double transformed,
            double level, std::optional<int> n_threads) {
-            return as_array(without_gil(n_threads, [&](const Execution& execution) {
+            return array_of(without_gil(n_threads, [&](const Execution& execution) {
                 return stats::power_scan(n_first, n_last, {original, transformed}, level,
                                          execution);
             }));

@@ -8,7 +8,6 @@
 
 #include "execution.hpp"
 #include "ietest/random/arrays.hpp"
-#include "ietest/random/discrete.hpp"
 #include "random_key.hpp"
 #include "registers.hpp"
 
@@ -22,11 +21,6 @@ void check_size(std::int64_t size) {
 }
 
 template <typename Value>
-std::span<Value> entries_of(py::array_t<Value>& array) {
-    return {array.mutable_data(), static_cast<std::size_t>(array.size())};
-}
-
-template <typename Value>
 using DrawStream = void (*)(random::Key, random::Block, const Execution&, std::span<Value>);
 
 template <typename Value>
@@ -36,8 +30,8 @@ py::array_t<Value> draw_stream(DrawStream<Value> draw, const Words& key_words,
     check_size(size);
     const random::Key key = to_key(key_words);
     const auto counter = fixed_words<random::Block>(counter_words, "counter");
-    py::array_t<Value> values(size);
-    const std::span<Value> out = entries_of(values);
+    Array<Value> values(size);
+    const std::span<Value> out = places_of(values);
     without_gil(n_threads, [&](const Execution& execution) { draw(key, counter, execution, out); });
     return values;
 }
@@ -52,18 +46,6 @@ py::array_t<double> uniforms(const Words& key, const Words& counter, std::int64_
     return draw_stream(&random::draw_uniforms, key, counter, size, n_threads);
 }
 
-py::array_t<std::int64_t> binomials(const Words& key_words, std::uint64_t stream, std::int64_t n,
-                                    double p, std::int64_t size, std::optional<int> n_threads) {
-    check_size(size);
-    const random::Key key = to_key(key_words);
-    py::array_t<std::int64_t> draws(size);
-    const std::span<std::int64_t> out = entries_of(draws);
-    without_gil(n_threads, [&](const Execution& execution) {
-        random::draw_binomials(key, stream, n, p, execution, out);
-    });
-    return draws;
-}
-
 py::array_t<std::int64_t> multinomials(const Words& key_words, std::uint64_t stream, std::int64_t n,
                                        const Numbers& probabilities, std::int64_t size,
                                        std::optional<int> n_threads) {
@@ -74,8 +56,8 @@ py::array_t<std::int64_t> multinomials(const Words& key_words, std::uint64_t str
     const random::Key key = to_key(key_words);
     const std::span<const double> law(probabilities.data(),
                                       static_cast<std::size_t>(probabilities.size()));
-    py::array_t<std::int64_t> draws({size, static_cast<std::int64_t>(law.size())});
-    const std::span<std::int64_t> out = entries_of(draws);
+    Integers draws({size, static_cast<std::int64_t>(law.size())});
+    const std::span<std::int64_t> out = places_of(draws);
     without_gil(n_threads, [&](const Execution& execution) {
         random::draw_multinomials(key, stream, n, law, execution, out);
     });
@@ -90,13 +72,9 @@ void register_random(py::module_& module) {
                py::kw_only(), py::arg("n_threads") = py::none());
     random.def("uniforms", &uniforms, py::arg("key"), py::arg("counter"), py::arg("size"),
                py::kw_only(), py::arg("n_threads") = py::none());
-    random.def("binomials", &binomials, py::arg("key"), py::arg("stream"), py::arg("n"),
-               py::arg("p"), py::arg("size"), py::kw_only(), py::arg("n_threads") = py::none());
     random.def("multinomials", &multinomials, py::arg("key"), py::arg("stream"), py::arg("n"),
                py::arg("probabilities"), py::arg("size"), py::kw_only(),
                py::arg("n_threads") = py::none());
-    random.def("log_binomial_pmf", &ietest::random::log_binomial_pmf, py::arg("x"), py::arg("n"),
-               py::arg("p"), py::arg("q"));
 }
 
 }  // namespace ietest::python

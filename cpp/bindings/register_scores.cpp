@@ -44,10 +44,8 @@ TypeTable to_table(const Doubles& values, const Integers& weights, std::int64_t 
     if (values.ndim() != 2 || weights.ndim() != 1 || values.shape(1) != weights.shape(0)) {
         throw py::value_error("values must have shape (n_columns, n_types), weights (n_types,)");
     }
-    return {n_units,
-            static_cast<std::size_t>(values.shape(0)),
-            {values.data(), static_cast<std::size_t>(values.size())},
-            {weights.data(), static_cast<std::size_t>(weights.size())}};
+    return {n_units, static_cast<std::size_t>(values.shape(0)), entries_of(values),
+            entries_of(weights)};
 }
 
 std::vector<ColumnSums> to_sums(const Doubles& sums) {
@@ -75,17 +73,7 @@ void register_scores(py::module_& module) {
             const TypeTable table = to_table(values, weights, n_units);
             const std::vector<ColumnSums> observed = to_sums(sums);
             if (observed.size() != 1) throw py::value_error("a test of scores has one column");
-            std::span<double> out;
-            if (t_replicates.has_value()) {
-                if (t_replicates->ndim() != 1) {
-                    throw py::value_error("t_replicates must be a vector");
-                }
-                out = {t_replicates->mutable_data(),
-                       static_cast<std::size_t>(t_replicates->size())};
-                if (static_cast<std::int64_t>(out.size()) != n_replicates) {
-                    throw py::value_error("t_replicates must have n_replicates places");
-                }
-            }
+            const auto out = places_of(t_replicates, "t_replicates must be a vector");
             const random::Key key = to_key(key_words);
             const InstructionSet chosen = to_instruction_set(instruction_set);
             const stats::ScoreReplicates result =
@@ -113,8 +101,7 @@ void register_scores(py::module_& module) {
             const InstructionSet chosen = to_instruction_set(instruction_set);
             Doubles drawn(
                 {n_replicates, static_cast<std::int64_t>(table.n_columns), std::int64_t{2}});
-            const std::span<double> out(drawn.mutable_data(),
-                                        static_cast<std::size_t>(drawn.size()));
+            const std::span<double> out = places_of(drawn);
             without_gil(n_threads, [&](const Execution& execution) {
                 stats::TypedSampler(table, key, chosen).draw_all(n_replicates, execution, out);
             });
@@ -130,7 +117,7 @@ void register_scores(py::module_& module) {
             for (const ColumnSums& column : to_sums(sums)) {
                 bounds.push_back(stats::side_bound(column, exact, to_quantity(side)));
             }
-            return Doubles(static_cast<py::ssize_t>(bounds.size()), bounds.data());
+            return array_of(std::move(bounds));
         },
         py::arg("sums"), py::arg("exact"), py::arg("side"));
     py::class_<Replicates>(scores, "Replicates")
@@ -155,19 +142,16 @@ void register_scores(py::module_& module) {
                     if (columns.at(i) < 0) throw py::value_error("a column must be 0 or more");
                     requests.push_back({static_cast<std::size_t>(columns.at(i)), ranks.at(i)});
                 }
-                const std::vector<double> found =
-                    without_gil(n_threads, [&](const Execution& execution) {
-                        return replicates.order_statistics(requests, execution);
-                    });
-                return Doubles(static_cast<py::ssize_t>(found.size()), found.data());
+                return array_of(without_gil(n_threads, [&](const Execution& execution) {
+                    return replicates.order_statistics(requests, execution);
+                }));
             },
             py::arg("columns"), py::arg("ranks"), py::kw_only(), py::arg("n_threads") = py::none())
         .def(
             "joint_counts",
             [](Replicates& replicates, const std::vector<std::size_t>& order, const Doubles& bounds,
                std::optional<int> n_threads) {
-                const std::span<const double> all_bounds(bounds.data(),
-                                                         static_cast<std::size_t>(bounds.size()));
+                const std::span<const double> all_bounds = entries_of(bounds);
                 const stats::JointCounts counts =
                     without_gil(n_threads, [&](const Execution& execution) {
                         return stats::joint_counts(replicates, order, all_bounds, execution);

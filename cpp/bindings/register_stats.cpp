@@ -20,6 +20,10 @@ py::tuple as_tuple(const stats::PValues& p) {
     return py::make_tuple(p.equal_tailed, p.paper, p.symmetric);
 }
 
+py::tuple as_tuple(const stats::ExactTails& t) {
+    return py::make_tuple(t.at_least, t.above, t.log_at_least, t.log_above);
+}
+
 py::tuple as_tuple(const stats::ReplicateCounts& counts) {
     return py::make_tuple(counts.at_most, counts.at_least, counts.beyond, counts.outside,
                           counts.replicates);
@@ -27,16 +31,9 @@ py::tuple as_tuple(const stats::ReplicateCounts& counts) {
 
 // (p-values, replicate counts). t_replicates, if given, takes the t of each replicate.
 template <typename Engine>
-py::tuple run_engine(std::int64_t n_replicates, const Words& key_words, StatisticsOut& t_replicates,
+py::tuple run_engine(const Words& key_words, StatisticsOut& t_replicates,
                      std::optional<int> n_threads, Engine&& engine) {
-    std::span<double> out;
-    if (t_replicates.has_value()) {
-        if (t_replicates->ndim() != 1) throw py::value_error("t_replicates must be a vector");
-        out = {t_replicates->mutable_data(), static_cast<std::size_t>(t_replicates->size())};
-        if (static_cast<std::int64_t>(out.size()) != n_replicates) {
-            throw py::value_error("t_replicates must have n_replicates places");
-        }
-    }
+    const std::span<double> out = places_of(t_replicates, "t_replicates must be a vector");
     const random::Key key = to_key(key_words);
     const stats::ReplicateCounts counts = without_gil(
         n_threads, [&](const Execution& execution) { return engine(key, execution, out); });
@@ -44,9 +41,8 @@ py::tuple run_engine(std::int64_t n_replicates, const Words& key_words, Statisti
 }
 
 std::span<const std::uint8_t> outcomes(const Flags& array) {
-    if (array.ndim() != 1) throw py::value_error("outcomes must be a vector of bool");
-    return {reinterpret_cast<const std::uint8_t*>(array.data()),
-            static_cast<std::size_t>(array.size())};
+    const std::span<const bool> flags = vector_of(array, "outcomes must be a vector of bool");
+    return {reinterpret_cast<const std::uint8_t*>(flags.data()), flags.size()};
 }
 
 }  // namespace
@@ -65,38 +61,27 @@ void register_stats(py::module_& module) {
               py::arg("n"));
     stats.def("compare_t", &stats::compare_t, py::arg("difference1"), py::arg("discordant1"),
               py::arg("difference2"), py::arg("discordant2"));
-    stats.def(
-        "exact_p_values",
-        [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00) {
-            return as_tuple(stats::exact_p_values({n11, n10, n01, n00}));
-        },
-        py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"));
-    stats.def(
-        "exact_tails",
-        [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00) {
-            const stats::ExactTails t = stats::exact_tails({n11, n10, n01, n00});
-            return py::make_tuple(t.at_least, t.above, t.log_at_least, t.log_above);
-        },
-        py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"));
-    stats.def(
-        "mcnemar_exact_p",
-        [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00) {
-            return stats::mcnemar_exact_p({n11, n10, n01, n00});
-        },
-        py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"));
-    stats.def(
-        "mcnemar_mid_p",
-        [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00) {
-            return stats::mcnemar_mid_p({n11, n10, n01, n00});
-        },
-        py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"));
+    const auto def_of_counts = [&](const char* name, auto function) {
+        stats.def(
+            name,
+            [function](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00) {
+                return function(PairedCounts{n11, n10, n01, n00});
+            },
+            py::arg("n11"), py::arg("n10"), py::arg("n01"), py::arg("n00"));
+    };
+    def_of_counts("exact_p_values",
+                  [](const PairedCounts& c) { return as_tuple(stats::exact_p_values(c)); });
+    def_of_counts("exact_tails",
+                  [](const PairedCounts& c) { return as_tuple(stats::exact_tails(c)); });
+    def_of_counts("mcnemar_exact_p", &stats::mcnemar_exact_p);
+    def_of_counts("mcnemar_mid_p", &stats::mcnemar_mid_p);
     stats.def(
         "multinomial_test",
         [](std::int64_t n11, std::int64_t n10, std::int64_t n01, std::int64_t n00,
            std::int64_t n_replicates, const Words& key, StatisticsOut t_replicates,
            std::optional<int> n_threads) {
             return run_engine(
-                n_replicates, key, t_replicates, n_threads,
+                key, t_replicates, n_threads,
                 [&](random::Key k, const Execution& execution, std::span<double> out) {
                     return stats::multinomial_replicates({n11, n10, n01, n00}, n_replicates, k,
                                                          execution, out);
@@ -109,12 +94,9 @@ void register_stats(py::module_& module) {
         "resample_test",
         [](const Array<std::int8_t>& differences, std::int64_t n_replicates, const Words& key,
            StatisticsOut t_replicates, std::optional<int> n_threads) {
-            if (differences.ndim() != 1)
-                throw py::value_error("differences must be a vector of int8");
-            const std::span<const std::int8_t> values(differences.data(),
-                                                      static_cast<std::size_t>(differences.size()));
+            const auto values = vector_of(differences, "differences must be a vector of int8");
             return run_engine(
-                n_replicates, key, t_replicates, n_threads,
+                key, t_replicates, n_threads,
                 [&](random::Key k, const Execution& execution, std::span<double> out) {
                     return stats::resample_replicates(values, n_replicates, k, execution, out);
                 });

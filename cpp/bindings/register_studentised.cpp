@@ -18,19 +18,27 @@ namespace py = pybind11;
 namespace ietest::python {
 namespace {
 
-std::span<const double> to_span(const Doubles& vector) {
-    if (vector.ndim() != 1) throw py::value_error("units and hypotheses must be vectors");
-    return {vector.data(), static_cast<std::size_t>(vector.size())};
-}
-
 // columns: values of pairs, shape (n_listed,); or values, excesses and sizes of clusters, (3, C).
 stats::UnitSample to_sample(const Doubles& columns, std::int64_t n_units) {
-    if (columns.ndim() == 1) return {n_units, to_span(columns), {}, {}};
+    if (columns.ndim() == 1) return {n_units, entries_of(columns), {}, {}};
     if (columns.ndim() != 2 || columns.shape(0) != 3) {
         throw py::value_error("units must have shape (n_listed,) or (3, n_clusters)");
     }
     const auto n = static_cast<std::size_t>(columns.shape(1));
     return {n_units, {columns.data(), n}, {columns.data() + n, n}, {columns.data() + 2 * n, n}};
+}
+
+std::vector<stats::Hypothesis> to_hypotheses(const Doubles& shifts, const Doubles& t) {
+    const auto all_shifts = vector_of(shifts, "units and hypotheses must be vectors");
+    const auto all_t = vector_of(t, "units and hypotheses must be vectors");
+    if (all_shifts.size() != all_t.size()) {
+        throw py::value_error("every hypothesis needs a shift and a t");
+    }
+    std::vector<stats::Hypothesis> hypotheses;
+    for (std::size_t i = 0; i < all_t.size(); ++i) {
+        hypotheses.push_back({all_shifts[i], all_t[i]});
+    }
+    return hypotheses;
 }
 
 }  // namespace
@@ -43,24 +51,8 @@ void register_studentised(py::module_& module) {
            std::int64_t n_replicates, const Words& key_words, StatisticsOut t_replicates,
            const std::optional<std::string>& instruction_set, std::optional<int> n_threads) {
             const stats::UnitSample sample = to_sample(units, n_units);
-            std::vector<stats::Hypothesis> hypotheses;
-            if (to_span(shifts).size() != to_span(t).size()) {
-                throw py::value_error("every hypothesis needs a shift and a t");
-            }
-            for (std::size_t i = 0; i < to_span(t).size(); ++i) {
-                hypotheses.push_back({to_span(shifts)[i], to_span(t)[i]});
-            }
-            std::span<double> out;
-            if (t_replicates.has_value()) {
-                if (t_replicates->ndim() != 1) {
-                    throw py::value_error("t_replicates must be a vector");
-                }
-                out = {t_replicates->mutable_data(),
-                       static_cast<std::size_t>(t_replicates->size())};
-                if (static_cast<std::int64_t>(out.size()) != n_replicates) {
-                    throw py::value_error("t_replicates must have n_replicates places");
-                }
-            }
+            const std::vector<stats::Hypothesis> hypotheses = to_hypotheses(shifts, t);
+            const auto out = places_of(t_replicates, "t_replicates must be a vector");
             const random::Key key = to_key(key_words);
             const InstructionSet chosen = to_instruction_set(instruction_set);
             const stats::StudentisedReplicates result =
@@ -83,16 +75,12 @@ void register_studentised(py::module_& module) {
         [](const Doubles& units, std::int64_t n_units, const Integers& ranks,
            std::int64_t n_replicates, const Words& key_words, std::optional<int> n_threads) {
             const stats::UnitSample sample = to_sample(units, n_units);
-            if (ranks.ndim() != 1) throw py::value_error("ranks must be a vector");
-            const std::span<const std::int64_t> wanted(ranks.data(),
-                                                       static_cast<std::size_t>(ranks.size()));
+            const auto wanted = vector_of(ranks, "ranks must be a vector");
             const random::Key key = to_key(key_words);
-            const std::vector<double> found =
-                without_gil(n_threads, [&](const Execution& execution) {
-                    return stats::studentised_order_statistics(sample, wanted, n_replicates, key,
-                                                               execution);
-                });
-            return Doubles(static_cast<py::ssize_t>(found.size()), found.data());
+            return array_of(without_gil(n_threads, [&](const Execution& execution) {
+                return stats::studentised_order_statistics(sample, wanted, n_replicates, key,
+                                                           execution);
+            }));
         },
         py::arg("units"), py::kw_only(), py::arg("n_units"), py::arg("ranks"),
         py::arg("n_replicates"), py::arg("key"), py::arg("n_threads") = py::none());
@@ -105,8 +93,7 @@ void register_studentised(py::module_& module) {
             const stats::StudentisedSampler sampler(to_sample(units, n_units), to_key(key_words),
                                                     to_instruction_set(instruction_set));
             Doubles drawn({n_replicates, static_cast<std::int64_t>(sampler.n_moments())});
-            const std::span<double> out(drawn.mutable_data(),
-                                        static_cast<std::size_t>(drawn.size()));
+            const std::span<double> out = places_of(drawn);
             without_gil(n_threads, [&](const Execution& execution) {
                 sampler.draw_all(n_replicates, execution, out);
             });

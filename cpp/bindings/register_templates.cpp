@@ -23,8 +23,8 @@ using Numbers32 = Array<std::int32_t>;
 
 template <typename T>
 std::vector<T> numbers_of(const Array<T>& array) {
-    if (array.ndim() != 1) throw py::value_error("a one-dimensional array is needed");
-    return {array.data(), array.data() + array.size()};
+    const std::span<const T> numbers = vector_of(array);
+    return {numbers.begin(), numbers.end()};
 }
 
 std::vector<templates::Piece> pieces_of(const Numbers32& pieces) {
@@ -75,10 +75,9 @@ class Filler {
         templates::FilledPairs pairs = without_gil(n_threads, [&](const Execution& execution) {
             return filler_.fill(own, first, n_rows, execution);
         });
-        const py::array_t<std::int32_t> shapes(static_cast<py::ssize_t>(pairs.shapes.size()),
-                                               pairs.shapes.data());
         return py::make_tuple(ExportedArray::of(std::move(pairs.premises)),
-                              ExportedArray::of(std::move(pairs.hypotheses)), shapes);
+                              ExportedArray::of(std::move(pairs.hypotheses)),
+                              array_of(std::move(pairs.shapes)));
     }
 
   private:

@@ -22,27 +22,12 @@ namespace py = pybind11;
 namespace ietest::python {
 namespace {
 
-template <typename T>
-std::span<const T> span_of(const Array<T>& array) {
-    if (array.ndim() != 1) throw py::value_error("a one-dimensional array is needed");
-    return {array.data(), static_cast<std::size_t>(array.size())};
-}
-
-py::array_t<bool> bool_array(text::Buffer&& buffer) {
-    auto owner = std::make_unique<text::Buffer>(std::move(buffer));
-    const auto size = static_cast<py::ssize_t>(owner->size());
-    auto* data = owner->as<bool>();
-    const py::capsule base(owner.release(),
-                           [](void* kept) { delete static_cast<text::Buffer*>(kept); });
-    return py::array_t<bool>(size, data, base);
-}
-
 // (strings, changed, n_changed, edits or None)
 py::tuple result_of(text::Substituted&& result) {
     py::object edits = py::none();
     if (result.edits.has_value()) edits = py::cast(ExportedArray::of(std::move(*result.edits)));
     return py::make_tuple(ExportedArray::of(std::move(result.strings)),
-                          bool_array(std::move(result.changed)), result.n_changed, edits);
+                          array_on<bool>(std::move(result.changed)), result.n_changed, edits);
 }
 
 // What a tagger found in a column, as NumPy arrays that outlive the kernel.
@@ -61,8 +46,8 @@ struct Tokens {
         if (offsets.size() != n_rows + 1) {
             throw py::value_error("token offsets are one more than the rows of the column");
         }
-        return {span_of(offsets).data(), span_of(start).data(),  span_of(end).data(),
-                span_of(pos).data(),     span_of(number).data(), n_tokens};
+        return {vector_of(offsets).data(), vector_of(start).data(),  vector_of(end).data(),
+                vector_of(pos).data(),     vector_of(number).data(), n_tokens};
     }
 };
 
@@ -80,10 +65,9 @@ py::tuple replace(const text::SubstitutionTable& table, const py::object& source
     options.normalise_edits = normalise_edits;
     options.instruction_set = to_instruction_set(instruction_set);
     if (offset_limit.has_value()) options.offset_limit = *offset_limit;
-    text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
+    return result_of(without_gil(n_threads, [&](const Execution& execution) {
         return kernel(borrowed.column(), table, options, execution);
-    });
-    return result_of(std::move(result));
+    }));
 }
 
 text::TaggedTable make_tagged_table(const py::object& keys, const py::object& values,
@@ -107,15 +91,15 @@ text::TaggedTable make_tagged_table(const py::object& keys, const py::object& va
     const BorrowedStrings borrowed_values(values);
     const BorrowedStrings borrowed_phrases(phrases);
     return text::TaggedTable(text::TaggedColumns{
-        borrowed_keys.column(), borrowed_values.column(), span_of(pos), span_of(number),
-        span_of(group), span_of(is_bound), span_of(rules),
-        text::ConditionColumns{span_of(test_begins), span_of(place), span_of(negated),
-                               span_of(tags), span_of(word_begins), words.column()},
+        borrowed_keys.column(), borrowed_values.column(), vector_of(pos), vector_of(number),
+        vector_of(group), vector_of(is_bound), vector_of(rules),
+        text::ConditionColumns{vector_of(test_begins), vector_of(place), vector_of(negated),
+                               vector_of(tags), vector_of(word_begins), words.column()},
         borrowed_phrases.column()});
 }
 
 py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::object>& sources,
-                         const std::vector<py::tuple>& tokens, const std::array<int, 3>& tags,
+                         const std::vector<py::tuple>& tokens, const std::array<int, 2>& tags,
                          bool with_edits, std::optional<int> n_threads) {
     std::vector<BorrowedStrings> borrowed;
     std::vector<text::StringColumn> columns;
@@ -137,32 +121,28 @@ py::tuple replace_tagged(const text::TaggedTable& table, const std::vector<py::o
              tokens[c][4].cast<Array<std::int8_t>>()});
         spans.push_back(kept.back().spans(columns[c].length));
     }
-    text::SubstitutionOptions options;
-    options.with_edits = with_edits;
     const text::TagCodes codes{static_cast<std::uint8_t>(tags[0]),
-                               static_cast<std::uint8_t>(tags[1]),
-                               static_cast<std::uint8_t>(tags[2])};
+                               static_cast<std::uint8_t>(tags[1])};
     text::SubstitutedColumns result = without_gil(n_threads, [&](const Execution& execution) {
-        return text::replace_tagged(columns, spans, codes, table, options, execution);
+        return text::replace_tagged(columns, spans, codes, table, {.with_edits = with_edits},
+                                    execution);
     });
     py::list parts;
     for (text::Substituted& column : result.columns) parts.append(result_of(std::move(column)));
-    return py::make_tuple(parts, bool_array(std::move(result.changed)), result.n_changed);
+    return py::make_tuple(parts, array_on<bool>(std::move(result.changed)), result.n_changed);
 }
 
 py::tuple insert_phrase(const py::object& source, const std::string& phrase, bool before_first_mark,
                         bool with_edits, std::optional<int> n_threads) {
     const BorrowedStrings borrowed(source);
-    text::SubstitutionOptions options;
-    options.with_edits = with_edits;
     text::Insertion insertion;
     insertion.phrase = phrase;
     insertion.place = before_first_mark ? text::InsertionPlace::before_first_mark
                                         : text::InsertionPlace::before_final_mark;
-    text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
-        return text::insert_phrase(borrowed.column(), insertion, options, execution);
-    });
-    return result_of(std::move(result));
+    return result_of(without_gil(n_threads, [&](const Execution& execution) {
+        return text::insert_phrase(borrowed.column(), insertion, {.with_edits = with_edits},
+                                   execution);
+    }));
 }
 
 text::Misspelling make_misspelling(const py::object& letters, const py::object& neighbours,
@@ -192,12 +172,10 @@ text::Misspelling make_misspelling(const py::object& letters, const py::object& 
 py::tuple misspell(const text::Misspelling& misspelling, const py::object& source, bool with_edits,
                    std::optional<int> n_threads) {
     const BorrowedStrings borrowed(source);
-    text::SubstitutionOptions options;
-    options.with_edits = with_edits;
-    text::Substituted result = without_gil(n_threads, [&](const Execution& execution) {
-        return text::misspell(borrowed.column(), misspelling, options, execution);
-    });
-    return result_of(std::move(result));
+    return result_of(without_gil(n_threads, [&](const Execution& execution) {
+        return text::misspell(borrowed.column(), misspelling, {.with_edits = with_edits},
+                              execution);
+    }));
 }
 
 ExportedArray apply_edits(const py::object& source, const Array<std::int64_t>& row,
@@ -233,7 +211,7 @@ void register_text(py::module_& module) {
                  const BorrowedStrings borrowed_keys(keys);
                  const BorrowedStrings borrowed_values(values);
                  return text::SubstitutionTable(borrowed_keys.column(), borrowed_values.column(),
-                                                span_of(rules), {by_words, ignore_case});
+                                                vector_of(rules), {by_words, ignore_case});
              }),
              py::arg("keys"), py::arg("values"), py::arg("rules"), py::kw_only(),
              py::arg("by_words") = true, py::arg("ignore_case") = false)

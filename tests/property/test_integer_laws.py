@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.laws.integer import law_of_sum, tails_of_sum, upper_tail
+from ietest_fast.stats.laws.integer import tails_of_sum, upper_tail
 
 Law = dict[int, Fraction]
 
@@ -60,11 +60,8 @@ def even(*values: int) -> Law:
 @example(laws=[(even(0, 1, 2), 1)])
 @example(laws=[(even(0, 1, 5), 1)])
 @example(laws=[(even(-1, 1), 1), (even(0, 1, 2), 2)])
-def test_laws_and_tails_are_exact(laws: list[tuple[Law, int]]) -> None:
+def test_tails_are_exact(laws: list[tuple[Law, int]]) -> None:
     expected = convolve(laws)
-    offset, masses = law_of_sum(*as_arguments(laws))
-    for place, mass in enumerate(masses.tolist()):
-        assert mass == pytest.approx(float(expected.get(offset + place, 0)), rel=1e-9, abs=1e-300)
     for observed in range(min(expected) - 1, max(expected) + 2):
         low, high = tails_of_sum(*as_arguments(laws), observed)
         at_most = float(sum((m for v, m in expected.items() if v <= observed), Fraction(0)))
@@ -110,4 +107,4 @@ def test_large_sums_of_many_types() -> None:
 )
 def test_bad_laws_are_refused(arguments: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        law_of_sum(*arguments)
+        tails_of_sum(*arguments, 1)

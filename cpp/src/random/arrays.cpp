@@ -35,17 +35,6 @@ void draw_uniforms(Key key, Block counter, const Execution& execution, std::span
     });
 }
 
-void draw_binomials(Key key, std::uint64_t stream, std::int64_t n, double p,
-                    const Execution& execution, std::span<std::int64_t> draws) {
-    const BinomialSampler sample(n, p);
-    parallel_chunks(std::ssize(draws), kDrawsChunk, execution, [&](Range range) {
-        for (std::int64_t r = range.begin; r < range.end; ++r) {
-            WordStream words(key, static_cast<std::uint64_t>(r), stream);
-            draws[static_cast<std::size_t>(r)] = sample(words);
-        }
-    });
-}
-
 void draw_multinomials(Key key, std::uint64_t stream, std::int64_t n,
                        std::span<const double> probabilities, const Execution& execution,
                        std::span<std::int64_t> counts) {

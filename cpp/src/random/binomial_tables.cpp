@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 namespace ietest::random {
@@ -38,8 +37,7 @@ BinomialTables::BinomialTables(TrialRange trials, double p) : low_(trials.low), 
     rows_.reserve(static_cast<std::size_t>(trials.high - trials.low + 1));
     for (std::int64_t m = trials.low; m <= trials.high; ++m) add_row(m);
     weights_ = {};
-    small_ = {};
-    large_ = {};
+    builder_ = {};
 }
 
 void BinomialTables::add_row(std::int64_t trials) {
@@ -64,33 +62,14 @@ void BinomialTables::add_row(std::int64_t trials) {
         if (weight < kSmallestWeight) break;
         weights_.push_back(weight);
     }
-    // Vose's method, as in AliasTable.
     double total = 0;
     for (const double w : weights_) total += w;
     const auto size = static_cast<std::uint32_t>(weights_.size());
+    for (double& w : weights_) w *= size / total;
     const std::uint64_t begin = cells_.size();
     rows_.push_back({begin, first, size});
     cells_.resize(begin + size);
-    small_.clear();
-    large_.clear();
-    for (std::uint32_t i = 0; i < size; ++i) {
-        weights_[i] *= size / total;
-        (weights_[i] < 1 ? small_ : large_).push_back(i);
-    }
-    while (!small_.empty() && !large_.empty()) {
-        const std::uint32_t poor = small_.back();
-        const std::uint32_t rich = large_.back();
-        small_.pop_back();
-        cells_[begin + poor] = {static_cast<std::uint64_t>(weights_[poor] * 0x1.0p64), rich};
-        weights_[rich] -= 1 - weights_[poor];
-        if (weights_[rich] < 1) {
-            large_.pop_back();
-            small_.push_back(rich);
-        }
-    }
-    constexpr std::uint64_t kFull = std::numeric_limits<std::uint64_t>::max();
-    for (const std::uint32_t i : small_) cells_[begin + i] = {kFull, i};
-    for (const std::uint32_t i : large_) cells_[begin + i] = {kFull, i};
+    builder_.build(weights_, cells_.data() + begin);
 }
 
 }  // namespace ietest::random

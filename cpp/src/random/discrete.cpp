@@ -155,6 +155,30 @@ void draw_multinomial(std::int64_t n, std::span<const double> probabilities, Wor
     counts[last] = remaining;
 }
 
+void AliasBuilder::build(std::span<double> weights, AliasCell* cells) {
+    small_.clear();
+    large_.clear();
+    for (std::uint32_t i = 0; i < weights.size(); ++i) {
+        (weights[i] < 1 ? small_ : large_).push_back(i);
+    }
+    while (!small_.empty() && !large_.empty()) {
+        const std::uint32_t poor = small_.back();
+        const std::uint32_t rich = large_.back();
+        small_.pop_back();
+        cells[poor] = {static_cast<std::uint64_t>(weights[poor] * 0x1.0p64), rich};
+        weights[rich] -= 1 - weights[poor];
+        if (weights[rich] < 1) {
+            large_.pop_back();
+            small_.push_back(rich);
+        }
+    }
+    // What is left over is full up to rounding. Its alias is itself, so the last 2^-64 is right
+    // too.
+    constexpr std::uint64_t kFull = std::numeric_limits<std::uint64_t>::max();
+    for (const std::uint32_t i : small_) cells[i] = {kFull, i};
+    for (const std::uint32_t i : large_) cells[i] = {kFull, i};
+}
+
 AliasTable::AliasTable(std::span<const double> weights) {
     if (weights.empty()) throw std::invalid_argument("an alias table needs at least one weight");
     if (weights.size() > std::numeric_limits<std::uint32_t>::max()) {
@@ -166,31 +190,9 @@ AliasTable::AliasTable(std::span<const double> weights) {
     }
     const auto n = static_cast<std::uint32_t>(weights.size());
     std::vector<double> scaled(n);
-    std::vector<std::uint32_t> small, large;
-    for (std::uint32_t i = 0; i < n; ++i) {
-        scaled[i] = weights[i] / total * n;
-        (scaled[i] < 1 ? small : large).push_back(i);
-    }
-    const auto threshold = [](double share) {
-        return share >= 1 ? std::numeric_limits<std::uint64_t>::max()
-                          : static_cast<std::uint64_t>(share * 0x1.0p64);
-    };
+    for (std::uint32_t i = 0; i < n; ++i) scaled[i] = weights[i] / total * n;
     cells_.resize(n);
-    while (!small.empty() && !large.empty()) {
-        const std::uint32_t poor = small.back();
-        const std::uint32_t rich = large.back();
-        small.pop_back();
-        cells_[poor] = {threshold(scaled[poor]), rich};
-        scaled[rich] -= 1 - scaled[poor];
-        if (scaled[rich] < 1) {
-            large.pop_back();
-            small.push_back(rich);
-        }
-    }
-    // What is left over is full up to rounding. Its alias is itself, so the last 2^-64 is right
-    // too.
-    for (const std::uint32_t i : small) cells_[i] = {threshold(1), i};
-    for (const std::uint32_t i : large) cells_[i] = {threshold(1), i};
+    AliasBuilder().build(scaled, cells_.data());
 }
 
 }  // namespace ietest::random

@@ -11,7 +11,7 @@
 #include "ietest/stats/scores.hpp"
 #include "integer_law.hpp"
 #include "poisson_margin.hpp"
-#include "type_kernels.hpp"
+#include "unit_draws.hpp"
 
 namespace ietest::stats {
 namespace {
@@ -25,12 +25,6 @@ constexpr std::int64_t kManyUnits = 6;
 
 // After so many totals that exceeded it, all draws are made singly.
 constexpr int kMaxTotals = 32;
-
-constexpr std::size_t kUnitBlocks = 64;
-
-// What is left of a word's product serves for a second draw from so many units, whose odds depart
-// from even by less than 2^-24.
-constexpr std::uint64_t kMostUnitsPerHalfWord = std::uint64_t{1} << 20;
 
 constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();  // its sign bit is 0
 
@@ -83,38 +77,6 @@ double value_of(const Measure& measure, std::span<const double> sums) {
     return std::isnan(value) ? kUndefined : value;
 }
 
-namespace {
-
-// The words of one address, made some blocks at a time.
-class UnitWords {
-  public:
-    UnitWords(const kernels::Kernels& kernels, random::Key key, std::uint64_t replicate,
-              std::size_t n_blocks)
-        : kernels_(kernels), key_(key), replicate_(replicate), n_blocks_(n_blocks) {}
-
-    std::uint64_t next() {
-        if (position_ == size_) {
-            kernels_.fill_blocks(key_, next_block_, replicate_, kTypeStream, words_, n_blocks_);
-            next_block_ += n_blocks_;
-            size_ = 4 * n_blocks_;
-            position_ = 0;
-        }
-        return words_[position_++];
-    }
-
-  private:
-    const kernels::Kernels& kernels_;
-    random::Key key_;
-    std::uint64_t replicate_;
-    std::size_t n_blocks_;
-    std::uint64_t next_block_ = 1;
-    std::size_t position_ = 0;
-    std::size_t size_ = 0;
-    std::uint64_t words_[4 * kUnitBlocks];
-};
-
-}  // namespace
-
 struct UnitSampler::Plan {
     const kernels::Kernels& kernels = kernels::kernels_for(chosen_instruction_set());
     random::Key key;
@@ -127,7 +89,7 @@ struct UnitSampler::Plan {
     IntegerLaw drawn;                    // units drawn of these types, where there are others
     random::AliasTable table;            // of these types
     std::vector<std::uint32_t> singles;  // the type of each other unit
-    std::size_t blocks_at_once = 1;      // of words that are made at a time
+    std::size_t first_blocks = 1;        // of words that are made at first
 
     Plan(const UnitTypeTable& types, random::Key k) : key(k), n_columns(types.n_columns) {
         const std::size_t n_types = types.weights.size();
@@ -178,7 +140,7 @@ struct UnitSampler::Plan {
             best_margin(6.0 * static_cast<double>(many.size()), 12.0 * std::sqrt(variance * size));
         const double rate = 1 - margin * std::sqrt(variance / size);
         const double n_words = static_cast<double>(many.size()) + size * (1 - rate) + 1;
-        blocks_at_once = std::min(kUnitBlocks, static_cast<std::size_t>(n_words / 4) + 1);
+        first_blocks = std::min(kBufferBlocks, static_cast<std::size_t>(n_words / 4) + 1);
         for (std::size_t place = 0; place < many.size(); ++place) {
             if (place == 0 || many[place] != many[place - 1]) {
                 // A rate that is not positive lets all be drawn singly.
@@ -191,7 +153,7 @@ struct UnitSampler::Plan {
     // Adds up the drawn units of types of several units; gives how many they are.
     std::int64_t draw_many(std::uint64_t replicate, std::span<double> sums) const {
         if (law.empty()) return 0;
-        UnitWords words(kernels, key, replicate, blocks_at_once);
+        BufferedWords words(kernels, key, replicate, kTypeStream, first_blocks);
         const std::int64_t wanted = singles.empty() ? n_units : drawn(words.next());
         std::vector<std::int64_t> counts(law.size());
         std::int64_t total = 0;
@@ -217,25 +179,11 @@ struct UnitSampler::Plan {
     }
 
     void draw_singles(std::uint64_t replicate, std::uint64_t n, std::span<double> sums) const {
-        const std::uint64_t n_singles = singles.size();
-        const std::uint64_t per_word = n_singles <= kMostUnitsPerHalfWord ? 2 : 1;
-        std::uint64_t words[4 * kUnitBlocks];
-        std::uint64_t block = 1;
-        while (n > 0) {
-            const std::uint64_t now = std::min<std::uint64_t>(n, per_word * 4 * kUnitBlocks);
-            const std::uint64_t n_blocks = (now + 4 * per_word - 1) / (4 * per_word);
-            kernels.fill_blocks(key, block, replicate, kUnitStream, words,
-                                static_cast<std::size_t>(n_blocks));
-            block += n_blocks;
-            n -= now;
-            for (std::uint64_t i = 0; i < now; ++i) {
-                std::uint64_t word = words[i / per_word];
-                if (i % per_word != 0) word *= n_singles;
-                const std::size_t type = singles[random::high_word(word, n_singles)];
-                const double* row = values.data() + type * n_columns;
-                for (std::size_t c = 0; c < n_columns; ++c) sums[c] += row[c];
-            }
-        }
+        draw_units(kernels, {key, replicate, kUnitStream, 1}, singles.size(), n,
+                   [&](std::size_t, std::uint64_t unit) {
+                       const double* row = values.data() + singles[unit] * n_columns;
+                       for (std::size_t c = 0; c < n_columns; ++c) sums[c] += row[c];
+                   });
     }
 };
 

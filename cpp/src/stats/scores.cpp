@@ -6,17 +6,10 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "checks.hpp"
 #include "moments.hpp"
 
 namespace ietest::stats {
-namespace {
-
-void check_count(std::int64_t n_replicates) {
-    if (n_replicates < 1) throw std::invalid_argument("n_replicates must be at least 1");
-}
-
-}  // namespace
-
 double t_of(const ColumnSums& sums, std::int64_t n_units) {
     if (sums.sum == 0 || sums.squares == 0) return 0;
     const auto n = static_cast<double>(n_units);
@@ -58,11 +51,8 @@ ScoreReplicates score_replicates(const TypeTable& table, const ColumnSums& obser
                                  std::int64_t n_replicates, random::Key key,
                                  const Execution& execution, std::span<double> t_replicates,
                                  InstructionSet instruction_set) {
-    check_count(n_replicates);
+    check_replicates(n_replicates, t_replicates);
     if (table.n_columns != 1) throw std::invalid_argument("a test of scores has one column");
-    if (!t_replicates.empty() && static_cast<std::int64_t>(t_replicates.size()) != n_replicates) {
-        throw std::invalid_argument("t_replicates must have n_replicates places");
-    }
     const TypedSampler sampler(table, key, instruction_set);
     const TieBounds bounds = tie_bounds(observed, exact);
     std::mutex mutex;

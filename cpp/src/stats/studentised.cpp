@@ -13,7 +13,7 @@
 #include "ietest/stats/scores.hpp"
 #include "integer_law.hpp"
 #include "moments.hpp"
-#include "type_kernels.hpp"
+#include "unit_draws.hpp"
 
 namespace ietest::stats {
 namespace {
@@ -22,16 +22,8 @@ namespace {
 constexpr std::uint64_t kRowStream = 18;
 constexpr std::uint64_t kNumberStream = 19;
 
-constexpr std::size_t kSumLanes = 8;
-constexpr std::size_t kRowBlocks = 64;
-constexpr std::size_t kRowWords = 4 * kRowBlocks;
-
-// What is left of a word's product serves for a second draw from so many units, whose odds depart
-// from even by less than 2^-24.
-constexpr std::uint64_t kMostPerHalfWord = std::uint64_t{1} << 20;
-
 // Lanes let additions go on side by side, in an order that is always the same.
-double fold(const double (&lanes)[kSumLanes]) {
+double fold(const double (&lanes)[kUnitLanes]) {
     return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
            ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
 }
@@ -130,8 +122,8 @@ TRange studentised_t_range(std::span<const double> moments, std::int64_t n_units
 
 struct StudentisedSampler::Plan {
     struct PairSums {
-        double values[kSumLanes] = {};
-        double squares[kSumLanes] = {};
+        double values[kUnitLanes] = {};
+        double squares[kUnitLanes] = {};
 
         void add(std::size_t lane, double value) {
             values[lane] += value;
@@ -140,7 +132,7 @@ struct StudentisedSampler::Plan {
     };
 
     struct ClusterSums {
-        double sums[kClusterMoments][kSumLanes] = {};
+        double sums[kClusterMoments][kUnitLanes] = {};
 
         void add(std::size_t lane, double value, double excess, double size) {
             sums[0][lane] += value;
@@ -194,36 +186,7 @@ struct StudentisedSampler::Plan {
     // Calls add(lane, row) for each of n rows drawn.
     template <typename Add>
     void draw_rows(std::uint64_t replicate, std::uint64_t n, Add&& add) const {
-        const std::uint64_t per_word = n_listed <= kMostPerHalfWord ? 2 : 1;
-        std::uint64_t words[kRowWords];
-        std::uint64_t block = 0;
-        for (std::uint64_t left = n; left > 0;) {
-            const std::uint64_t now = std::min(left, per_word * kRowWords);
-            const std::uint64_t n_blocks = (now + 4 * per_word - 1) / (4 * per_word);
-            kernels.fill_blocks(key, block, replicate, kRowStream, words,
-                                static_cast<std::size_t>(n_blocks));
-            block += n_blocks;
-            left -= now;
-            if (per_word == 1) {
-                for (std::size_t i = 0; i < now; ++i) {
-                    add(i % kSumLanes, random::high_word(words[i], n_listed));
-                }
-                continue;
-            }
-            std::size_t i = 0;
-            for (; i + kSumLanes <= now; i += kSumLanes) {  // four words
-                for (std::size_t w = 0; w < kSumLanes / 2; ++w) {
-                    const std::uint64_t word = words[i / 2 + w];
-                    add(2 * w, random::high_word(word, n_listed));
-                    add(2 * w + 1, random::high_word(word * n_listed, n_listed));
-                }
-            }
-            for (; i < now; ++i) {
-                const std::uint64_t word = words[i / 2];
-                add(i % kSumLanes,
-                    random::high_word(i % 2 == 0 ? word : word * n_listed, n_listed));
-            }
-        }
+        draw_units(kernels, {key, replicate, kRowStream, 0}, n_listed, n, add);
     }
 
     void draw(std::uint64_t replicate, double* moments) const {

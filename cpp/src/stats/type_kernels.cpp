@@ -192,10 +192,6 @@ IETEST_TARGET_AVX512 inline __m512i join_upper(__m512i a, __m512i b) {
 IETEST_TARGET_AVX512 void fill_blocks_avx512(Key key, std::uint64_t first, std::uint64_t replicate,
                                              std::uint64_t stream, std::uint64_t* words,
                                              std::size_t n_blocks) {
-    constexpr std::uint64_t kMultiplier0 = 0xD2E7470EE14C6C93ULL;
-    constexpr std::uint64_t kMultiplier1 = 0xCA5A826395121157ULL;
-    constexpr std::uint64_t kWeyl0 = 0x9E3779B97F4A7C15ULL;
-    constexpr std::uint64_t kWeyl1 = 0xBB67AE8584CAA73BULL;
     const __m512i steps = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
     std::size_t b = 0;
     for (; b + 16 <= n_blocks; b += 16) {
@@ -213,15 +209,15 @@ IETEST_TARGET_AVX512 void fill_blocks_avx512(Key key, std::uint64_t first, std::
             const __m512i k1 = broadcast(key1);
             for (std::size_t h = 0; h < 2; ++h) {
                 __m512i high0, low0, high1, low1;
-                multiply_512(c0[h], kMultiplier0, high0, low0);
-                multiply_512(c2[h], kMultiplier1, high1, low1);
+                multiply_512(c0[h], random::kMultiplier0, high0, low0);
+                multiply_512(c2[h], random::kMultiplier1, high1, low1);
                 c0[h] = _mm512_ternarylogic_epi64(high1, c1[h], k0, 0x96);
                 c1[h] = low1;
                 c2[h] = _mm512_ternarylogic_epi64(high0, c3[h], k1, 0x96);
                 c3[h] = low0;
             }
-            key0 += kWeyl0;
-            key1 += kWeyl1;
+            key0 += random::kWeyl0;
+            key1 += random::kWeyl1;
         }
         // From four vectors of eight to eight blocks of four.
         for (std::size_t h = 0; h < 2; ++h) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "ietest/random/philox.hpp"
-#include "ietest/stats/types.hpp"
+#include "ietest/stats/typed_sampler.hpp"
 
 namespace ietest::stats::kernels {
 

@@ -7,7 +7,6 @@
 
 #include "blanks.hpp"
 #include "chunks.hpp"
-#include "writer.hpp"
 
 namespace ietest::text {
 namespace {
@@ -147,51 +146,40 @@ void add_edits(std::int64_t row, const Spot& spot, std::string_view text, const 
 Substituted insert_phrase(const StringColumn& column, const Insertion& insertion,
                           const SubstitutionOptions& options, const Execution& execution) {
     const Inserter inserter(insertion);
-    const std::int64_t n_rows = column.length;
-    const std::int64_t chunk_rows = rows_per_chunk(column);
-    const std::int64_t n_chunks = n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1;
+    const Chunks chunks({&column, 1});
     // To look for a place is cheaper than to remember where it was: every row is looked at twice.
-    std::vector<std::int64_t> begins(static_cast<std::size_t>(n_chunks) + 1, 0);
-    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
+    std::vector<std::int64_t> sizes(chunks.size());
+    chunks.for_each(execution, [&](Range rows, std::size_t number) {
         std::int64_t n_bytes = column.begin_of(rows.end) - column.begin_of(rows.begin);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) {
             if (!column.is_valid(i)) continue;
             n_bytes += grown_by(inserter.find(column[i]), column[i], inserter);
         }
-        begins[static_cast<std::size_t>(rows.begin / chunk_rows) + 1] = n_bytes;
+        sizes[number] = n_bytes;
     });
-    for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-
-    Substituted result;
-    result.strings = OwnedStrings(column, begins.back(), options.offset_limit);
-    result.changed = Buffer(n_rows);
-    std::vector<std::int64_t> n_changed(static_cast<std::size_t>(n_chunks), 0);
-    std::vector<EditList> edits(options.with_edits ? static_cast<std::size_t>(n_chunks) : 0);
-    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
-        const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
-        char* const data = result.strings.data();
-        Writer writer(data + begins[number], data + begins[number + 1],
-                      column.data + column.begin_of(n_rows));
-        auto* changed = result.changed.as<std::uint8_t>();
-        for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+    return write_chunks(column, chunks, sizes, options, execution, [&](const ChunkPlace& place) {
+        Writer writer = place.writer;  // a copy, which no byte that is written can change
+        auto* changed = place.result.changed.as<std::uint8_t>();
+        OwnedStrings& strings = place.result.strings;
+        char* const data = strings.data();
+        std::int64_t n_changed = 0;
+        for (std::int64_t i = place.rows.begin; i < place.rows.end; ++i) {
             const std::string_view text = column[i];
             const auto spot = column.is_valid(i) ? inserter.find(text) : std::nullopt;
             if (spot.has_value()) {
                 writer.put_source(text.data(), spot->at);
                 writer.put_padded<Inserter::kSlack>(inserter.piece(*spot));
                 writer.put_source(text.data() + spot->at, spot->end - spot->at);
-                if (options.with_edits) add_edits(i, *spot, text, inserter, edits[number]);
+                if (place.edits != nullptr) add_edits(i, *spot, text, inserter, *place.edits);
             } else {
                 writer.put_source(text.data(), text.size());
             }
             changed[i] = spot.has_value() ? 1 : 0;
-            n_changed[number] += changed[i];
-            result.strings.set_offset(i + 1, writer.out() - data);
+            n_changed += changed[i];
+            strings.set_offset(i + 1, writer.out() - data);
         }
+        return n_changed;
     });
-    for (const std::int64_t n : n_changed) result.n_changed += n;
-    if (options.with_edits) result.edits = joined(std::move(edits));
-    return result;
 }
 
 }  // namespace ietest::text

@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "chunks.hpp"
 #include "ietest/text/utf8.hpp"
 #include "misspeller.hpp"
-#include "writer.hpp"
+#include "replaced_words.hpp"
 
 namespace ietest::text {
 namespace {
@@ -27,24 +26,18 @@ struct ChunkNoise {
     std::vector<char> spellings;  // and kSpellingSlack bytes
     std::int64_t n_bytes_out = 0;
 
-    std::string_view spelling(const Misspelt& word) const {
+    std::string_view piece(const Misspelt& word) const {
         return {spellings.data() + word.spelling, word.n_bytes};
     }
+    Rule rule(const Misspelt& word) const { return static_cast<Rule>(word.rule); }
 };
 
 ChunkNoise find_noise(const StringColumn& column, Range rows, Misspeller& misspeller) {
-    const std::int64_t base = column.begin_of(rows.begin);
-    const std::int64_t n_bytes = column.begin_of(rows.end) - base;
-    if (n_bytes > std::int64_t{0xFFFFFF00}) throw std::length_error("a text of over 4 GB");
-    std::vector<std::uint32_t> row_begins(static_cast<std::size_t>(rows.end - rows.begin + 1));
-    for (std::int64_t i = rows.begin; i <= rows.end; ++i) {
-        row_begins[static_cast<std::size_t>(i - rows.begin)] =
-            static_cast<std::uint32_t>(column.begin_of(i) - base);
-    }
+    const auto [text, row_begins] = text_of(column, rows);
     ChunkNoise chunk;
-    chunk.n_bytes_out = n_bytes;
-    if (n_bytes == 0) return chunk;
-    misspeller.begin({column.data + base, static_cast<std::size_t>(n_bytes)}, row_begins);
+    chunk.n_bytes_out = static_cast<std::int64_t>(text.size());
+    if (text.empty()) return chunk;
+    misspeller.begin(text, row_begins);
     for (std::size_t i = 0; i + 1 < row_begins.size(); ++i) {
         if (!column.is_valid(rows.begin + static_cast<std::int64_t>(i))) continue;
         misspeller.misspell(row_begins[i], row_begins[i + 1], chunk.words, chunk.spellings);
@@ -54,44 +47,6 @@ ChunkNoise find_noise(const StringColumn& column, Range rows, Misspeller& misspe
         chunk.n_bytes_out += std::int64_t{word.n_bytes} - (word.end - word.begin);
     }
     return chunk;
-}
-
-// Writes the new text of a chunk: what stands between two words goes over in one piece.
-void write_text(std::string_view text, const ChunkNoise& chunk, Writer writer) {
-    std::size_t copied = 0;
-    for (const Misspelt& word : chunk.words) {
-        writer.put_source(text.data() + copied, word.begin - copied);
-        writer.put_padded<kSpellingSlack>(chunk.spelling(word));
-        copied = word.end;
-    }
-    writer.put_source(text.data() + copied, text.size() - copied);
-}
-
-// Sets where the new texts of some rows end and whether they changed; gives how many did.
-std::int64_t end_rows(const StringColumn& column, Range rows, const ChunkNoise& chunk,
-                      std::int64_t out_begin, const SubstitutionOptions& options,
-                      Substituted& result, EditList* edits) {
-    const std::int64_t base = column.begin_of(rows.begin);
-    std::int64_t grown = out_begin - base;
-    std::int64_t n_changed = 0;
-    auto word = chunk.words.begin();
-    for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        const std::int64_t row_begin = column.begin_of(i) - base;
-        const std::int64_t row_end = column.begin_of(i + 1) - base;
-        std::uint8_t is_changed = 0;
-        for (; word != chunk.words.end() && word->begin < row_end; ++word) {
-            is_changed = 1;
-            grown += std::int64_t{word->n_bytes} - (word->end - word->begin);
-            if (!options.with_edits) continue;
-            edits->add(i, word->begin - row_begin, word->end - row_begin,
-                       {column.data + base + word->begin, word->end - word->begin},
-                       chunk.spelling(*word), static_cast<Rule>(word->rule));
-        }
-        result.changed.as<std::uint8_t>()[i] = is_changed;
-        result.strings.set_offset(i + 1, base + row_end + grown);
-        n_changed += is_changed;
-    }
-    return n_changed;
 }
 
 }  // namespace
@@ -180,42 +135,20 @@ std::uint64_t address_of(std::string_view text) {
 
 Substituted misspell(const StringColumn& column, const Misspelling& misspelling,
                      const SubstitutionOptions& options, const Execution& execution) {
-    const std::int64_t n_rows = column.length;
-    const std::int64_t chunk_rows = rows_per_chunk(column);
-    const std::int64_t n_chunks = n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1;
-    std::vector<ChunkNoise> chunks(static_cast<std::size_t>(n_chunks));
+    const Chunks chunks({&column, 1});
+    std::vector<ChunkNoise> found(chunks.size());
+    std::vector<std::int64_t> sizes(chunks.size());
     Pool<Misspeller> misspellers;
-    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
+    chunks.for_each(execution, [&](Range rows, std::size_t number) {
         const auto misspeller = misspellers.take(
             [&] { return std::make_unique<Misspeller>(misspelling, options.instruction_set); });
-        chunks[static_cast<std::size_t>(rows.begin / chunk_rows)] =
-            find_noise(column, rows, *misspeller.operator->());
+        found[number] = find_noise(column, rows, *misspeller);
+        sizes[number] = found[number].n_bytes_out;
     });
-
-    std::vector<std::int64_t> out_begins(chunks.size() + 1, 0);
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-        out_begins[i + 1] = out_begins[i] + chunks[i].n_bytes_out;
-    }
-    Substituted result;
-    result.strings = OwnedStrings(column, out_begins.back(), options.offset_limit);
-    result.changed = Buffer(n_rows);
-    std::vector<std::int64_t> n_changed(chunks.size(), 0);
-    std::vector<EditList> edits(options.with_edits ? chunks.size() : 0);
-    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
-        const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
-        const ChunkNoise chunk = std::move(chunks[number]);
-        const std::int64_t base = column.begin_of(rows.begin);
-        const auto n_bytes = static_cast<std::size_t>(column.begin_of(rows.end) - base);
-        char* out = result.strings.data();
-        write_text({column.data + base, n_bytes}, chunk,
-                   Writer(out + out_begins[number], out + out_begins[number + 1],
-                          column.data + column.begin_of(n_rows)));
-        n_changed[number] = end_rows(column, rows, chunk, out_begins[number], options, result,
-                                     options.with_edits ? &edits[number] : nullptr);
+    return write_chunks(column, chunks, sizes, options, execution, [&](const ChunkPlace& place) {
+        const ChunkNoise chunk = std::move(found[place.number]);
+        return write_replaced<kSpellingSlack>(column, std::span(chunk.words), chunk, place);
     });
-    for (const std::int64_t n : n_changed) result.n_changed += n;
-    if (options.with_edits) result.edits = joined(std::move(edits));
-    return result;
 }
 
 }  // namespace ietest::text

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "blanks.hpp"
 #include "chunks.hpp"
 #include "ietest/text/substitution.hpp"
-#include "ietest/text/utf8.hpp"
 
 namespace ietest::text {
 namespace {
@@ -19,11 +19,10 @@ constexpr std::array<std::uint8_t, 256> kFate = [] {
     for (std::uint32_t c = 0; c < 256; ++c) {
         const bool kept = (c >= 'A' && c <= 'z') || (c >= '0' && c <= '9');
         const bool upper = c >= 'A' && c <= 'Z';
-        const bool space = c == ' ' || (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x1F);
-        table[c] = c >= 0x80 ? kBeyond
-                   : space   ? std::uint8_t{' '}
-                   : kept    ? static_cast<std::uint8_t>(upper ? c | 0x20 : c)
-                             : std::uint8_t{0};
+        table[c] = c >= 0x80     ? kBeyond
+                   : is_blank(c) ? std::uint8_t{' '}
+                   : kept        ? static_cast<std::uint8_t>(upper ? c | 0x20 : c)
+                                 : std::uint8_t{0};
     }
     return table;
 }();
@@ -32,23 +31,9 @@ constexpr std::array<std::uint8_t, 256> kFate = [] {
 // lower-case form begins with an ASCII letter (that of U+0130 is i with a combining dot, which is
 // deleted).
 std::uint8_t fate_of(std::uint32_t code) {
-    switch (code) {
-        case 0x212A:
-            return 'k';
-        case 0x0130:
-            return 'i';
-        case 0x85:
-        case 0xA0:
-        case 0x1680:
-        case 0x2028:
-        case 0x2029:
-        case 0x202F:
-        case 0x205F:
-        case 0x3000:
-            return ' ';
-        default:
-            return code >= 0x2000 && code <= 0x200A ? std::uint8_t{' '} : std::uint8_t{0};
-    }
+    if (code == 0x212A) return 'k';
+    if (code == 0x0130) return 'i';
+    return is_blank(code) ? std::uint8_t{' '} : std::uint8_t{0};
 }
 
 // Where a token came from: from its first kept character to behind its last.
@@ -179,10 +164,9 @@ Substituted replace_normalised(const StringColumn& column, const SubstitutionTab
     if (table.options().by_words || table.options().ignore_case) {
         throw std::invalid_argument("a table of whole tokens that minds case is needed");
     }
-    const std::int64_t chunk_rows = rows_per_chunk(column);
-    std::vector<ChunkTexts> chunks(
-        static_cast<std::size_t>(column.length == 0 ? 0 : (column.length - 1) / chunk_rows + 1));
-    parallel_chunks(column.length, chunk_rows, execution, [&](Range rows) {
+    const Chunks chunks({&column, 1});
+    std::vector<ChunkTexts> texts(chunks.size());
+    chunks.for_each(execution, [&](Range rows, std::size_t number) {
         ChunkTexts chunk;
         chunk.text.resize(
             static_cast<std::size_t>(column.begin_of(rows.end) - column.begin_of(rows.begin)) * 5 /
@@ -197,9 +181,9 @@ Substituted replace_normalised(const StringColumn& column, const SubstitutionTab
             }
         }
         normaliser.finish();
-        chunks[static_cast<std::size_t>(rows.begin / chunk_rows)] = std::move(chunk);
+        texts[number] = std::move(chunk);
     });
-    return assemble(column, chunk_rows, std::move(chunks), options, execution);
+    return assemble(column, chunks, std::move(texts), options, execution);
 }
 
 }  // namespace ietest::text

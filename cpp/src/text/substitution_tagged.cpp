@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <stdexcept>
 
 #include "ascii.hpp"
@@ -537,19 +536,16 @@ SubstitutedColumns replace_tagged(std::span<const StringColumn> columns,
         throw std::invalid_argument("as many token spans as columns are needed, at least one");
     }
     const std::int64_t n_rows = columns[0].length;
-    std::int64_t chunk_rows = std::numeric_limits<std::int64_t>::max();
     for (const StringColumn& column : columns) {
         if (column.length != n_rows) throw std::invalid_argument("columns differ in length");
-        chunk_rows = std::min(chunk_rows, rows_per_chunk(column));
     }
-    const auto n_chunks = static_cast<std::size_t>(n_rows == 0 ? 0 : (n_rows - 1) / chunk_rows + 1);
-    std::vector<std::vector<ChunkTexts>> chunks(columns.size());
-    for (auto& of_column : chunks) of_column.resize(n_chunks);
+    const Chunks chunks(columns);
+    std::vector<std::vector<ChunkTexts>> texts(columns.size());
+    for (auto& of_column : texts) of_column.resize(chunks.size());
     result.changed = Buffer(n_rows);
-    std::vector<std::int64_t> n_changed(n_chunks, 0);
+    std::vector<std::int64_t> n_changed(chunks.size(), 0);
 
-    parallel_chunks(n_rows, chunk_rows, execution, [&](Range rows) {
-        const auto number = static_cast<std::size_t>(rows.begin / chunk_rows);
+    chunks.for_each(execution, [&](Range rows, std::size_t number) {
         std::vector<ChunkTexts> written(columns.size());
         std::vector<ChunkTexts*> pointers;
         for (ChunkTexts& chunk : written) pointers.push_back(&chunk);
@@ -561,12 +557,12 @@ SubstitutedColumns replace_tagged(std::span<const StringColumn> columns,
             result.changed.as<std::uint8_t>()[i] = changed;
             n_changed[number] += changed;
         }
-        for (std::size_t c = 0; c < columns.size(); ++c) chunks[c][number] = std::move(written[c]);
+        for (std::size_t c = 0; c < columns.size(); ++c) texts[c][number] = std::move(written[c]);
     });
     for (const std::int64_t n : n_changed) result.n_changed += n;
     for (std::size_t c = 0; c < columns.size(); ++c) {
         result.columns.push_back(
-            assemble(columns[c], chunk_rows, std::move(chunks[c]), options, execution));
+            assemble(columns[c], chunks, std::move(texts[c]), options, execution));
     }
     return result;
 }

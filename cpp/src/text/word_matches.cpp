@@ -1,7 +1,6 @@
 #include "word_matches.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "candidates.hpp"
 #include "ietest/text/word_scanner.hpp"
@@ -162,7 +161,7 @@ class MatchFinder::Sweeps {
     // The matches that are left, and what the chunk's new texts take.
     IETEST_NOINLINE ChunkMatches taken(std::string_view text) const {
         ChunkMatches chunk;
-        chunk.buffer = Buffer(static_cast<std::int64_t>((n_pending_ + 1) * sizeof(Match)));
+        chunk.buffer = Buffer(static_cast<std::int64_t>(n_pending_ * sizeof(Match)));
         chunk.n_bytes_out = static_cast<std::int64_t>(text.size());
         auto* const first = chunk.buffer.as<Match>();
         Match* out = first;
@@ -180,8 +179,6 @@ class MatchFinder::Sweeps {
             out += is_kept;
         }
         chunk.n_matches = static_cast<std::size_t>(out - first);
-        *out = {std::numeric_limits<std::uint32_t>::max(),
-                std::numeric_limits<std::uint32_t>::max(), 0};
         return chunk;
     }
 

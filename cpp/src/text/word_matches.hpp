@@ -25,7 +25,6 @@ struct ChunkMatches {
     std::size_t n_matches = 0;
     std::int64_t n_bytes_out = 0;
 
-    // Behind the last stands one beyond all text, unless there is none at all.
     std::span<const Match> matches() const { return {buffer.as<Match>(), n_matches}; }
 };
 

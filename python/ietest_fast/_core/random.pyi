@@ -15,15 +15,6 @@ def uniforms(
     *,
     n_threads: int | None = None,
 ) -> NDArray[np.float64]: ...
-def binomials(
-    key: NDArray[np.uint64],
-    stream: int,
-    n: int,
-    p: float,
-    size: int,
-    *,
-    n_threads: int | None = None,
-) -> NDArray[np.int64]: ...
 def multinomials(
     key: NDArray[np.uint64],
     stream: int,
@@ -33,4 +24,3 @@ def multinomials(
     *,
     n_threads: int | None = None,
 ) -> NDArray[np.int64]: ...
-def log_binomial_pmf(x: int, n: int, p: float, q: float) -> float: ...

@@ -78,7 +78,7 @@ class TaggedTable:
         columns: Sequence[_ArrowStrings],
         tokens: Sequence[_Tokens],
         *,
-        tags: tuple[int, int, int],
+        tags: tuple[int, int],
         with_edits: bool = ...,
         n_threads: int | None = ...,
     ) -> tuple[list[_Substituted], npt.NDArray[np.bool_], int]: ...

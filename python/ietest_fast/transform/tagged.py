@@ -105,7 +105,7 @@ class TaggedSubstitution(BaseTransformation):
             parts, batch_changed, _ = self._kernel.replace_tagged(
                 batch.columns,
                 [(t.offsets[rows], t.start, t.end, t.pos, t.number) for t in tags],
-                tags=(UPOS.index("NOUN"), UPOS.index("PROPN"), UPOS.index("PUNCT")),
+                tags=(UPOS.index("NOUN"), UPOS.index("PROPN")),
                 with_edits=with_edits,
                 n_threads=n_threads,
             )

@@ -16,10 +16,6 @@ void draw_words(Key key, Block counter, const Execution& execution, std::span<st
 // unit_double of each of these words.
 void draw_uniforms(Key key, Block counter, const Execution& execution, std::span<double> values);
 
-// Draws from Binomial(n, p). Draw number r takes the words of (replicate r, stream).
-void draw_binomials(Key key, std::uint64_t stream, std::int64_t n, double p,
-                    const Execution& execution, std::span<std::int64_t> draws);
-
 // Draws from Multinomial(n, probabilities), one after the other: `counts` has a place for each draw
 // and each category. Draw number r takes the words of (replicate r, stream).
 void draw_multinomials(Key key, std::uint64_t stream, std::int64_t n,

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "ietest/int128.hpp"
 #include "ietest/random/discrete.hpp"
 #include "ietest/random/philox.hpp"
 
@@ -35,11 +34,7 @@ class BinomialTables {
             return BinomialSampler(trials, p_, BinomialSampler::Use::kOnce)(words);
         }
         const Row& row = rows_[static_cast<std::size_t>(place)];
-        const UInt128 product = static_cast<UInt128>(words.next()) * row.size;
-        const auto column = static_cast<std::uint32_t>(product >> 64);
-        const Cell& cell = cells_[row.begin + column];
-        const bool stays = static_cast<std::uint64_t>(product) < cell.threshold;
-        return row.first + (stays ? column : cell.alias);
+        return row.first + draw_cell(cells_.data() + row.begin, row.size, words.next());
     }
 
   private:
@@ -48,19 +43,15 @@ class BinomialTables {
         std::int64_t first;  // the value of its first cell
         std::uint32_t size;
     };
-    struct Cell {
-        std::uint64_t threshold;
-        std::uint32_t alias;
-    };
 
     void add_row(std::int64_t trials);
 
     std::int64_t low_;
     double p_;
     std::vector<Row> rows_;
-    std::vector<Cell> cells_;
+    std::vector<AliasCell> cells_;
     std::vector<double> weights_;  // while the tables are made
-    std::vector<std::uint32_t> small_, large_;
+    AliasBuilder builder_;
 };
 
 }  // namespace ietest::random

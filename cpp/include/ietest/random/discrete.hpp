@@ -47,7 +47,33 @@ class BinomialSampler {
 void draw_multinomial(std::int64_t n, std::span<const double> probabilities, WordStream& words,
                       std::span<std::int64_t> counts);
 
-// Walker's alias method in Vose's form: one word gives one draw from a finite law.
+// Walker's alias method: a column is drawn, which stays if the rest of the word is low enough.
+struct AliasCell {
+    std::uint64_t threshold;
+    std::uint32_t alias;
+};
+
+inline std::uint32_t draw_cell(const AliasCell* cells, std::size_t n_cells, std::uint64_t word) {
+    const UInt128 product = static_cast<UInt128>(word) * n_cells;
+    const auto column = static_cast<std::uint32_t>(product >> 64);
+    const AliasCell& cell = cells[column];
+    // Which of the two it is cannot be foreseen: bits, so that no compiler makes it a branch.
+    const auto kept =
+        -static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) < cell.threshold);
+    return cell.alias ^ ((cell.alias ^ column) & kept);
+}
+
+// Makes such cells in Vose's form.
+class AliasBuilder {
+  public:
+    // Weights of mean 1, which are used up; one cell for each.
+    void build(std::span<double> weights, AliasCell* cells);
+
+  private:
+    std::vector<std::uint32_t> small_, large_;  // kept, since many small tables are made
+};
+
+// One word gives one draw from a finite law.
 class AliasTable {
   public:
     AliasTable() = default;
@@ -55,23 +81,11 @@ class AliasTable {
     explicit AliasTable(std::span<const double> weights);
 
     std::uint32_t operator()(std::uint64_t word) const {
-        const UInt128 product = static_cast<UInt128>(word) * cells_.size();
-        const auto column = static_cast<std::uint32_t>(product >> 64);
-        const Cell& cell = cells_[column];
-        // Which of the two it is cannot be foreseen: bits, so that no compiler makes it a branch.
-        const auto kept =
-            -static_cast<std::uint32_t>(static_cast<std::uint64_t>(product) < cell.threshold);
-        return cell.alias ^ ((cell.alias ^ column) & kept);
+        return draw_cell(cells_.data(), cells_.size(), word);
     }
 
-    std::size_t size() const { return cells_.size(); }
-
   private:
-    struct Cell {
-        std::uint64_t threshold;
-        std::uint32_t alias;
-    };
-    std::vector<Cell> cells_;
+    std::vector<AliasCell> cells_;
 };
 
 }  // namespace ietest::random

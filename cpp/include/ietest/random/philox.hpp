@@ -22,11 +22,12 @@ inline std::uint64_t high_word(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint64_t>((static_cast<UInt128>(a) * b) >> 64);
 }
 
+inline constexpr std::uint64_t kMultiplier0 = 0xD2E7470EE14C6C93ULL;
+inline constexpr std::uint64_t kMultiplier1 = 0xCA5A826395121157ULL;
+inline constexpr std::uint64_t kWeyl0 = 0x9E3779B97F4A7C15ULL;
+inline constexpr std::uint64_t kWeyl1 = 0xBB67AE8584CAA73BULL;
+
 inline Block philox(Block counter, Key key) {
-    constexpr std::uint64_t kMultiplier0 = 0xD2E7470EE14C6C93ULL;
-    constexpr std::uint64_t kMultiplier1 = 0xCA5A826395121157ULL;
-    constexpr std::uint64_t kWeyl0 = 0x9E3779B97F4A7C15ULL;
-    constexpr std::uint64_t kWeyl1 = 0xBB67AE8584CAA73BULL;
     for (int round = 0; round < 10; ++round) {
         const UInt128 product0 = static_cast<UInt128>(kMultiplier0) * counter[0];
         const UInt128 product1 = static_cast<UInt128>(kMultiplier1) * counter[2];

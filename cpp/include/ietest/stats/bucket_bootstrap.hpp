@@ -4,9 +4,9 @@
 // (Srikanth et al. 2024) is a function of a few sums over the drawn units, so only these are made:
 // units whose numbers are equal are of one type, and a replicate says how often each type is drawn.
 // That is a multinomial draw. Among the types of several units it is made of Poisson numbers, as in
-// types.hpp: independent ones in the right proportions are multinomial given their total, so they
-// are drawn anew while that exceeds what is wanted, and what is lacking is drawn singly. The units
-// of the other types are drawn one by one.
+// typed_sampler.hpp: independent ones in the right proportions are multinomial given their total,
+// so they are drawn anew while that exceeds what is wanted, and what is lacking is drawn singly.
+// The units of the other types are drawn one by one.
 #pragma once
 
 #include <array>

@@ -41,7 +41,6 @@ struct CochranTable {
     std::vector<std::int64_t> column_sums;  // G_j
     std::vector<std::uint8_t> row_levels;   // of each text
 
-    int versions() const { return static_cast<int>(column_sums.size()); }
     CochranStatistic statistic() const;
 };
 

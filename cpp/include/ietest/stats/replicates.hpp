@@ -12,7 +12,7 @@
 
 #include "ietest/parallel.hpp"
 #include "ietest/stats/scores.hpp"
-#include "ietest/stats/types.hpp"
+#include "ietest/stats/typed_sampler.hpp"
 
 namespace ietest::stats {
 
@@ -36,7 +36,6 @@ class Replicates {
                random::Key key);
 
     std::size_t n_columns() const { return n_columns_; }
-    std::int64_t n_replicates() const { return n_replicates_; }
 
     // Row r holds the quantities of one replicate, n_columns() of them.
     using Rows = std::span<const double>;

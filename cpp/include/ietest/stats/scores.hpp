@@ -12,7 +12,7 @@
 
 #include "ietest/parallel.hpp"
 #include "ietest/stats/bootstrap.hpp"
-#include "ietest/stats/types.hpp"
+#include "ietest/stats/typed_sampler.hpp"
 
 namespace ietest::stats {
 

@@ -127,7 +127,6 @@ Substituted replace_normalised(const StringColumn& column, const SubstitutionTab
 struct TagCodes {
     std::uint8_t noun;
     std::uint8_t proper_noun;
-    std::uint8_t punctuation;
 };
 
 // What a table of tagged words is made of, a row for each entry.

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 #: A law of more values than this is refused: its transform would take gigabytes.
 MAX_VALUES = 2**26
 
-#: Laws of at most so many values are convolved term by term, which keeps the digits of every mass.
-MOST_CONVOLVED = 2048
-
 # Minus the logarithm of the probability that lies outside the window of a transform.
 _LOG_OUTSIDE = 50.0
 
@@ -38,31 +35,6 @@ _MOST_EXPONENT = 700.0
 
 # Values of exp(i x) that are computed at once.
 _BLOCK = 2**20
-
-
-def law_of_sum(
-    supports: Sequence[ArrayLike], masses: Sequence[ArrayLike], counts: ArrayLike
-) -> tuple[int, NDArray[np.float64]]:
-    """Compute the law of a sum of independent integer variables.
-
-    Laws of at most :data:`MOST_CONVOLVED` values are convolved directly: every mass has a relative
-    error of about 1e-13. Larger ones are computed by a fast Fourier transform, with absolute errors
-    of about 1e-15 of the largest mass; for their deep tails use :func:`upper_tail`.
-
-    Examples
-    --------
-    >>> from ietest_fast.stats.laws.integer import law_of_sum
-    >>> offset, masses = law_of_sum([[-1, 1], [0, 3]], [[0.5, 0.5], [0.75, 0.25]], [2, 1])
-    >>> offset, masses.tolist()
-    (-2, [0.1875, 0.0, 0.375, 0.0625, 0.1875, 0.125, 0.0, 0.0625])
-    """
-    terms = _Terms.of(supports, masses, counts)
-    if terms.most - terms.least < MOST_CONVOLVED:
-        return terms.least, _convolve(terms)
-    tilted = terms.tilt(0.0)
-    first, law = _law_in_window(terms, tilted)
-    law = np.clip(law, 0.0, None)
-    return first, law / law.sum()
 
 
 def upper_tail(
@@ -270,27 +242,6 @@ def _as_integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if array.ndim != 1 or not np.array_equal(integers, array):
         raise InputError(f"{name} must hold integers, one for each place")
     return integers
-
-
-def _convolve(terms: _Terms) -> NDArray[np.float64]:
-    """Convolve all terms without a subtraction, the shortest laws first."""
-    laws = []
-    for x, mass, count in zip(terms.supports, terms.masses, terms.counts.tolist(), strict=True):
-        one = np.zeros(int(x[-1] - x[0]) + 1)
-        one[x - x[0]] = mass
-        power, left = np.ones(1), count
-        while left:
-            if left & 1:
-                power = np.convolve(power, one)
-            left >>= 1
-            if left:
-                one = np.convolve(one, one)
-        laws.append(power)
-    laws.sort(key=len)
-    law = np.ones(1)
-    for other in laws:
-        law = np.convolve(law, other)
-    return law
 
 
 def _tail(terms: _Terms, observed: int) -> tuple[float, float]:

@@ -8,7 +8,7 @@
 #include "ietest/stats/joint.hpp"
 #include "ietest/stats/replicates.hpp"
 #include "ietest/stats/scores.hpp"
-#include "ietest/stats/types.hpp"
+#include "ietest/stats/typed_sampler.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "ietest/stats/types.hpp"
+#include "ietest/stats/typed_sampler.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include "ietest/random/discrete.hpp"
 #include "integer_law.hpp"
 #include "poisson_margin.hpp"
-#include "type_kernels.hpp"
+#include "unit_draws.hpp"
 
 namespace ietest::stats {
 namespace {
@@ -36,42 +36,6 @@ constexpr std::int64_t kMaxListed = 1 << 15;
 
 constexpr std::size_t kPieceBytes = 4096;
 constexpr std::size_t kBlockBytes = 32;
-constexpr std::size_t kBufferBlocks = 16;
-
-// The words of one address, made some blocks at a time.
-class Words {
-  public:
-    Words(const Kernels& kernels, Key key, std::uint64_t replicate, std::uint64_t* buffer,
-          std::size_t first_blocks)
-        : kernels_(kernels),
-          key_(key),
-          replicate_(replicate),
-          buffer_(buffer),
-          n_blocks_(first_blocks) {}
-
-    std::uint64_t next() {
-        if (position_ == size_) refill();
-        return buffer_[position_++];
-    }
-
-  private:
-    void refill() {
-        kernels_.fill_blocks(key_, next_block_, replicate_, kWordStream, buffer_, n_blocks_);
-        next_block_ += n_blocks_;
-        size_ = 4 * n_blocks_;
-        position_ = 0;
-        n_blocks_ = kBufferBlocks;
-    }
-
-    const Kernels& kernels_;
-    Key key_;
-    std::uint64_t replicate_;
-    std::uint64_t next_block_ = 1;
-    std::uint64_t* buffer_;
-    std::size_t n_blocks_;
-    std::size_t position_ = 0;
-    std::size_t size_ = 0;
-};
 
 double fold(const double (&lanes)[kernels::kLanes]) {
     double halves[kernels::kLanes];
@@ -91,7 +55,6 @@ struct TypedSampler::Workspace::State {
     std::vector<std::int64_t> extra_counts;  // of each multiple type, by the coin
     std::vector<double> extra_sums, extra_squares;
     alignas(64) std::uint64_t bytes[kPieceBytes / 8];
-    alignas(64) std::uint64_t words[4 * kBufferBlocks];
 };
 
 TypedSampler::Workspace::Workspace() : state_(std::make_unique<State>()) {}
@@ -262,7 +225,7 @@ struct TypedSampler::Plan {
     }
 
     // Poisson numbers of all single units; gives their sum.
-    std::int64_t draw_singles(std::uint64_t replicate, std::uint64_t attempt, Words& words,
+    std::int64_t draw_singles(std::uint64_t replicate, std::uint64_t attempt, BufferedWords& words,
                               Workspace::State& state) const {
         const std::uint64_t blocks = (n_single + kBlockBytes - 1) / kBlockBytes;
         std::uint64_t block = 1 + attempt * blocks;
@@ -303,7 +266,7 @@ struct TypedSampler::Plan {
         return total;
     }
 
-    std::int64_t draw_multiples(Words& words, Workspace::State& state) const {
+    std::int64_t draw_multiples(BufferedWords& words, Workspace::State& state) const {
         std::int64_t total = 0;
         for (std::size_t i = 0; i < n_multiple; ++i) {
             const IntegerLaw& law = half_laws[half_law[i]];
@@ -317,7 +280,7 @@ struct TypedSampler::Plan {
     }
 
     // Units drawn one by one.
-    void draw_extras(std::int64_t n_extras, Words& words, Workspace::State& state) const {
+    void draw_extras(std::int64_t n_extras, BufferedWords& words, Workspace::State& state) const {
         if (n_multiple > 0 && type_of_unit.empty()) {
             std::uint64_t coins = 0;
             for (std::int64_t e = 0; e < n_extras; ++e) {
@@ -355,7 +318,7 @@ struct TypedSampler::Plan {
 
     template <typename Body>
     static void for_each_cell(std::int64_t n_extras, std::uint64_t cells, unsigned per_word,
-                              Words& words, Body&& body) {
+                              BufferedWords& words, Body&& body) {
         for (std::int64_t e = 0; e < n_extras;) {
             std::uint64_t word = words.next();
             for (unsigned part = 0; part < per_word && e < n_extras; ++part, ++e) {
@@ -431,7 +394,7 @@ struct TypedSampler::Plan {
             state.extra_sums.resize(n_columns);
             state.extra_squares.resize(n_columns);
         }
-        Words words(kernels, key, replicate, state.words, first_blocks);
+        BufferedWords words(kernels, key, replicate, kWordStream, first_blocks);
         std::int64_t wanted = n_nonzero;
         if (n_nonzero < n_units) wanted = drawn(words.next());
         std::int64_t total = -1;
