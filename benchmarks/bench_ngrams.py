@@ -20,7 +20,7 @@ from ietest_fast.experiment.data import read_splits
 from ietest_fast.models import load_model
 from ietest_fast.models.ngrams import NgramOptions, hash_inputs, normalise_words
 from ietest_fast.models.protocol import SplitTexts
-from ietest_fast.models.ragged import pool_texts
+from ietest_fast.models.tokens import pool_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,7 +19,7 @@ from ietest_fast.corpus import BatchWriter
 
 
 def write_pairs(path: Path, n: int, seed: int) -> None:
-    from ietest_fast.corpus.demo.generator import DEMO_SCHEMA, demo_batches
+    from ietest_fast.corpus.demo.sentences import DEMO_SCHEMA, demo_batches
 
     with BatchWriter(path, DEMO_SCHEMA) as writer:
         for batch in demo_batches(n, seed=seed):

@@ -3,7 +3,7 @@
 To be run after ``make_lexicon.py`` and ``train_tagger.py``.
 """
 
-from ietest_fast.lexicon.packaged import CHECKSUMS, RESOURCES, hash_resources
+from ietest_fast.lexicon.pipelines import CHECKSUMS, RESOURCES, hash_resources
 
 if __name__ == "__main__":
     (RESOURCES / CHECKSUMS).write_text(hash_resources(RESOURCES), encoding="utf-8", newline="\n")

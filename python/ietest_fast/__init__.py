@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ietest_fast.runtime import build_config as build_config
     from ietest_fast.stats import PairedCounts as PairedCounts
     from ietest_fast.stats import paired_test as paired_test
-    from ietest_fast.transform.calling import TransformRoom
+    from ietest_fast.transform.files import TransformRoom
 
     transform: TransformRoom
 

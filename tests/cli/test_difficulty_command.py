@@ -325,7 +325,7 @@ def test_an_encoder_gives_the_vectors(
     tmp_path: Path, style: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("onnx", reason="makes the model")
-    from ietest_fast.models.encoder import embed_texts
+    from ietest_fast.models.sense import embed_texts
     from tiny_models import make_onnx_folder, make_tokenizer
 
     weights = make_onnx_folder(

@@ -18,7 +18,7 @@ from ietest_fast.cli.main import main
 from ietest_fast.cli.options import COUNTS, LEVELS
 from ietest_fast.cli.options import NAMES as COLUMNS
 from ietest_fast.stats import PairedCounts, detectable_difference, paired_test, wilson_interval
-from ietest_fast.stats.planning.few_discordant import size_given
+from ietest_fast.stats.planning.power import size_given
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.cli.main import main
-from ietest_fast.corpus import batch_writer
-from ietest_fast.templates import drawing, writing
+from ietest_fast.corpus import streams
+from ietest_fast.templates import drawing
 from ietest_fast.templates.files import task_names
 from ietest_fast.templates.language import LANGUAGES
 from ietest_fast.templates.naming import load_names
@@ -284,7 +284,7 @@ def test_files_of_a_command_that_was_killed_while_they_appeared_are_made_anew(
     whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
     out = tmp_path / "out"
     out.mkdir()
-    names = sorted(name for name in whole if name != writing.RECORD)
+    names = sorted(name for name in whole if name != drawing.RECORD)
     (out / ".templates.appearing").write_text(json.dumps([*names, "../whole/test.parquet"]))
     for name in names[:n_appeared]:
         (out / name).write_bytes(b"of the killed command")
@@ -328,7 +328,7 @@ def test_a_folder_that_cannot_be_locked(
 
 @pytest.mark.parametrize(
     ("failing", "n_good"),
-    [((batch_writer, "give_name"), 1), ((writing, "write_file"), 0)],
+    [((streams, "give_name"), 1), ((drawing, "write_file"), 0)],
     ids=["a split", "the record"],
 )
 def test_all_files_or_none(

@@ -399,11 +399,11 @@ def test_permission_is_asked_of_the_system(tmp_path, capsys, monkeypatch):
 def test_edits_are_as_they_were_if_the_output_cannot_get_its_name(
     tmp_path, capsys, monkeypatch, failure, kept_by
 ):
-    from ietest_fast.corpus import batch_writer
+    from ietest_fast.corpus import streams
 
     source = write(tmp_path / "in.csv")
     target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
-    give_name = batch_writer.give_name
+    give_name = streams.give_name
     published = []
     earlier = None if kept_by is None else "earlier edits"
     if earlier is not None:
@@ -422,7 +422,7 @@ def test_edits_are_as_they_were_if_the_output_cannot_get_its_name(
         give_name(temporary, path)
         published.append(path)
 
-    monkeypatch.setattr(batch_writer, "give_name", give_unless_target)
+    monkeypatch.setattr(streams, "give_name", give_unless_target)
     status, out, err = run(capsys, source, target, "--lexicon-from", source, "--edits", edits)
     assert published == [edits]
     assert out == ""
@@ -440,7 +440,7 @@ def test_edits_are_as_they_were_if_the_output_cannot_get_its_name(
 @pytest.mark.parametrize("full", ["out.csv", "edits.csv"])
 def test_a_full_disk_leaves_both_files_of_an_earlier_run(tmp_path, capsys, monkeypatch, full):
     from ietest_fast import atomic
-    from ietest_fast.corpus import batch_writer
+    from ietest_fast.corpus import streams
 
     source = write(tmp_path / "in.csv")
     target, edits = tmp_path / "out.csv", tmp_path / "edits.csv"
@@ -452,7 +452,7 @@ def test_a_full_disk_leaves_both_files_of_an_earlier_run(tmp_path, capsys, monke
         if path.name.startswith(f".{full}"):
             raise OSError(28, "No space left on device")
 
-    for module in (atomic, batch_writer):
+    for module in (atomic, streams):
         monkeypatch.setattr(module, "sync_file", fill)
     status, _, err = run(capsys, *arguments)
     message = f"{tmp_path / full}: cannot be written: No space left on device"

@@ -36,12 +36,12 @@ FOLDS = {
     "frames.py": "the article of a type",
     "models/alignment.py": "words of texts",
     "models/vocabularies.py": "names of tokenizers, and words",
-    "models/words.py": "words of texts",
+    "models/networks.py": "words of texts",
     "registry.py": "the first letter of a message",
-    "annotation/agreement.py": "words of texts",
-    "annotation/lists.py": "marks of people",
+    "annotation/page.py": "words of texts",
+    "annotation/marks.py": "marks of people",
     "experiment/view/runs.py": "conditions that the user has typed",
-    "analyses/strata_tables.py": "names of anchors",
+    "analyses/compare_page.py": "names of anchors",
     "stats/inputs.py": "spellings of labels in arrays, without Arrow",
 }
 

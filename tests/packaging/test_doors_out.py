@@ -134,8 +134,8 @@ WRITERS = {
     "BatchWriter": {
         "analyses/difficulty/file.py",
         "analyses/masked/answers.py",
-        "annotation/lists.py",
-        "templates/writing.py",
+        "annotation/marks.py",
+        "templates/drawing.py",
         "transform/files.py",
     },
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ietest_fast.transform.distraction import Distraction
+from ietest_fast.transform.spelling import Distraction
 from reference.distraction import insert_as_published, insert_careful
 from reference.substitution import make_edits
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.reference import strata_oracle as oracle
 
 from ietest_fast.stats import PairedCounts, stratified_test
-from ietest_fast.stats.laws.margins import (
+from ietest_fast.stats.laws.integer import (
     count_heterogeneous,
     heterogeneity_tail,
     tails_given_total,

@@ -8,8 +8,7 @@ import pytest
 
 from ietest_fast.lexicon import Tagger
 from ietest_fast.lexicon.antonyms import Senses, lesk, lesk_as_nltk
-from ietest_fast.transform.antonym import NEVER_REPLACED, Antonym
-from ietest_fast.transform.antonym_words import with_degree
+from ietest_fast.transform.antonym import NEVER_REPLACED, Antonym, with_degree
 from reference.nltk_wordnet import dict_folder, reader
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.transform.compounds import Statements, follow
-from ietest_fast.transform.sentences import are_single_sentences, are_statements
+from ietest_fast.transform.numerical import Statements, follow
+from ietest_fast.transform.structure import are_single_sentences, are_statements
 
 if TYPE_CHECKING:
     from ietest_fast.lexicon import Tagger

@@ -22,7 +22,7 @@ from ietest_fast.stats import (
 from ietest_fast.stats.consistency import buckets as bucket_measures
 from ietest_fast.stats.consistency.buckets import MEASURES, evaluate, tabulate, to_core
 from ietest_fast.stats.consistency.measure import ISO_PVAP
-from ietest_fast.stats.laws.scores import Draws, SumLaw, ratio_interval
+from ietest_fast.stats.laws.bootstrap import Draws, SumLaw, ratio_interval
 from reference import consistency_oracle as oracle
 from simulations import scaled, slack
 

@@ -17,7 +17,7 @@ from ietest_fast.stats import (
     tango_score,
     verdict_probability,
 )
-from ietest_fast.stats.planning.few_discordant import (
+from ietest_fast.stats.planning.power import (
     exact_equivalence_p,
     largest_equivalent,
     size_given,

@@ -19,7 +19,7 @@ from ietest_fast.stats import (
     joint_test,
     paired_test,
 )
-from ietest_fast.stats.planning.few_discordant import size_given
+from ietest_fast.stats.planning.power import size_given
 from simulations import scaled, slack
 
 pytestmark = pytest.mark.slow

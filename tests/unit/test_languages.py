@@ -11,9 +11,8 @@ from click.testing import CliRunner
 from ietest_fast.cli.describe import command as describe
 from ietest_fast.cli.transform import command as transform
 from ietest_fast.errors import InputError
-from ietest_fast.lexicon.languages import FEWEST_WORDS, FREQUENT_WORDS, count_languages
-from ietest_fast.transform.kinds import Material
-from ietest_fast.transform.phi import TRANSFORMATIONS, plan
+from ietest_fast.lexicon.reviewed import FEWEST_WORDS, FREQUENT_WORDS, count_languages
+from ietest_fast.transform.phi import TRANSFORMATIONS, Material, plan
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.errors import InputError
-from ietest_fast.lexicon.quantities import find_quantities
-from ietest_fast.transform.new_pairs import find_difference
+from ietest_fast.lexicon.words import find_quantities
+from ietest_fast.transform.base import find_difference
 from ietest_fast.transform.numerical import Draws, Numerical, can_be_compared, careful_pairs
-from ietest_fast.transform.sentences import split_sentences
+from ietest_fast.transform.structure import split_sentences
 
 TABLE = {
     "premise": ["Tim has 350 pounds of cement.", "A dog runs.", "Is it 5 miles?", None],

@@ -22,7 +22,7 @@ from ietest_fast.stats import (
     paired_test,
     signal_to_noise,
 )
-from ietest_fast.stats.planning.few_discordant import size_given
+from ietest_fast.stats.planning.power import size_given
 from reference.paired_oracle import upper_tail_in_decimals
 
 THREADS = (1, 2, 3, 7)

@@ -13,13 +13,13 @@ import pytest
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.lexicon import TagCache, annotator
 from ietest_fast.lexicon.annotator import Parser
-from ietest_fast.lexicon.packaged import RESOURCES
 from ietest_fast.lexicon.parse_pipelines import (
     PACKAGED_PARSER,
     ParsePipeline,
     drop_spaces,
     to_universal,
 )
+from ietest_fast.lexicon.pipelines import RESOURCES
 from ietest_fast.lexicon.token_table import PENN, RELATIONS, TokenParses
 from reference.trees import parse_slowly
 

@@ -24,7 +24,7 @@ from ietest_fast.stats import (
     sample_size,
     verdict_probability,
 )
-from ietest_fast.stats.planning.few_discordant import exact_equivalence_p
+from ietest_fast.stats.planning.power import exact_equivalence_p
 from reference.interval_oracle import tango_score
 from reference.power_oracle import enumerate_tables, p_value
 

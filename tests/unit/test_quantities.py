@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.lexicon.quantities import (
+from ietest_fast.lexicon.words import (
     find_quantities,
     read_number_words,
     write_like,

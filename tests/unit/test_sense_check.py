@@ -12,9 +12,9 @@ import pytest
 
 from ietest_fast.errors import ConfigError
 from ietest_fast.transform import plan
+from ietest_fast.transform.builtin import SenseChecked
 from ietest_fast.transform.edits import apply_edits
 from ietest_fast.transform.phi import parse_phi
-from ietest_fast.transform.sense import SenseChecked
 from tiny_models import make_onnx_folder
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def test_of_a_long_text_what_is_near_is_looked_at(careful: Any) -> None:
 def test_contexts_are_scored_in_parts(careful: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     low = {"guys": 0.4, "individual": 0.4}
     whole = check(careful, low).transform(TEXTS, ["premise", "hypothesis"])
-    monkeypatch.setattr("ietest_fast.transform.sense._CHARACTERS_AT_ONCE", 50)
+    monkeypatch.setattr("ietest_fast.transform.builtin._CHARACTERS_AT_ONCE", 50)
     parts = check(careful, low).transform(TEXTS, ["premise", "hypothesis"])
     assert parts.table.equals(whole.table)
     assert parts.edits.equals(whole.edits)

@@ -14,8 +14,8 @@ from ietest_fast.stats import (
     power,
     simulate,
 )
+from ietest_fast.stats.laws.bootstrap import LognormalLaw, StudentLaw
 from ietest_fast.stats.laws.null import ObservedTables
-from ietest_fast.stats.laws.scores import LognormalLaw, StudentLaw
 from ietest_fast.stats.planning import simulation as module
 
 SIZES = np.resize(np.arange(1, 7), 600)

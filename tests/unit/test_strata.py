@@ -24,7 +24,7 @@ from ietest_fast.stats import (
     paired_test,
     stratified_test,
 )
-from ietest_fast.stats.laws.margins import draw_tables
+from ietest_fast.stats.laws.integer import draw_tables
 from ietest_fast.stats.resampling import sort_into_types
 from ietest_fast.stats.symmetry import compare_strata, compare_strata_by_clusters
 from reference import scores_oracle

@@ -19,18 +19,14 @@ import pyarrow as pa
 import pytest
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon import (
-    UPOS,
-    TagCache,
-    Tagger,
-    TokenTags,
-    annotator,
-    tag_cache,
-    tag_workers,
-    wordnet,
+from ietest_fast.lexicon import UPOS, TagCache, Tagger, TokenTags, annotator, tag_workers, wordnet
+from ietest_fast.lexicon.pipelines import (
+    CHECKSUMS,
+    PACKAGED_FOLDER,
+    RESOURCES,
+    hash_resources,
+    tag_with_pipe,
 )
-from ietest_fast.lexicon.packaged import CHECKSUMS, RESOURCES, hash_resources
-from ietest_fast.lexicon.pipelines import PACKAGED_FOLDER, tag_with_pipe
 from reference.tagging import tags_of
 
 TEXTS = [
@@ -247,7 +243,7 @@ def test_a_temporary_cache_takes_so_many_texts(
     with TagCache(None) as cache:
         tagger.tag(TEXTS[:3], cache=cache)
         assert len(cache) == 3
-        monkeypatch.setattr(tag_cache, "_MOST_TEMPORARY_BYTES", 1)
+        monkeypatch.setattr(annotator, "_MOST_TEMPORARY_BYTES", 1)
         assert equal(tagger.tag(TEXTS, cache=cache), expected)
         assert len(cache) == 3
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.masked.items import MaskedItems as MaskedItems
     from ietest_fast.analyses.masked.items import masked_items_from_table as masked_items_from_table
     from ietest_fast.analyses.masked.items import read_masked_items as read_masked_items
-    from ietest_fast.analyses.masked.run import score_masked as score_masked
-    from ietest_fast.analyses.masked.run import train_and_score as train_and_score
     from ietest_fast.analyses.masked.summary import MaskedSummary as MaskedSummary
+    from ietest_fast.analyses.masked.summary import score_masked as score_masked
     from ietest_fast.analyses.masked.summary import summarise_masked as summarise_masked
+    from ietest_fast.analyses.masked.summary import train_and_score as train_and_score
 
 __all__ = [
     "Buckets",
@@ -69,8 +69,8 @@ __getattr__, __dir__ = lazy_names(
         "MaskedItems": "masked.items",
         "masked_items_from_table": "masked.items",
         "read_masked_items": "masked.items",
-        "train_and_score": "masked.run",
-        "score_masked": "masked.run",
+        "train_and_score": "masked.summary",
+        "score_masked": "masked.summary",
         "MaskedSummary": "masked.summary",
         "summarise_masked": "masked.summary",
         "read_paranlu": "consistency.paranlu",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.view.runs import FinishedRun, Versions
     from ietest_fast.transform import Transformed
-    from ietest_fast.transform.kinds import TextSource
+    from ietest_fast.transform.phi import TextSource
 
 
 DEFAULT_N = 400

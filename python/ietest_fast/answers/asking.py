@@ -17,7 +17,7 @@ from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, check_colum
 from ietest_fast.corpus.labels import put_labels_beside
 from ietest_fast.errors import InputError
 from ietest_fast.models.label_map import check_against_data, match_labels
-from ietest_fast.models.ragged import pool_texts
+from ietest_fast.models.tokens import pool_texts
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.paired import clean_field
 from ietest_fast.stats.strata import EDITS

@@ -21,8 +21,7 @@ from ietest_fast.corpus.labels import index_labels
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.numerals import say_count
-from ietest_fast.transform.columns import find_changed
-from ietest_fast.transform.edits import count_by_row
+from ietest_fast.transform.edits import count_by_row, find_changed
 from ietest_fast.values import (
     are_ids,
     as_texts,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.transform import Transformed
-    from ietest_fast.transform.kinds import TextSource
+    from ietest_fast.transform.phi import TextSource
 
 
 # Texts of another file, without labels: what tests that set labels can be made of.
@@ -166,7 +165,7 @@ class Version:
 
     def find_changed(self, corpus: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Say in which rows texts differ from the corpus', bool, shape (n,)."""
-        from ietest_fast.models.ragged import find_changed as find_seen
+        from ietest_fast.models.tokens import find_changed as find_seen
 
         if self.items is not None:  # nothing of the corpus is in it
             return np.ones(len(self.source_row), dtype=bool)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ietest_fast.api.evaluating import EvaluationResult as EvaluationResult
     from ietest_fast.api.evaluating import evaluate as evaluate
     from ietest_fast.api.rewording import consistency as consistency
-    from ietest_fast.api.rewording_curve import consistency_curve as consistency_curve
     from ietest_fast.api.running import InvarianceResult as InvarianceResult
+    from ietest_fast.api.running import consistency_curve as consistency_curve
     from ietest_fast.api.running import run as run
     from ietest_fast.api.stressing import stress as stress
 
@@ -34,7 +34,7 @@ __getattr__, __dir__ = lazy_names(
         "EvaluationResult": "evaluating",
         "InvarianceResult": "running",
         "consistency": "rewording",
-        "consistency_curve": "rewording_curve",
+        "consistency_curve": "running",
         "evaluate": "evaluating",
         "run": "running",
         "stress": "stressing",

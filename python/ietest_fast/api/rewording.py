@@ -23,17 +23,28 @@ from ietest_fast.analyses.consistency.file import (
     need_wordings,
     without_mixed,
 )
-from ietest_fast.analyses.consistency.noting import check_groups, check_measures, measures_of
-from ietest_fast.analyses.consistency.options import SOURCE, ConsistencyOptions
+from ietest_fast.analyses.consistency.noting import (
+    SOURCE,
+    ConsistencyOptions,
+    check_groups,
+    check_measures,
+    measures_of,
+)
 from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marked
 from ietest_fast.answers.file import plain_name
 from ietest_fast.answers.table import ORIGINAL, Predictions
-from ietest_fast.api.data import LabelledTable, as_labelled, with_labels
-from ietest_fast.api.evaluating import learn_source, make_classifier, show_bar
-from ietest_fast.corpus.batch_writer import check_target
+from ietest_fast.api.evaluating import (
+    LabelledTable,
+    as_labelled,
+    learn_source,
+    make_classifier,
+    show_bar,
+    with_labels,
+)
 from ietest_fast.corpus.columns import find_label_column, find_text_columns
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.corpus.reasoning import task_of_file
+from ietest_fast.corpus.streams import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
@@ -44,8 +55,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.models import TextClassifier
-    from ietest_fast.models.asking import AnswerCache
-    from ietest_fast.models.classifiers import Inputs, Unparsed
+    from ietest_fast.models.classifiers import AnswerCache, Inputs, Unparsed
     from ietest_fast.stats.consistency.intervals import BootstrapMethod
     from ietest_fast.stats.inputs import Rng
 

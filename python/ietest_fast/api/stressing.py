@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.measure import measure_logic
-from ietest_fast.analyses.logic.options import LogicOptions
+from ietest_fast.analyses.logic.rules import read_weights
 from ietest_fast.analyses.logic.run import ask_logic
-from ietest_fast.analyses.logic.score import read_weights
-from ietest_fast.analyses.stress.options import StressOptions
 from ietest_fast.analyses.stress.run import ask_stress, measure_answers
-from ietest_fast.analyses.stress.suite import StressTest, choose_tests
-from ietest_fast.api.data import as_labelled, check_answers_file, list_names
-from ietest_fast.api.evaluating import learn_source, show_bar, take_labelled
+from ietest_fast.analyses.stress.suite import StressOptions, StressTest, choose_tests
+from ietest_fast.api.evaluating import (
+    as_labelled,
+    check_answers_file,
+    learn_source,
+    list_names,
+    show_bar,
+    take_labelled,
+)
 from ietest_fast.errors import InputError
 from ietest_fast.stats.inputs import seed_of
 from ietest_fast.transform.phi import is_choice
@@ -24,8 +29,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.logic.measure import LogicProfile
     from ietest_fast.analyses.stress.profile import StressProfile
-    from ietest_fast.models.asking import AnswerCache
-    from ietest_fast.models.classifiers import Inputs, Unparsed
+    from ietest_fast.models.classifiers import AnswerCache, Inputs, Unparsed
     from ietest_fast.stats.inputs import Rng
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative

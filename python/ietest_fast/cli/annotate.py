@@ -15,7 +15,7 @@ from ietest_fast.report.terminal import echo, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.annotation.agreement import Soundness
+    from ietest_fast.annotation.page import Soundness
     from ietest_fast.annotation.sample import Sample
 
 # Substitutions that are named.
@@ -218,7 +218,7 @@ def export(*, sample: Path, target: Path) -> None:
     LIST is CSV, TSV, JSON lines or Parquet, by its name. It does not tell which version is the
     original. Readers fill in the column sound (yes or no); `import` reads it.
     """
-    from ietest_fast.annotation.lists import write_list
+    from ietest_fast.annotation.marks import write_list
     from ietest_fast.annotation.sample import ASKED, read_sample
 
     drawn = read_sample(sample)
@@ -237,7 +237,7 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
     In the column sound stands yes or no (or 1 and 0, true and false, sound and unsound), or nothing
     if an item is not marked.
     """
-    from ietest_fast.annotation.lists import import_marks
+    from ietest_fast.annotation.marks import import_marks
     from ietest_fast.annotation.sample import read_sample
 
     drawn = read_sample(sample)
@@ -250,7 +250,8 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 @_JSON
 def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
-    from ietest_fast.annotation.agreement import (
+    from ietest_fast.annotation.marks import read_all_marks
+    from ietest_fast.annotation.page import (
         count_ties,
         count_unsound,
         measure_agreement,
@@ -259,7 +260,6 @@ def summary(*, sample: Path, as_json: bool) -> None:
         measure_texts,
         summary_table,
     )
-    from ietest_fast.annotation.marks import read_all_marks
     from ietest_fast.annotation.sample import read_sample
     from ietest_fast.errors import InputError
     from ietest_fast.report.terminal import print_json
@@ -339,10 +339,9 @@ def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
 @_JSON
 def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
-    from ietest_fast.annotation.agreement import find_sound
     from ietest_fast.annotation.drawing import check_run
     from ietest_fast.annotation.marks import Marks, find_marks, read_all_marks
-    from ietest_fast.annotation.page import repeat_on
+    from ietest_fast.annotation.page import find_sound, repeat_on
     from ietest_fast.annotation.sample import read_sample
     from ietest_fast.errors import InputError
     from ietest_fast.experiment.view.result_tables import brief_tables

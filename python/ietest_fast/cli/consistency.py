@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.logs import OF_LOGS, log_options, read
-from ietest_fast.cli.models import (
-    check_out,
-    describe_run,
-    load_model,
-    model_options,
-    need_one,
-    read_label_map,
-    say_run,
-)
+from ietest_fast.cli.comparing import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     MOST_RESAMPLES,
     MOST_THREADS,
@@ -25,7 +16,14 @@ from ietest_fast.cli.options import (
     add_options,
     check_not_given,
     check_only_given,
+    check_out,
     csv_option,
+    describe_run,
+    load_model,
+    model_options,
+    need_one,
+    read_label_map,
+    say_run,
     split_names,
 )
 from ietest_fast.report.progress import show_progress
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.consistency.asking import Consistency
     from ietest_fast.analyses.consistency.buckets import Buckets
     from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ParsedAmounts
-    from ietest_fast.analyses.consistency.options import ConsistencyOptions
+    from ietest_fast.analyses.consistency.noting import ConsistencyOptions
     from ietest_fast.answers.asking import Evaluation
     from ietest_fast.answers.table import Predictions
     from ietest_fast.corpus.reasoning import ReasoningTask
@@ -642,7 +640,7 @@ def _ask_options(
     from dataclasses import fields
 
     from ietest_fast.analyses.consistency.file import need_wordings
-    from ietest_fast.analyses.consistency.options import ConsistencyOptions
+    from ietest_fast.analyses.consistency.noting import ConsistencyOptions
     from ietest_fast.answers.file import plain_name
     from ietest_fast.transform.phi import parse_phi
 

@@ -145,7 +145,7 @@ def _without_foreign(description: Description, corpus: Corpus) -> Description:
     from dataclasses import replace
 
     from ietest_fast.corpus.description import Readability
-    from ietest_fast.lexicon.languages import MOST_TEXTS, count_languages
+    from ietest_fast.lexicon.reviewed import MOST_TEXTS, count_languages
 
     columns = []
     for column in description.columns:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.models import check_out
 from ietest_fast.cli.options import (
     MOST_THREADS,
     FiniteRange,
     check_not_given,
+    check_out,
     csv_option,
     split_names,
 )
@@ -145,8 +145,12 @@ def command(
         check_not_given("embedding-column", because="needs --embeddings")
     if embeddings is not None or encoder is not None:
         check_not_given("min-texts", because="is for words; --embeddings and --encoder have none")
-    from ietest_fast.analyses.difficulty.file import FeatureSource, mark_difficulty
-    from ietest_fast.analyses.difficulty.tables import difficulty_table, round_table
+    from ietest_fast.analyses.difficulty.file import (
+        FeatureSource,
+        difficulty_table,
+        mark_difficulty,
+        round_table,
+    )
 
     check_out(out, [source, embeddings, encoder], only_parquet=False)
     with show_progress() as progress:

@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.logs import OF_LOGS, log_options, read
-from ietest_fast.cli.models import check_out, load_model, model_options, need_one, read_label_map
+from ietest_fast.cli.comparing import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     OpenShare,
     check_alike,
     check_margin,
     check_not_given,
+    check_out,
     check_resamples,
     choose_phis,
     csv_option,
     invariance_options,
+    load_model,
+    model_options,
+    need_one,
+    read_label_map,
     split_names,
     strata_options,
     test_options,

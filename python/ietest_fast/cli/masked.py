@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.models import check_out
 from ietest_fast.cli.options import (
     MOST_THREADS,
     NAMES,
     CommaList,
     FiniteRange,
     check_not_given,
+    check_out,
     csv_option,
 )
 from ietest_fast.numerals import say_count
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.masked.answers import MaskedAnswers
     from ietest_fast.analyses.masked.items import MaskedItems
-    from ietest_fast.analyses.masked.run import MaskedRun
-    from ietest_fast.analyses.masked.summary import MaskedSummary
+    from ietest_fast.analyses.masked.summary import MaskedRun, MaskedSummary
     from ietest_fast.models.masked_lm import MaskedModel
     from ietest_fast.report.progress import Progress
 
@@ -179,7 +178,7 @@ def _score(
     source: Path, model: str | None, onnx: Path | None, options: dict[str, Any]
 ) -> tuple[list[MaskedAnswers], MaskedRun | None, list[str]]:
     from ietest_fast.analyses.masked.items import read_masked_items
-    from ietest_fast.analyses.masked.run import ANSWERS, score_masked
+    from ietest_fast.analyses.masked.summary import ANSWERS, score_masked
 
     items = read_masked_items(source, groups=options["groups"])
     among = options["among"]
@@ -222,10 +221,9 @@ def _train(
     model: str, items: MaskedItems, among: Any, options: dict[str, Any], progress: Progress
 ) -> tuple[MaskedRun, list[str]]:
     from ietest_fast.analyses.masked.items import read_masked_items
-    from ietest_fast.analyses.masked.run import train_and_score
+    from ietest_fast.analyses.masked.summary import train_and_score
     from ietest_fast.models.checkpoint import check_new_folder
-    from ietest_fast.models.masked_lm import TorchMaskedModel
-    from ietest_fast.models.masked_training import MaskedSettings
+    from ietest_fast.models.masked_lm import MaskedSettings, TorchMaskedModel
 
     if options["save"] is not None:
         check_new_folder(options["save"])
@@ -317,7 +315,7 @@ def _describe(
 
 
 def _print(summaries: list[MaskedSummary]) -> None:
-    from ietest_fast.analyses.masked.tables import (
+    from ietest_fast.analyses.masked.summary import (
         answer_table,
         group_table,
         model_table,

@@ -143,7 +143,7 @@ def command(
         if curve is not None or plot is not None:
             drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
     if plot is not None:
-        from ietest_fast.experiment.view.figures import power_chart
+        from ietest_fast.experiment.view.charts import power_chart
 
         assert drawn is not None  # noqa: S101
         power_chart(drawn).save(Path(plot))

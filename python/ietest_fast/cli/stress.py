@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.logs import OF_LOGS, log_options, read
-from ietest_fast.cli.models import (
-    check_out,
-    describe_run,
-    load_model,
-    model_options,
-    need_one,
-    read_label_map,
-    say_run,
-)
+from ietest_fast.cli.comparing import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     NAMES,
     OpenShare,
@@ -25,8 +16,15 @@ from ietest_fast.cli.options import (
     allow_code,
     check_margin,
     check_not_given,
+    check_out,
     csv_option,
+    describe_run,
     exit_status,
+    load_model,
+    model_options,
+    need_one,
+    read_label_map,
+    say_run,
     split_names,
     test_options,
 )
@@ -286,13 +284,13 @@ def _choose_options(options: Mapping[str, Any], *, asks_logic: bool) -> Any:
         "label_map": read_label_map(options),
     }
     if not asks_logic:
-        from ietest_fast.analyses.stress.options import StressOptions
+        from ietest_fast.analyses.stress.suite import StressOptions
 
         of_tests = ("keep_columns", "group_by", "alpha", "margin", "method", "alternative")
         chosen |= {name: options[name] for name in of_tests}
         return StressOptions(**chosen, rng=options["seed"])
-    from ietest_fast.analyses.logic.options import LogicOptions
-    from ietest_fast.analyses.logic.score import read_weights
+    from ietest_fast.analyses.logic.candidates import LogicOptions
+    from ietest_fast.analyses.logic.rules import read_weights
 
     own = ("draws", "nearest", "instances", "renormalise", "seed")
     chosen |= {name: options[name] for name in own if options[name] is not None}

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.comparing import (
+    OF_LOGS,
     Extra,
     beside,
     beside_clusters,
+    log_options,
     print_test,
+    read,
     say,
     say_equivalence,
     sign,
 )
-from ietest_fast.cli.logs import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     COUNTS,
     LEVELS,

@@ -86,10 +86,10 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     if source is None or target is None:
         raise click.UsageError("give the files IN and OUT, or --list")
 
-    from ietest_fast.corpus.batch_writer import check_target
+    from ietest_fast.corpus.streams import check_target
     from ietest_fast.files import check_file
     from ietest_fast.transform.files import TextFile, check_distinct, transform_file
-    from ietest_fast.transform.kinds import Material
+    from ietest_fast.transform.phi import Material
 
     (choice,) = choose_phis([phi], words)
     # Mistakes should not wait until the nouns of TRAIN are counted.

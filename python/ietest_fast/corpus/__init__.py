@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.corpus.batch_writer import BatchWriter as BatchWriter
     from ietest_fast.corpus.dataset import Corpus as Corpus
     from ietest_fast.corpus.dataset import corpus_from_table as corpus_from_table
     from ietest_fast.corpus.dataset import require_trainable as require_trainable
-    from ietest_fast.corpus.demo.generator import demo_batches as demo_batches
-    from ietest_fast.corpus.demo.generator import demo_corpus as demo_corpus
-    from ietest_fast.corpus.demo.generator import demo_splits as demo_splits
+    from ietest_fast.corpus.demo.sentences import demo_batches as demo_batches
+    from ietest_fast.corpus.demo.sentences import demo_corpus as demo_corpus
+    from ietest_fast.corpus.demo.sentences import demo_splits as demo_splits
     from ietest_fast.corpus.description import Description as Description
     from ietest_fast.corpus.description import Overlap as Overlap
     from ietest_fast.corpus.description import describe as describe
@@ -24,10 +23,11 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.dialects import reading_csv as reading_csv
     from ietest_fast.corpus.reading import read_corpora as read_corpora
     from ietest_fast.corpus.reading import read_corpus as read_corpus
+    from ietest_fast.corpus.reading import split as split
     from ietest_fast.corpus.reasoning import read_alpha_nli as read_alpha_nli
     from ietest_fast.corpus.reasoning import read_delta_nli as read_delta_nli
-    from ietest_fast.corpus.splitting import split as split
     from ietest_fast.corpus.streams import BatchReader as BatchReader
+    from ietest_fast.corpus.streams import BatchWriter as BatchWriter
     from ietest_fast.corpus.streams import open_batches as open_batches
 
 __all__ = [
@@ -56,14 +56,14 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "BatchReader": "streams",
-        "BatchWriter": "batch_writer",
+        "BatchWriter": "streams",
         "Corpus": "dataset",
         "Description": "description",
         "Overlap": "description",
         "corpus_from_table": "dataset",
-        "demo_batches": "demo.generator",
-        "demo_corpus": "demo.generator",
-        "demo_splits": "demo.generator",
+        "demo_batches": "demo.sentences",
+        "demo_corpus": "demo.sentences",
+        "demo_splits": "demo.sentences",
         "describe": "description",
         "find_overlap": "description",
         "open_batches": "streams",
@@ -73,6 +73,6 @@ __getattr__, __dir__ = lazy_names(
         "read_delta_nli": "reasoning",
         "reading_csv": "dialects",
         "require_trainable": "dataset",
-        "split": "splitting",
+        "split": "reading",
     },
 )

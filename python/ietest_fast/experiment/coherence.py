@@ -34,7 +34,7 @@ from ietest_fast.experiment.search import (
 from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
 from ietest_fast.stats.churn import DEFAULT_CHURN_RESAMPLES
 from ietest_fast.stats.crossed import algorithm_of_counts
-from ietest_fast.stats.laws.margins import DEFAULT_TABLES
+from ietest_fast.stats.laws.integer import DEFAULT_TABLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.robustness import chance_limit
 from ietest_fast.stats.strata import LABEL, paired_p

@@ -32,8 +32,13 @@ from ietest_fast.registry import FileNames, list_problems, names_at_hand, readin
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.resampling import MAX_RESAMPLES
-from ietest_fast.transform.kinds import InputFile  # noqa: TC001 - pydantic reads it
-from ietest_fast.transform.phi import DEFAULT_PHI, PhiChoice, choose_phi, parse_phi
+from ietest_fast.transform.phi import (
+    DEFAULT_PHI,
+    InputFile,
+    PhiChoice,
+    choose_phi,
+    parse_phi,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

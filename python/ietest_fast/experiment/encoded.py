@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 import json
+import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.versions import encode_labels
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
-from ietest_fast.files import read_array, read_json
+from ietest_fast.experiment.data import count_edits, count_row_edits
+from ietest_fast.experiment.search import identify
+from ietest_fast.files import check_file, read_array, read_json
 from ietest_fast.models import EncodedSplit
 from ietest_fast.models.protocol import ORIGINAL
+from ietest_fast.transform import Material, RowError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    import pyarrow as pa
     from numpy.typing import NDArray
 
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.experiment.data import Splits
     from ietest_fast.models import Model
+    from ietest_fast.transform import PlannedTransformation, Transformation, Transformed
 
 # Smaller arrays are read whole: a mapping costs a page and a file handle.
 _MAP_FROM_BYTES = 1 << 16
@@ -146,4 +156,162 @@ def _make_split(
         store=model.load_store(store),
         versions={name: arrays[f"version{i}"] for i, name in enumerate(names)},
         labels=arrays["labels"],
+    )
+
+
+# The test set under transformations that a run only evaluates: ``eval_phi``.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FurtherTest:
+    """The test set as a further transformation makes it."""
+
+    table: pa.Table
+    """Its texts, of n rows, each with a label."""
+    source_row: NDArray[np.int64]
+    """int64, shape (n,): the row of the test set that each row comes from."""
+    labels: NDArray[np.int8]
+    """int8, shape (n,): the right answers."""
+    keeps_labels: bool
+    """Whether the rows are those of the test set, in order and with their labels, so that each can
+    be compared with its original."""
+    name: str
+    fingerprint: str
+    """Of the transformation."""
+    described: dict[str, Any]
+    """What it says about itself, now that it has learnt from the texts."""
+    n_changed: int
+    """Rows whose texts differ from those of their source row."""
+    n_unlabelled: int
+    """Rows that were left out, because nobody knows their label."""
+    test_edits: dict[str, int]
+    """Number of edits by rule."""
+    warnings: tuple[str, ...] = ()
+    """Whole sentences about the transformation's options and material."""
+    n_edits: NDArray[np.int64] | None = None
+    """Edits of each row, those left out that reword nothing, shape (n,); None if the transformation
+    does not tell."""
+
+    def find_changed(self, test: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
+        """Say which texts differ from those of their source row in some columns, bool, shape
+        (n,).
+        """
+        from ietest_fast.models.tokens import find_changed
+
+        before = test.table.select(list(columns)).take(self.source_row)
+        return find_changed(before, self.table, columns, source=test.source)
+
+
+def transform_test(
+    splits: Splits,
+    planned: PlannedTransformation,
+    folder: Path,
+    *,
+    n_threads: int | None = None,
+) -> FurtherTest:
+    """Transform the test set alone, or read what an earlier run of the same inputs left."""
+    key = identify({**splits.fingerprints(), "evaluation": planned.fingerprint})
+    kept = folder / key[:16]
+    if not kept.is_dir():
+        _transform_into(kept, splits, planned, n_threads)
+    check_seal(kept)
+    with reading(kept):
+        return _read(kept, splits.test)
+
+
+def _transform_into(
+    kept: Path, splits: Splits, planned: PlannedTransformation, n_threads: int | None
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    test = splits.test
+    told: list[str] = []
+    transformation = planned.build(
+        Material(
+            corpora=(splits.train, splits.valid),
+            source=splits.train,
+            tag_cache=kept.parent / "tags.sqlite",
+            n_threads=n_threads,
+            on_warning=told.append,
+        )
+    )
+    try:
+        made = transformation.transform(
+            test.table, test.text_columns, with_edits=True, n_threads=n_threads
+        )
+    except RowError as error:
+        raise error.locate(test) from error
+    labels = _find_labels(transformation, made, test)
+    known = labels >= 0
+    n_unlabelled = int((~known).sum())
+    changed = np.asarray(made.changed, dtype=bool)
+    if not changed[known].any():
+        raise InputError(
+            f"eval_phi: the transformation {transformation.name} makes no other text of any of the "
+            f"{len(test)} test rows, so there is nothing to evaluate",
+            path=test.source,
+        )
+    table = made.table.select(list(test.text_columns))
+    table = table.append_column("source_row", pa.array(made.source_row, pa.int64()))
+    table = table.append_column("label", pa.array(labels, pa.int8()))
+    if n_unlabelled:
+        table = table.filter(pa.array(known))
+    keeps_labels = transformation.keeps_labels and made.keeps_rows(len(test)) and not n_unlabelled
+    summary: dict[str, Any] = {
+        "name": transformation.name,
+        "fingerprint": transformation.fingerprint,
+        "described": transformation.describe(),
+        "warnings": told,
+        "keeps_labels": keeps_labels,
+        "n_changed": int(changed[known].sum()),
+        "n_unlabelled": n_unlabelled,
+        "test_edits": {} if made.edits is None else count_edits(made.edits)["test_edits"],
+    }
+
+    def fill(place: Path) -> None:
+        pq.write_table(table, place / "test.parquet", compression="zstd")
+        if made.edits is not None:
+            pq.write_table(made.edits, place / "test.edits.parquet", compression="zstd")
+        (place / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
+
+    write_sealed_folder(kept, fill)
+
+
+def _find_labels(
+    transformation: Transformation, made: Transformed, test: Corpus
+) -> NDArray[np.int8]:
+    """Return the right answers, int8, shape (n,); -1 where nobody knows."""
+    if transformation.keeps_labels:
+        return test.labels[made.source_row]
+    if made.labels is None:
+        raise InputError(
+            f"eval_phi: the transformation {transformation.name} does not keep labels and sets "
+            "none, so nobody knows the right answers to what it writes"
+        )
+    return encode_labels(made.labels, test, transformation.name)
+
+
+def _read(kept: Path, test: Corpus) -> FurtherTest:
+    import pyarrow.parquet as pq
+
+    summary = read_json(kept / "summary.json")
+    table = pq.read_table(check_file(kept / "test.parquet"))
+    for message in summary["warnings"]:
+        warnings.warn(message, IetestWarning, stacklevel=3)
+    edits = kept / "test.edits.parquet"
+    return FurtherTest(
+        table=table.select(list(test.text_columns)),
+        source_row=table["source_row"].to_numpy(),
+        labels=table["label"].to_numpy(),
+        keeps_labels=summary["keeps_labels"],
+        name=summary["name"],
+        fingerprint=summary["fingerprint"],
+        described=summary["described"],
+        n_changed=summary["n_changed"],
+        n_unlabelled=summary["n_unlabelled"],
+        test_edits=summary["test_edits"],
+        warnings=tuple(summary["warnings"]),
+        n_edits=count_row_edits(edits, test) if summary["keeps_labels"] else None,
     )

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ietest_fast.answers import Predictions
     from ietest_fast.experiment.cells import CellRecord
     from ietest_fast.experiment.data import PlannedPhi, TransformedSplits
-    from ietest_fast.experiment.eval_texts import FurtherTest
+    from ietest_fast.experiment.encoded import FurtherTest
     from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work

@@ -17,12 +17,13 @@ from ietest_fast.experiment.cells import (
     CLUSTERS,
     EVALUATIONS,
     check_recorded,
+    describe_evaluation,
     match,
     read_cell_artefact,
+    read_evaluation,
     read_predictions,
 )
 from ietest_fast.experiment.data import kept_folder
-from ietest_fast.experiment.evaluations import describe_evaluation, read_evaluation
 from ietest_fast.experiment.search import identify
 from ietest_fast.files import check_file, read_bytes
 from ietest_fast.stats import PairedCounts

@@ -43,19 +43,17 @@ from ietest_fast.experiment.cells import (
     MODELS,
     UNFINISHED_TRAININGS,
     CellRecord,
+    EvaluationRecord,
     describe_cell,
+    describe_evaluation,
     is_own,
     lock_folder,
     read_cell_artefact,
+    read_evaluation,
     read_predictions,
     refuse_foreign,
     refuse_foreign_database,
     sweep,
-)
-from ietest_fast.experiment.evaluations import (
-    EvaluationRecord,
-    describe_evaluation,
-    read_evaluation,
 )
 from ietest_fast.experiment.search import Trial, canonical_json, differing_keys
 from ietest_fast.files import check_file, read_bytes
@@ -65,7 +63,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.answers import Predictions
-    from ietest_fast.experiment.evaluations import Answered
+    from ietest_fast.experiment.cells import Answered
 
 _FORMAT = 2
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
-from ietest_fast.experiment.cells import make_predictions, write_cell
+from ietest_fast.experiment.cells import make_predictions, write_cell, write_evaluation
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
-from ietest_fast.experiment.evaluations import write_evaluation
 from ietest_fast.experiment.search import (
     DataGeneratingProcess,
     Mode,

@@ -11,16 +11,22 @@ import numpy as np
 
 from ietest_fast.atomic import tell_apart
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.cells import write_evaluation
 from ietest_fast.experiment.data import TRANSFORMED, TransformedSplits, transform_splits
-from ietest_fast.experiment.encoded import FurtherTexts, check_encoded, load_encoded, save_encoded
-from ietest_fast.experiment.eval_texts import FurtherTest, transform_test
-from ietest_fast.experiment.evaluations import write_evaluation
+from ietest_fast.experiment.encoded import (
+    FurtherTest,
+    FurtherTexts,
+    check_encoded,
+    load_encoded,
+    save_encoded,
+    transform_test,
+)
 from ietest_fast.experiment.executors import make_executor
 from ietest_fast.experiment.search import Search, Searches, Trial
 from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name, majority
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL
-from ietest_fast.models.ragged import find_changed
+from ietest_fast.models.tokens import find_changed
 from ietest_fast.stats.strata import EDITS, read_strata
 
 if TYPE_CHECKING:
@@ -28,9 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.cells import CellRecord
+    from ietest_fast.experiment.cells import CellRecord, EvaluationRecord
     from ietest_fast.experiment.encoded import EncodedTexts
-    from ietest_fast.experiment.evaluations import EvaluationRecord
     from ietest_fast.experiment.executors import Executor, Outcome
     from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.search import Resample

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ietest_fast.lexicon.annotator import TagCache as TagCache
     from ietest_fast.lexicon.annotator import Tagger as Tagger
     from ietest_fast.lexicon.reviewed import SceneCounter as SceneCounter
     from ietest_fast.lexicon.reviewed import TaggedWord as TaggedWord
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.synonym_table import paper_candidates as paper_candidates
     from ietest_fast.lexicon.synonym_table import paper_table as paper_table
     from ietest_fast.lexicon.synonym_table import read_block_list as read_block_list
-    from ietest_fast.lexicon.tag_cache import TagCache as TagCache
     from ietest_fast.lexicon.token_table import UPOS as UPOS
     from ietest_fast.lexicon.token_table import TokenTags as TokenTags
     from ietest_fast.lexicon.wordnet import WordNet as WordNet
@@ -51,7 +51,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "SceneCounter": "reviewed",
         "SynonymTable": "synonym_table",
-        "TagCache": "tag_cache",
+        "TagCache": "annotator",
         "TaggedWord": "reviewed",
         "TaggedWords": "reviewed",
         "Tagger": "annotator",

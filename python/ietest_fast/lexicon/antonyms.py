@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
+from ietest_fast.lexicon.pipelines import RESOURCES, check_packaged
 from ietest_fast.lexicon.wordnet import WordNet
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import ResourceError
-from ietest_fast.lexicon.packaged import RESOURCES, check_packaged
 from ietest_fast.lexicon.pipelines import (
+    RESOURCES,
     TEXTS_PER_BATCH,
     WordVectors,
+    check_packaged,
     describe_files,
     find_folder,
     hash_pipeline,

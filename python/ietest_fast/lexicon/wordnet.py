@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.files import check_file
-from ietest_fast.lexicon.packaged import RESOURCES, check_packaged, hash_resource
+from ietest_fast.lexicon.pipelines import RESOURCES, check_packaged, hash_resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -9,7 +9,7 @@ from ietest_fast.lazy import lazy_names
 if TYPE_CHECKING:
     from ietest_fast.models.classifiers import Scores as Scores
     from ietest_fast.models.classifiers import TextClassifier as TextClassifier
-    from ietest_fast.models.finished import as_classifier as as_classifier
+    from ietest_fast.models.estimators import as_classifier as as_classifier
     from ietest_fast.models.protocol import Bounds as Bounds
     from ietest_fast.models.protocol import Capabilities as Capabilities
     from ietest_fast.models.protocol import Choice as Choice
@@ -67,7 +67,7 @@ __getattr__, __dir__ = lazy_names(
         "SearchSpace": "protocol",
         "SplitTexts": "protocol",
         "TextClassifier": "classifiers",
-        "as_classifier": "finished",
+        "as_classifier": "estimators",
         "check_against_space": "protocol",
         "load_model": "protocol",
         "model_names": "protocol",

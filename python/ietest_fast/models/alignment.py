@@ -28,7 +28,7 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
-from ietest_fast.models.ragged import pool_texts, spread
+from ietest_fast.models.tokens import pool_texts, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

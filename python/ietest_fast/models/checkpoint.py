@@ -16,7 +16,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_folder
-from ietest_fast.models.settings import (
+from ietest_fast.models.label_map import (
     check_kind,
     find_max_length,
     find_padding,

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import math
+import os
+import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError, ResourceError
+from ietest_fast.files import check_file, open_file
+from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.models.protocol import RowStore
-
 
 # From class scores to probabilities and labels.
 
@@ -54,7 +63,7 @@ class ScoringClassifier(ABC):
 
 Inputs = Literal["texts", "joined", "pairs", "frame"]
 """In which form a foreign classifier gets its inputs; see
-:func:`~ietest_fast.models.finished.as_classifier`."""
+:func:`~ietest_fast.models.estimators.as_classifier`."""
 
 
 Unparsed = Literal["wrong", "drop", "error"]
@@ -208,3 +217,376 @@ def select_columns(inputs: pa.Table, columns: tuple[str, ...] | None) -> pa.Tabl
             f"{', '.join(inputs.column_names)}"
         )
     return inputs if columns is None else inputs.select(list(columns))
+
+
+# Asking a function, a batch at a time, and remembering every answer.
+
+
+Input = tuple[str, ...]
+"""The texts of one input, a text for each column."""
+
+Answer = str | int | list[float] | None
+"""A label by name or number, probabilities, or nothing."""
+
+_FORMAT = "ietest-fast answers 1"
+_BEGIN = f'{{"format": "{_FORMAT}"'.encode()
+
+
+class AnswerCache:
+    """The answers of one function, by input."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = None if path is None else Path(path).expanduser()
+        self._answers: dict[Input, Answer] = {}
+        self._head: dict[str, Any] | None = None
+        if self.path is not None and self.path.exists():
+            self._read(self.path)
+        elif self.path is not None and not self.path.parent.is_dir():
+            raise InputError("there is no such folder", path=self.path.parent)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def __contains__(self, asked: object) -> bool:
+        return asked in self._answers
+
+    def __getitem__(self, asked: Input) -> Answer:
+        return self._answers[asked]
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.path is None else str(self.path)
+        return f"AnswerCache({len(self):,} answers, {where})"
+
+    def items(self) -> Iterator[tuple[Input, Answer]]:
+        """Yield inputs with their answers, in the order in which they were given."""
+        yield from self._answers.items()
+
+    def belong_to(self, name: str, source: str, labels: Sequence[str] | None) -> None:
+        """Say whose answers these are; refuse a function of another name, or other labels."""
+        head = {
+            "format": _FORMAT,
+            "function": name,
+            "source": source,
+            "labels": None if labels is None else list(labels),
+        }
+        known = self._head
+        if known is None:
+            self._head = head
+            self._write([head])
+            return
+        where = self.path if self.path is not None else None
+        for key, what in (("function", "the function"), ("labels", "a function with the labels")):
+            if known[key] != head[key]:
+                raise InputError(
+                    f"cache holds answers of {what} {show_object(known[key])}, and this one is "
+                    f"{show_object(head[key])}: name another file",
+                    path=where,
+                )
+        if known["source"] != source and len(self):
+            warnings.warn(
+                f"the function {name} is no longer the one that gave the {len(self):,} answers "
+                f"{'kept' if where is None else f'in {where}'}; they are used as they are. Leave "
+                "the cache out, or name another file, to ask anew.",
+                IetestWarning,
+                stacklevel=2,
+            )
+
+    def keep(self, asked: Sequence[Input], answers: Sequence[Answer]) -> None:
+        """Remember answers; in the file, if there is one, before this returns."""
+        pairs = list(zip(asked, answers, strict=True))
+        # Who could not use an answer has asked again; any other second answer is a contradiction.
+        self._write(
+            {"input": texts, "answer": answer} | ({"again": True} if texts in self else {})
+            for texts, answer in pairs
+        )
+        self._answers.update(pairs)
+
+    def _write(self, records: Iterable[Mapping[str, Any]]) -> None:
+        if self.path is None:
+            return
+        lines = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records)
+        try:
+            if self.path.exists():
+                check_file(self.path)
+            # One write of whole lines, past all buffers of this process.
+            with self.path.open("ab", buffering=0) as file:
+                file.write(lines.encode("utf-8", errors="surrogatepass"))
+        except OSError as error:
+            raise ResourceError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+    def _read(self, path: Path) -> None:
+        n_whole, line = 0, b""
+        with open_file(path) as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    break
+                n_whole += len(line)
+                self._take(line, number, path)
+        if line.endswith(b"\n") or not line:
+            return
+        # What a kill has left of a line; a file that is none of these stays as it is.
+        if n_whole == 0 and not line.startswith(_BEGIN) and not _BEGIN.startswith(line):
+            raise InputError("is no file of answers (cache=)", path=path)
+        try:
+            os.truncate(path, n_whole)
+        except OSError as error:
+            raise ResourceError(f"{path}: cannot be written: {error.strerror}") from error
+
+    def _take(self, line: bytes, number: int, path: Path) -> None:
+        try:
+            record = json.loads(line.decode("utf-8", errors="surrogatepass"))
+            if number == 1 or "format" in record:  # two processes may have begun the file
+                if record["format"] != _FORMAT:
+                    raise ValueError(record["format"])
+                head = {key: record[key] for key in ("function", "source", "labels")}
+                if number > 1 and head != self._head:
+                    raise ValueError(head)
+                self._head = head
+                return
+            texts, answer = record["input"], record["answer"]
+            if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+                raise TypeError(texts)
+            found, key = read_answer(answer), tuple(texts)
+            is_other = key in self and self[key] != found and record.get("again") is not True
+            self._answers[key] = found
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise InputError(
+                "is no file of answers (cache=), or is damaged", path=path, row=f"line {number}"
+            ) from error
+        if is_other:
+            raise InputError(
+                f"has another answer to {show_object(texts)} than a line before; a file of answers "
+                "is for one process at a time: remove one of the lines, or name another file",
+                path=path,
+                row=f"line {number}",
+            )
+
+
+class CachedFunction:
+    """A function that is asked only for the answers that are not known yet."""
+
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        *,
+        name: str,
+        present: Callable[[Sequence[Input]], Any],
+        labels: Sequence[str],
+        batch_size: int,
+        cache: AnswerCache,
+        find_fault: Callable[[Answer], str | None],
+        find_refusal: Callable[[Answer], str | None],
+    ) -> None:
+        self.cache = cache
+        self._function = function
+        self._name = name
+        self._present = present
+        self._labels = tuple(labels)
+        self._batch_size = batch_size
+        self._find_fault = find_fault
+        self._find_refusal = find_refusal
+
+    def ask(
+        self, inputs: Sequence[Input], *, on_batch: Callable[[int], None] | None = None
+    ) -> list[Answer]:
+        """Return the answer to each input; each distinct one is asked once."""
+        distinct = list(dict.fromkeys(inputs))
+        unknown = [each for each in distinct if not self._knows(each)]
+        if on_batch is not None and len(unknown) < len(inputs):
+            on_batch(len(inputs) - len(unknown))
+        for begin in range(0, len(unknown), self._batch_size):
+            batch = unknown[begin : begin + self._batch_size]
+            try:
+                self._ask_batch(batch, begin)
+            except BaseException as error:  # an interruption from the keyboard, too
+                self.tell(error)
+                raise
+            if on_batch is not None:
+                on_batch(len(batch))
+        return [self.cache[each] for each in inputs]
+
+    def tell(self, error: BaseException) -> None:
+        """Add the answers so far to an exception, and how to go on."""
+        with contextlib.suppress(AttributeError):  # of a class with slots
+            error.answers = self.cache  # type: ignore[attr-defined]
+        if len(self.cache):
+            way = (
+                "pass cache=error.answers (cache='answers.jsonl' keeps them in a file)"
+                if self.cache.path is None
+                else "repeat the call with the same cache"
+            )
+            error.add_note(
+                f"{len(self.cache):,} answers are kept; to go on without asking for them again, "
+                f"{way}."
+            )
+
+    def _knows(self, asked: Input) -> bool:
+        return asked in self.cache and self._find_refusal(self.cache[asked]) is None
+
+    def _ask_batch(self, batch: Sequence[Input], begin: int) -> None:
+        """Ask a batch, and keep its answers."""
+        returned = read_batch(
+            self._function(self._present(batch)), len(batch), self._name, self._labels
+        )
+        if isinstance(returned, list):
+            if len(returned) != len(batch):
+                raise InputError(
+                    f"{self._name} returned {len(returned):,} answers for {len(batch):,} inputs; "
+                    "expected one for each, in their order"
+                )
+            self._keep(batch, returned, begin)
+            return
+        # What a generator has yielded is kept one by one, for the next may fail.
+        for place, asked in enumerate(batch):
+            answer = next(returned, self)
+            if answer is self:
+                raise InputError(
+                    f"{self._name} yielded {place:,} answers for {len(batch):,} inputs"
+                )
+            self._keep([asked], [answer], begin + place)
+        if next(returned, self) is not self:
+            raise InputError(f"{self._name} yielded more answers than the {len(batch):,} inputs")
+
+    def _keep(self, batch: Sequence[Input], returned: Sequence[Any], begin: int) -> None:
+        """Keep the answers among what was returned, and then refuse what is none."""
+        asked, answers, problems = [], [], []
+        for place, (own, value) in enumerate(zip(batch, returned, strict=True)):
+            try:
+                answer = read_answer(value)
+                fault = self._find_fault(answer)
+            except (TypeError, ValueError, OverflowError) as error:
+                fault = f": {error}" if str(error) else ""
+            if fault is None:
+                asked.append(own)
+                answers.append(answer)
+                refusal = self._find_refusal(answer)
+            if fault is not None or refusal is not None:
+                what = f"{self._name} returned {show_object(value)} for input {begin + place}"
+                problems.append(f"{what}{refusal if fault is None else fault}")
+        if asked:
+            self.cache.keep(asked, answers)
+        if problems:
+            raise InputError(problems[0])
+
+
+def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for each kind
+    """Return an answer as plain text, number or list of numbers; None for nothing, as NaN is."""
+    if isinstance(answer, Enum) and not isinstance(answer, str):
+        raise TypeError(f"return its .name ({answer.name!r}) or its .value")
+    if isinstance(answer, str):
+        return str(answer.value if isinstance(answer, Enum) else answer)
+    if hasattr(answer, "as_py"):  # Arrow's scalars
+        answer = answer.as_py()
+    if hasattr(answer, "detach"):  # torch's tensors
+        answer = answer.detach().cpu().float().numpy() if answer.ndim else answer.item()
+    if isinstance(answer, np.ndarray) and answer.ndim == 0:
+        answer = answer.item()
+    if isinstance(answer, np.generic):
+        answer = answer.item()
+    if answer is None or type(answer).__name__ in {"NAType", "NaTType"}:
+        return None
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, bytes):
+        return answer.decode()
+    if isinstance(answer, bool):
+        raise TypeError("return the name of a label")
+    if isinstance(answer, int):
+        return answer
+    if isinstance(answer, float):
+        if math.isnan(answer):
+            return None
+        if answer.is_integer():  # as pandas makes of integers beside missing ones
+            return int(answer)
+        raise TypeError("a number is the index of a label, and whole")
+    if isinstance(answer, list | tuple | np.ndarray):
+        if any(isinstance(each, Mapping) and "label" in each for each in answer):
+            raise TypeError("a list of labels with scores: return the best one's label alone")
+        numbers = [each.item() if hasattr(each, "item") else each for each in answer]
+        if not numbers or not all(
+            isinstance(each, int | float) and not isinstance(each, bool) for each in numbers
+        ):
+            raise TypeError("a list is one of probabilities")
+        try:
+            shares = list(map(float, numbers))
+        except OverflowError:
+            raise TypeError("a list is one of probabilities") from None
+        return None if all(map(math.isnan, shares)) else shares
+    if isinstance(answer, Mapping) and "label" in answer:
+        raise TypeError("return the label alone, which is under the key 'label'")
+    raise TypeError(
+        f"which is of type {type(answer).__name__}; return a label's name or index, or a list of "
+        "probabilities"
+    )
+
+
+def read_batch(
+    returned: Any, n: int, name: str, labels: Sequence[str]
+) -> list[Any] | Iterator[Any]:
+    """Return what a function has returned for n inputs as a list, or as what it yields."""
+    kind, library = type(returned).__name__, type(returned).__module__.partition(".")[0]
+    if hasattr(returned, "__await__"):
+        returned.close() if hasattr(returned, "close") else None
+        raise InputError(
+            f"{name} is asynchronous: it returned a {kind}. Pass a function that waits for it, "
+            "such as lambda texts: asyncio.run(ask(texts))"
+        )
+    if isinstance(returned, str | bytes | dict | set | frozenset) or not hasattr(
+        returned, "__iter__"
+    ):
+        raise InputError(
+            f"{name} returned {show_object(returned)} (of the type {kind}) for {n:,} inputs; "
+            "expected a list of answers in the order of the inputs"
+        )
+    if library == "pandas" and hasattr(returned, "index"):  # a Categorical has none
+        _check_index(returned.index, n, name)
+    if hasattr(returned, "columns") and hasattr(returned, "to_numpy"):  # pandas, polars
+        names = [str(each) for each in returned.columns]
+        if sorted(names) == sorted(labels):
+            returned = returned[[returned.columns[names.index(label)] for label in labels]]
+        elif names != [str(i) for i in range(len(names))]:
+            raise InputError(
+                f"{name} returned a frame with the columns {', '.join(names)}; expected a column "
+                f"of probabilities for each label: {', '.join(labels)}"
+            )
+        returned = returned.to_numpy()
+    elif hasattr(returned, "to_pylist"):  # Arrow
+        returned = returned.to_pylist()
+    elif hasattr(returned, "to_list"):  # pandas, polars
+        returned = returned.to_list()
+    elif hasattr(returned, "detach"):  # torch
+        returned = returned.detach().cpu()
+        returned = (returned.float() if returned.is_floating_point() else returned).numpy()
+    if isinstance(returned, np.ndarray):
+        _check_array(returned, n, name, labels)
+        return list(returned.tolist())
+    if hasattr(returned, "__next__"):
+        stream: Iterator[Any] = iter(returned)
+        return stream
+    return list(returned)
+
+
+def _check_index(index: Any, n: int, name: str) -> None:
+    """Refuse a pandas object whose index says that its rows are not in the order of the inputs."""
+    numbers = list(index)
+    if numbers != list(range(n)) and len(numbers) == n and set(numbers) == set(range(n)):
+        raise InputError(
+            f"{name} returned rows in another order than that of the inputs: its index is "
+            f"{show_object(numbers[:5])}; sort it (sort_index)"
+        )
+
+
+def _check_array(array: Any, n: int, name: str, labels: Sequence[str]) -> None:
+    kind, shape = array.dtype.kind, array.shape
+    is_labels = array.ndim == 1 and kind in "USOTiu"
+    is_scores = array.ndim == 2 and kind in "iufO"
+    if not is_labels and not is_scores:
+        raise InputError(
+            f"{name} returned an array of {array.dtype} and shape {shape}; expected labels, shape "
+            "(n,), or probabilities, shape (n, labels)"
+        )
+    if is_scores and shape != (n, len(labels)):
+        raise InputError(
+            f"{name} returned an array of shape {shape} for {n:,} inputs and {len(labels)} labels; "
+            f"expected ({n}, {len(labels)})"
+        )

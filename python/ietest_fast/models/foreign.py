@@ -17,9 +17,14 @@ import numpy as np
 
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
-from ietest_fast.models.asking import AnswerCache, CachedFunction
-from ietest_fast.models.classifiers import Scores, rename_labels, select_columns
-from ietest_fast.models.settings import read_head
+from ietest_fast.models.classifiers import (
+    AnswerCache,
+    CachedFunction,
+    Scores,
+    rename_labels,
+    select_columns,
+)
+from ietest_fast.models.label_map import read_head
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
@@ -28,8 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.models.asking import Answer, Input
-    from ietest_fast.models.classifiers import Inputs, Unparsed
+    from ietest_fast.models.classifiers import Answer, Input, Inputs, Unparsed
 
 # A row of probabilities may miss 1 by this much: half precision and many labels.
 _TOLERANCE = 0.01
@@ -142,7 +146,7 @@ class _InBatches:
 class Function:
     """A function from a list of inputs to labels or probabilities.
 
-    What it has answered is remembered: see :mod:`ietest_fast.models.asking`.
+    What it has answered is remembered: see :mod:`ietest_fast.models.classifiers`.
     """
 
     def __init__(

@@ -15,6 +15,7 @@ import ietest_fast
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_arrays
 from ietest_fast.models.classifiers import Scores, ScoringClassifier
+from ietest_fast.models.label_map import read_json, read_labels
 from ietest_fast.models.protocol import (
     Bounds,
     Capabilities,
@@ -28,8 +29,7 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
-from ietest_fast.models.ragged import PooledInputs, Ragged, Rows, find_offsets, pool_texts, spread
-from ietest_fast.models.settings import read_json, read_labels
+from ietest_fast.models.tokens import PooledInputs, Ragged, Rows, find_offsets, pool_texts, spread
 from ietest_fast.runtime import n_cores
 from ietest_fast.values import show_value
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.models.ragged import Ragged, find_offsets
+from ietest_fast.models.tokens import Ragged, find_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

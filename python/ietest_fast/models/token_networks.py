@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.models.label_map import read_json, read_n_known
 from ietest_fast.models.onnx_models.classifier import OnnxNetwork
-from ietest_fast.models.onnx_models.files import ChosenPorts
-from ietest_fast.models.settings import read_json, read_n_known
+from ietest_fast.models.onnx_models.runners import ChosenPorts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

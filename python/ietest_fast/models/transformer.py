@@ -35,6 +35,7 @@ from ietest_fast.models.checkpoint import (
     save_checkpoint,
 )
 from ietest_fast.models.classifiers import ScoringClassifier
+from ietest_fast.models.label_map import read_json
 from ietest_fast.models.protocol import (
     Bounds,
     Capabilities,
@@ -50,7 +51,6 @@ from ietest_fast.models.protocol import (
     check_against_space,
     normalise_params,
 )
-from ietest_fast.models.settings import read_json
 from ietest_fast.models.tokens import TextRows, encode_splits
 from ietest_fast.models.training import (
     Schedule,

@@ -7,16 +7,14 @@ from ietest_fast.stats.churn import ChurnResult, excess_churn_test
 from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.consistency.buckets import BucketCounts, count_buckets
-from ietest_fast.stats.consistency.comparison import (
+from ietest_fast.stats.consistency.corrected import (
+    ConfidenceStratum,
     ConsistencyComparison,
+    CorrectedEstimate,
+    CorrectedResult,
     SubsetComparison,
     compare_consistency,
     compare_subsets,
-)
-from ietest_fast.stats.consistency.corrected import (
-    ConfidenceStratum,
-    CorrectedEstimate,
-    CorrectedResult,
     correct_consistency,
 )
 from ietest_fast.stats.consistency.intervals import BucketEstimate

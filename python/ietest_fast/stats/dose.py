@@ -22,8 +22,12 @@ from ietest_fast.stats.inputs import (
     seed_of,
 )
 from ietest_fast.stats.intervals import Interval
-from ietest_fast.stats.laws.integer import tails_of_sum
-from ietest_fast.stats.laws.margins import DEFAULT_TABLES, draw_tables, tails_given_total
+from ietest_fast.stats.laws.integer import (
+    DEFAULT_TABLES,
+    draw_tables,
+    tails_given_total,
+    tails_of_sum,
+)
 from ietest_fast.stats.resampling import Alternative, check_options, count_equal, monte_carlo_p
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import read_sample

@@ -38,7 +38,7 @@ from ietest_fast.stats.intervals import (
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, read_pairs
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
-from ietest_fast.stats.planning.few_discordant import exact_equivalence_p
+from ietest_fast.stats.planning.power import exact_equivalence_p
 from ietest_fast.stats.planning.verdicts import first_reaching, pairs_to_decide
 from ietest_fast.stats.resampling import RELATIVE_ROUNDING, check_options, monte_carlo_p
 from ietest_fast.stats.result import Result

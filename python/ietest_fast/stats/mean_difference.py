@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.intervals import Interval, check_level
-from ietest_fast.stats.laws.scores import Draws, SumLaw, ratio_interval
+from ietest_fast.stats.laws.bootstrap import Draws, SumLaw, ratio_interval
 from ietest_fast.stats.resampling import FEW_UNITS, count_equal
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from ietest_fast.stats.inputs import (
     trim_names,
 )
 from ietest_fast.stats.joint import joint_test
-from ietest_fast.stats.laws.margins import DEFAULT_TABLES
+from ietest_fast.stats.laws.integer import DEFAULT_TABLES
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import holm

@@ -17,7 +17,7 @@ from ietest_fast.stats.inputs import (
     in_one_order,
     seed_of,
 )
-from ietest_fast.stats.laws.margins import count_heterogeneous, heterogeneity_tail
+from ietest_fast.stats.laws.integer import count_heterogeneous, heterogeneity_tail
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result
 

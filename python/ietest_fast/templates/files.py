@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_text
 from ietest_fast.templates.formulas import Sort
+from ietest_fast.templates.grounding import Label
 from ietest_fast.templates.lexing import split_tokens
 from ietest_fast.templates.parsing import Parser
 from ietest_fast.templates.schemas import (
@@ -46,7 +47,6 @@ from ietest_fast.templates.schemas import (
     check_schema,
     check_term,
 )
-from ietest_fast.templates.solver import Label
 from ietest_fast.templates.template import MASKS, Declaration, Mask, Premise, Range, Sign, Template
 
 if TYPE_CHECKING:

@@ -27,6 +27,7 @@ from ietest_fast.templates.formulas import (
     constants_of,
     rename,
 )
+from ietest_fast.templates.grounding import Label, find_world, label_of
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.schemas import (
     MOST_PARTS,
@@ -36,14 +37,12 @@ from ietest_fast.templates.schemas import (
     instantiate,
     place_of,
 )
-from ietest_fast.templates.solver import Label, find_world, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ietest_fast.templates.formulas import Formula
-    from ietest_fast.templates.interpretation import Interpretation
+    from ietest_fast.templates.formulas import Formula, Interpretation
     from ietest_fast.templates.lexing import Token
     from ietest_fast.templates.schemas import Index, NamedTerm, Schema
 

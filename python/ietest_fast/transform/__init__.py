@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ietest_fast.lazy import lazy_names
-from ietest_fast.transform.calling import TransformRoom
+from ietest_fast.transform.files import TransformRoom
 
 if TYPE_CHECKING:
     from ietest_fast.transform.base import BaseTransformation as BaseTransformation
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ietest_fast.transform.base import RowError as RowError
     from ietest_fast.transform.base import Transformation as Transformation
     from ietest_fast.transform.base import Transformed as Transformed
-    from ietest_fast.transform.composition import Composition as Composition
     from ietest_fast.transform.edits import COMPANION_RULES as COMPANION_RULES
     from ietest_fast.transform.edits import EDIT_SCHEMA as EDIT_SCHEMA
     from ietest_fast.transform.edits import STEP_SCHEMA as STEP_SCHEMA
@@ -27,22 +26,23 @@ if TYPE_CHECKING:
     from ietest_fast.transform.files import FileSummary as FileSummary
     from ietest_fast.transform.files import TextFile as TextFile
     from ietest_fast.transform.files import transform_file as transform_file
-    from ietest_fast.transform.kinds import InputFile as InputFile
-    from ietest_fast.transform.kinds import Material as Material
-    from ietest_fast.transform.kinds import PhiOptions as PhiOptions
-    from ietest_fast.transform.kinds import PlannedTransformation as PlannedTransformation
-    from ietest_fast.transform.kinds import TransformationKind as TransformationKind
     from ietest_fast.transform.phi import TRANSFORMATIONS as TRANSFORMATIONS
+    from ietest_fast.transform.phi import InputFile as InputFile
+    from ietest_fast.transform.phi import Material as Material
     from ietest_fast.transform.phi import PhiChoice as PhiChoice
+    from ietest_fast.transform.phi import PhiOptions as PhiOptions
+    from ietest_fast.transform.phi import PlannedTransformation as PlannedTransformation
+    from ietest_fast.transform.phi import TransformationKind as TransformationKind
     from ietest_fast.transform.phi import choose_phi as choose_phi
     from ietest_fast.transform.phi import parse_phi as parse_phi
     from ietest_fast.transform.phi import plan as plan
+    from ietest_fast.transform.rewordings import Composition as Composition
     from ietest_fast.transform.synonyms import SynonymSubstitution as SynonymSubstitution
     from ietest_fast.transform.synonyms import WordChoice as WordChoice
     from ietest_fast.transform.synonyms import (
         build_synonym_substitution as build_synonym_substitution,
     )
-    from ietest_fast.transform.tagged import TaggedSubstitution as TaggedSubstitution
+    from ietest_fast.transform.words import TaggedSubstitution as TaggedSubstitution
     from ietest_fast.transform.words import WordSubstitution as WordSubstitution
 
 __all__ = [
@@ -81,24 +81,24 @@ __getattr__, __dir__ = lazy_names(
     {
         "BaseTransformation": "base",
         "COMPANION_RULES": "edits",
-        "Composition": "composition",
+        "Composition": "rewordings",
         "EDIT_SCHEMA": "edits",
         "FileSummary": "files",
         "Identity": "base",
-        "InputFile": "kinds",
-        "Material": "kinds",
+        "InputFile": "phi",
+        "Material": "phi",
         "PhiChoice": "phi",
-        "PhiOptions": "kinds",
-        "PlannedTransformation": "kinds",
+        "PhiOptions": "phi",
+        "PlannedTransformation": "phi",
         "RowError": "base",
         "STEP_SCHEMA": "edits",
         "SynonymSubstitution": "synonyms",
-        "TaggedSubstitution": "tagged",
+        "TaggedSubstitution": "words",
         "WordChoice": "synonyms",
         "TRANSFORMATIONS": "phi",
         "TextFile": "files",
         "Transformation": "base",
-        "TransformationKind": "kinds",
+        "TransformationKind": "phi",
         "Transformed": "base",
         "WordSubstitution": "words",
         "apply_edits": "edits",

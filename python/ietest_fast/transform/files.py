@@ -7,16 +7,17 @@ import functools
 import os
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.atomic import put_back_on_error
-from ietest_fast.corpus.batch_writer import BatchWriter, check_target
+from ietest_fast.corpus import Corpus
 from ietest_fast.corpus.columns import (
     LABELS_BESIDE,
     check_columns,
@@ -25,16 +26,24 @@ from ietest_fast.corpus.columns import (
 )
 from ietest_fast.corpus.formats import format_of
 from ietest_fast.corpus.labels import list_old_labels, name_numbers, put_labels_beside
-from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
+from ietest_fast.corpus.streams import (
+    BatchReader,
+    BatchWriter,
+    TypesChangeError,
+    check_target,
+    open_batches,
+)
 from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.frames import to_arrow
 from ietest_fast.transform.base import RowError, Transformation, Transformed
-from ietest_fast.transform.columns import as_strings, check_text_columns
-from ietest_fast.transform.edits import COMPANION_RULES
+from ietest_fast.transform.edits import COMPANION_RULES, as_strings, check_text_columns
+from ietest_fast.transform.phi import Material, plan
 from ietest_fast.values import find_outcomes, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ietest_fast.transform.phi import TextSource
 
 # Counting how often things occur when there may be more different ones than memory holds.
 
@@ -480,3 +489,115 @@ def _count(
     counted = pairs.group_by(["old", "new"], use_threads=False).aggregate([([], "count_all")])
     keys = zip(counted["old"].to_pylist(), counted["new"].to_pylist(), strict=True)
     substitutions.add(zip(keys, counted["count_all"].to_pylist(), strict=True))
+
+
+# Tables in memory, of any kind, through a transformation.
+
+
+_SOURCE = "<memory>"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextTable:
+    """Columns of an Arrow table, for a transformation to learn from."""
+
+    table: pa.Table
+    """Has these columns."""
+    text_columns: tuple[str, ...]
+    """Strings; missing texts are left out."""
+
+    def text_chunks(self) -> Iterator[pa.Array]:
+        """Yield arrays of strings or large strings, one after the other."""
+        import pyarrow as pa
+
+        for name in self.text_columns:
+            for chunk in self.table.column(name).drop_null().chunks:
+                is_plain = pa.types.is_string(chunk.type) or pa.types.is_large_string(chunk.type)
+                yield chunk if is_plain else chunk.cast(pa.large_string())
+
+
+def find_texts(table: pa.Table, text_columns: Sequence[str] | None, source: str) -> tuple[str, ...]:
+    """Return the names of the columns of texts, after a check that they are."""
+    names = table.column_names
+    if text_columns is None and len(names) > 1:
+        found, _ = find_text_columns(source, names)
+    else:
+        found = tuple(names if text_columns is None else text_columns)
+    check_text_columns(table.schema, found)
+    return found
+
+
+def text_source(data: Any, text_columns: Sequence[str] | None) -> Corpus | TextSource:
+    """Make texts to learn from of a corpus, or of a table of any kind."""
+    if isinstance(data, Corpus):
+        return data
+    table = to_arrow(data, source="learn_from")
+    return TextTable(table=table, text_columns=find_texts(table, text_columns, "learn_from"))
+
+
+def transform_in_memory(
+    data: Any,
+    phi: Any,
+    *,
+    text_columns: Sequence[str] | None = None,
+    label_column: str | None = None,
+    learn_from: Any = None,
+    n_threads: int | None = None,
+) -> tuple[Transformed, pa.Table]:
+    """Transform a table of any kind; see :class:`ietest_fast.transform.files.TransformRoom`."""
+    table = to_arrow(data, source=_SOURCE)
+    columns = find_texts(table, text_columns, _SOURCE)
+    learnt: Corpus | TextSource = TextTable(table=table, text_columns=columns)
+    if learn_from is not None:
+        learnt = text_source(learn_from, text_columns)
+    with plan(phi) as planned:
+        material = Material(corpora=(learnt,), tag_cache="temporary", n_threads=n_threads)
+        transformation = planned.build(material)
+        made = transformation.transform(table, columns, n_threads=n_threads)
+    if not transformation.keeps_labels:
+        own = label_column_of(_SOURCE, table.schema, label_column)
+        warn_of_old_labels(_SOURCE, table, own, columns)
+        made = replace(made, table=put_labels(made, own, _SOURCE))
+    return made, made.edits
+
+
+# What a call of the room itself does: a table in, the same kind of table with new texts out.
+
+
+class TransformRoom(ModuleType):
+    """The package ``ietest_fast.transform``, which can be called: ``ie.transform(table)``.
+
+    So the function is there whether or not the package has been imported, and the other way round.
+    """
+
+    def __call__(
+        self,
+        data: Any,
+        phi: Any = "syn.careful",
+        *,
+        text_columns: str | Sequence[str] | None = None,
+        label_column: str | None = None,
+        learn_from: Any = None,
+        return_edits: bool = False,
+        n_threads: int | None = None,
+    ) -> Any:
+        """Rephrase the texts of a table.
+
+        Examples
+        --------
+        >>> import ietest_fast as ie
+        >>> ie.transform(["A boy sleeps on the couch."])
+        ['A boy sleeps on the sofa.']
+        """
+        from ietest_fast.frames import give_back
+
+        made, edits = transform_in_memory(
+            data,
+            phi,
+            text_columns=(text_columns,) if isinstance(text_columns, str) else text_columns,
+            label_column=label_column,
+            learn_from=learn_from,
+            n_threads=n_threads,
+        )
+        table = give_back(made.table, like=data, rows=made.source_row)
+        return (table, edits) if return_edits else table

@@ -16,10 +16,13 @@ import pyarrow as pa
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
 from ietest_fast.transform.base import BaseTransformation, Transformed
-from ietest_fast.transform.columns import check_text_columns
-from ietest_fast.transform.edits import RULES
-from ietest_fast.transform.tagged import TaggedSubstitution, pipeline_name
-from ietest_fast.transform.words import describe_words, transform_each
+from ietest_fast.transform.edits import RULES, check_text_columns
+from ietest_fast.transform.words import (
+    TaggedSubstitution,
+    describe_words,
+    pipeline_name,
+    transform_each,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -21,7 +21,7 @@ import pytest
 import ietest_fast as ie
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.models import as_classifier
-from ietest_fast.models.asking import AnswerCache
+from ietest_fast.models.classifiers import AnswerCache
 
 N = 60
 TEXTS = [f"{'good' if i % 2 else 'bad'} {'couch' if i < 40 else 'lamp'} {i}" for i in range(N)]

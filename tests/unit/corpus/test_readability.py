@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.corpus import corpus_from_table, describe
-from ietest_fast.corpus.words import count_syllables, reading_ease
+from ietest_fast.corpus.description import count_syllables, reading_ease
 
 SYLLABLES = {"the": 1, "cat": 1, "sat": 1, "on": 1, "mat": 1, "it": 1, "purred": 1, "a": 1}
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.corpus.words import find_incidence
+from ietest_fast.corpus.description import find_incidence
 
 WORDS = st.lists(
     st.sampled_from(["dog", "Dog.", "DOG!", "cat,", "(cat)", "...", "don't", "3.5", "éa", "-"]),

@@ -18,7 +18,7 @@ from ietest_fast.analyses.consistency.file import (
     parse_amounts,
     read_wordings,
 )
-from ietest_fast.analyses.consistency.options import ConsistencyOptions
+from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.answers import Predictions
 from ietest_fast.answers.file import read_notes, write_answers

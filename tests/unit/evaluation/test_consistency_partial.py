@@ -12,8 +12,12 @@ import pytest
 
 from ietest_fast.analyses import find_wordings
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-from ietest_fast.analyses.consistency.noting import COLUMN, CORRECT, note_partial_input
-from ietest_fast.analyses.consistency.options import ConsistencyOptions
+from ietest_fast.analyses.consistency.noting import (
+    COLUMN,
+    CORRECT,
+    ConsistencyOptions,
+    note_partial_input,
+)
 from ietest_fast.analyses.consistency.partition import part_by_partial_input
 from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.answers import Predictions

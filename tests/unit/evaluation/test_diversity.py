@@ -13,8 +13,12 @@ import pytest
 from ietest_fast.analyses import find_wordings
 from ietest_fast.analyses.consistency.diversity import LEXICAL, SYNTACTIC, group_by_quantiles
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-from ietest_fast.analyses.consistency.noting import MEASURES, MOST_GROUPS, note_diversity
-from ietest_fast.analyses.consistency.options import ConsistencyOptions
+from ietest_fast.analyses.consistency.noting import (
+    MEASURES,
+    MOST_GROUPS,
+    ConsistencyOptions,
+    note_diversity,
+)
 from ietest_fast.analyses.consistency.partition import part_by_diversity
 from ietest_fast.answers import Predictions
 from ietest_fast.errors import InputError

@@ -14,7 +14,7 @@ import pytest
 
 from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
-from ietest_fast.analyses.consistency.options import ConsistencyOptions
+from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.analyses.stress.run import measure_stress
 from ietest_fast.answers.logs import find_logs, read_logs

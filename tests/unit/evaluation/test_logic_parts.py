@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from ietest_fast.analyses.logic.candidates import (
     Candidates,
+    Items,
+    LogicOptions,
     WordIndex,
     borrow,
     exchange,
@@ -24,11 +26,15 @@ from ietest_fast.analyses.logic.file import (
     write_logic,
 )
 from ietest_fast.analyses.logic.measure import measure_logic
-from ietest_fast.analyses.logic.options import LogicOptions
-from ietest_fast.analyses.logic.rules import RULES, WEIGHED, find_classes
+from ietest_fast.analyses.logic.rules import (
+    RULES,
+    WEIGHED,
+    default_weights,
+    find_classes,
+    read_weights,
+    renormalise,
+)
 from ietest_fast.analyses.logic.run import ask_logic
-from ietest_fast.analyses.logic.score import default_weights, read_weights, renormalise
-from ietest_fast.analyses.logic.texts import Items
 from ietest_fast.answers.file import holds_logic, refuse_logic
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError

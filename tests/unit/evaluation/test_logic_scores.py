@@ -10,14 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.measure import measure_logic
-from ietest_fast.analyses.logic.options import LogicOptions
 from ietest_fast.analyses.logic.rules import RULES, WEIGHED
 from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.templates.formulas import And, Constant, Not, Sort
+from ietest_fast.templates.grounding import find_world
 from ietest_fast.templates.language import load_language
-from ietest_fast.templates.solver import find_world
 from logic_toys import LABELS, Asked, at_random, make_corpus
 from reference.text_reader import TextReader
 

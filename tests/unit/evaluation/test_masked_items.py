@@ -14,7 +14,7 @@ from ietest_fast.analyses.masked.items import (
     masked_items_from_table,
     read_masked_items,
 )
-from ietest_fast.corpus.batch_writer import BatchWriter
+from ietest_fast.corpus.streams import BatchWriter
 from ietest_fast.errors import InputError
 
 ROWS = {

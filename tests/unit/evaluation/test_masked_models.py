@@ -11,16 +11,16 @@ import pytest
 from tokenizers import Tokenizer
 
 from ietest_fast.analyses.masked.items import masked_items_from_table
-from ietest_fast.analyses.masked.run import (
+from ietest_fast.analyses.masked.summary import (
     ANSWERS,
     FINE_TUNED,
     PRETRAINED,
     MaskedRun,
     score_masked,
+    summarise_masked,
     train_and_score,
 )
-from ietest_fast.analyses.masked.summary import summarise_masked
-from ietest_fast.models.masked_training import MaskedSettings
+from ietest_fast.models.masked_lm import MaskedSettings
 from reference.masked_oracle import likelihood_slowly, rank_slowly
 from tiny_masked import make_coordinations, make_masked_bert
 

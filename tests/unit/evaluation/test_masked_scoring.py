@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-from ietest_fast.analyses.masked import run as masked_scoring
+from ietest_fast.analyses.masked import summary as masked_scoring
 from ietest_fast.analyses.masked.items import MaskedItems, masked_items_from_table
-from ietest_fast.analyses.masked.run import ANSWERS, score_masked
+from ietest_fast.analyses.masked.summary import ANSWERS, score_masked
 from ietest_fast.errors import InputError
 from ietest_fast.models.masked_lm import OnnxMaskedModel
 from ietest_fast.models.tokens import TextTokenizer

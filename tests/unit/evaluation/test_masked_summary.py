@@ -19,8 +19,14 @@ from ietest_fast.analyses.masked.answers import (
     read_masked_log,
     write_masked_log,
 )
-from ietest_fast.analyses.masked.summary import say_other_items, summarise_masked
-from ietest_fast.analyses.masked.tables import answer_table, group_table, model_table, wrong_table
+from ietest_fast.analyses.masked.summary import (
+    answer_table,
+    group_table,
+    model_table,
+    say_other_items,
+    summarise_masked,
+    wrong_table,
+)
 from ietest_fast.errors import InputError
 from ietest_fast.stats import wilson_interval
 

@@ -14,8 +14,8 @@ from ietest_fast.corpus import demo_splits
 from ietest_fast.errors import InputError
 from ietest_fast.models import load_model, model_names
 from ietest_fast.models.alignment import N_KINDS, cut, similarity
+from ietest_fast.models.networks import read_vectors, split_words
 from ietest_fast.models.protocol import EncodedRows, SplitTexts
-from ietest_fast.models.words import read_vectors, split_words
 
 # How far above the share of the commonest label (a third) each gets on 3,000 pairs, with random
 # word vectors. One sequence of both texts is hard to compare for the recurrent networks.

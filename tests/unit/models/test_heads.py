@@ -18,8 +18,8 @@ from command_line import run_here
 from ietest_fast.errors import InputError
 from ietest_fast.models import as_classifier
 from ietest_fast.models.classifiers import Head
+from ietest_fast.models.label_map import read_head
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier
-from ietest_fast.models.settings import read_head
 from tiny_models import make_bert, make_onnx_folder, make_tokenizer, random_texts
 
 CONFIG = Path("config.json")

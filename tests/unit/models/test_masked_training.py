@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.masked_training import Hider, MaskedSettings
+from ietest_fast.models.masked_lm import Hider, MaskedSettings
 from ietest_fast.models.tokens import TokenStore
 from tiny_masked import make_coordinations, make_masked_bert
 
@@ -118,8 +118,7 @@ def weights_of(model: Any) -> list[np.ndarray]:
 
 @pytest.mark.train
 def test_the_same_seed_trains_the_same_model(checkpoint: Path) -> None:
-    from ietest_fast.models.masked_lm import TorchMaskedModel
-    from ietest_fast.models.masked_training import train_masked
+    from ietest_fast.models.masked_lm import TorchMaskedModel, train_masked
 
     premises, hypotheses = texts_of(64, seed=4)
     found = []
@@ -149,8 +148,7 @@ def test_a_step_is_adamws_on_the_loss_of_what_is_hidden(checkpoint: Path) -> Non
     import torch
     from transformers import BertForMaskedLM
 
-    from ietest_fast.models.masked_lm import TorchMaskedModel
-    from ietest_fast.models.masked_training import train_masked
+    from ietest_fast.models.masked_lm import TorchMaskedModel, train_masked
     from ietest_fast.models.training import make_adamw
 
     premises, hypotheses = texts_of(8, seed=5)
@@ -198,8 +196,7 @@ def test_a_step_is_adamws_on_the_loss_of_what_is_hidden(checkpoint: Path) -> Non
 
 @pytest.mark.train
 def test_a_trained_model_is_a_checkpoint_again(checkpoint: Path, tmp_path: Path) -> None:
-    from ietest_fast.models.masked_lm import TorchMaskedModel
-    from ietest_fast.models.masked_training import train_masked
+    from ietest_fast.models.masked_lm import TorchMaskedModel, train_masked
 
     premises, hypotheses = texts_of(16, seed=6)
     trained = train_masked(
@@ -217,8 +214,7 @@ def test_a_trained_model_is_a_checkpoint_again(checkpoint: Path, tmp_path: Path)
 
 @pytest.mark.train
 def test_trainings_that_cannot_be_are_refused(checkpoint: Path) -> None:
-    from ietest_fast.models.masked_lm import TorchMaskedModel
-    from ietest_fast.models.masked_training import train_masked
+    from ietest_fast.models.masked_lm import TorchMaskedModel, train_masked
 
     model = TorchMaskedModel.load(checkpoint)
     with pytest.raises(InputError, match="no texts to train on"):

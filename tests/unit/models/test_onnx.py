@@ -13,8 +13,8 @@ from ietest_fast.answers.asking import evaluate, score_versions
 from ietest_fast.answers.versions import Version
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
+from ietest_fast.models.label_map import find_max_length
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier, OnnxFiles, OnnxNetwork
-from ietest_fast.models.settings import find_max_length
 from ietest_fast.models.training import Padding, pad, plan_batches
 from tiny_models import LABELS, make_onnx_folder, make_tokenizer, random_texts, write_onnx
 

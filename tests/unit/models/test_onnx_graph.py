@@ -7,7 +7,7 @@ pytest.importorskip("onnx", reason="makes the models that are tested")
 
 from onnx import TensorProto, helper, numpy_helper, save
 
-from ietest_fast.models.onnx_models.files import NoOnnxError, check_onnx, count_known_tokens
+from ietest_fast.models.onnx_models.runners import NoOnnxError, check_onnx, count_known_tokens
 
 
 def _write(path, *nodes):

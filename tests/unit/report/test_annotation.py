@@ -14,7 +14,9 @@ import pytest
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from ietest_fast.annotation.agreement import (
+from ietest_fast.annotation.drawing import draw_sample, split_edits
+from ietest_fast.annotation.marks import Marks, find_marks, marks_path, read_all_marks
+from ietest_fast.annotation.page import (
     count_unsound,
     find_sound,
     measure_agreement,
@@ -25,8 +27,6 @@ from ietest_fast.annotation.agreement import (
     summary_table,
     take_majority,
 )
-from ietest_fast.annotation.drawing import draw_sample, split_edits
-from ietest_fast.annotation.marks import Marks, find_marks, marks_path, read_all_marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.view.runs import read_run

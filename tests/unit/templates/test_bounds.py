@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ietest_fast.templates.formulas import Sort, constants_of
-from ietest_fast.templates.grounding import Grounding, bound
+from ietest_fast.templates.grounding import (
+    Grounding,
+    UnprovedError,
+    bound,
+    find_world,
+    solve_clauses,
+)
 from ietest_fast.templates.normal_form import normalise, quantified_sorts, split
 from ietest_fast.templates.parsing import parse_formula
-from ietest_fast.templates.solver import UnprovedError, find_world, solve_clauses
 from reference.random_formulas import random_formula
 
 if TYPE_CHECKING:

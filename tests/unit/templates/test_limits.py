@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ietest_fast.errors import IetestError, InputError
-from ietest_fast.templates import drawing, files, naming, solver
+from ietest_fast.templates import drawing, files, grounding, naming
 from ietest_fast.templates.drawing import check_enough_names, prove_templates
 from ietest_fast.templates.files import (
     RULE_SETS,
@@ -18,12 +18,12 @@ from ietest_fast.templates.files import (
     task_names,
 )
 from ietest_fast.templates.formulas import Constant, Sort
+from ietest_fast.templates.grounding import Label, label_of
 from ietest_fast.templates.language import load_language, read_language
 from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import Names
 from ietest_fast.templates.parsing import MOST_NESTED, parse_formula
 from ietest_fast.templates.schemas import MOST_PARTS
-from ietest_fast.templates.solver import Label, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,7 +156,7 @@ def test_what_cannot_be_decided_is_refused_in_time(premise: str) -> None:
 
 def test_a_proof_gives_up_after_so_many_conflicts(monkeypatch: pytest.MonkeyPatch) -> None:
     """On every machine after the same number."""
-    monkeypatch.setattr(solver, "MOST_CONFLICTS", solver.CONFLICTS_AT_ONCE)
+    monkeypatch.setattr(grounding, "MOST_CONFLICTS", grounding.CONFLICTS_AT_ONCE)
     premise = "exactly 24 u in Pe: V(x, u)"
     for _ in range(2):
         with pytest.raises(TemplateError, match="template 'small': here it is not decided after"):

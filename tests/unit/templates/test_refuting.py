@@ -8,10 +8,9 @@ from random import Random
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.formulas import Constant, Sort
-from ietest_fast.templates.interpretation import Interpretation
+from ietest_fast.templates.formulas import Constant, Interpretation, Sort
+from ietest_fast.templates.grounding import Label, label_of
 from ietest_fast.templates.parsing import parse_formula
-from ietest_fast.templates.solver import Label, label_of
 from ietest_fast.templates.template import describe_world, refute
 from reference.random_formulas import random_formula
 

@@ -16,10 +16,10 @@ from ietest_fast.templates.formulas import (
     Taller,
     Visited,
     constants_of,
+    is_true,
 )
-from ietest_fast.templates.interpretation import is_true
+from ietest_fast.templates.grounding import Label, UnprovedError, find_world, label_of
 from ietest_fast.templates.parsing import parse_formula
-from ietest_fast.templates.solver import Label, UnprovedError, find_world, label_of
 from reference.all_worlds import Worlds
 from reference.random_formulas import CONSTANTS, random_formula
 

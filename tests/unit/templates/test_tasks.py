@@ -24,8 +24,8 @@ from ietest_fast.templates.files import (
     task_names,
 )
 from ietest_fast.templates.formulas import And, Constant, constants_of, rename
+from ietest_fast.templates.grounding import Label
 from ietest_fast.templates.language import language_codes, load_language
-from ietest_fast.templates.solver import Label
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 
 

@@ -10,6 +10,7 @@ import pytest
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.templates.files import RULE_SETS, read_templates
 from ietest_fast.templates.formulas import Constant, Sort
+from ietest_fast.templates.grounding import Label, label_of
 from ietest_fast.templates.language import (
     LANGUAGES,
     Language,
@@ -18,7 +19,6 @@ from ietest_fast.templates.language import (
     read_language,
 )
 from ietest_fast.templates.parsing import parse_formula
-from ietest_fast.templates.solver import Label, label_of
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 from reference.filled import fill
 from reference.text_reader import TextReader

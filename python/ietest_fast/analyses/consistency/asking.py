@@ -19,8 +19,7 @@ from ietest_fast.analyses.consistency.file import (
     with_columns,
 )
 from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
-from ietest_fast.analyses.consistency.noting import note_parts
-from ietest_fast.analyses.consistency.options import SOURCE
+from ietest_fast.analyses.consistency.noting import SOURCE, note_parts
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind, read_paranlu_buckets
 from ietest_fast.analyses.consistency.profile import (
     compare_models,
@@ -56,13 +55,13 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.consistency.buckets import Buckets
     from ietest_fast.analyses.consistency.curves import ConsistencyCurve
-    from ietest_fast.analyses.consistency.options import ConsistencyOptions
+    from ietest_fast.analyses.consistency.noting import ConsistencyOptions
     from ietest_fast.analyses.consistency.partition import ComparedPair
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.corpus import Corpus
     from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.models import TextClassifier
-    from ietest_fast.transform.kinds import TextSource
+    from ietest_fast.transform.phi import TextSource
 
 
 # Paraphrases of the same items from several sources, such as people and a program, joined.

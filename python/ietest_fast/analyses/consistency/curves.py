@@ -18,7 +18,7 @@ from ietest_fast.analyses.consistency.partition import ComparedPair, adjust_pair
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import format_amount, format_p, say_count
 from ietest_fast.signs import escape_label
-from ietest_fast.stats.consistency.comparison import COMPARED_LABELS, compare_consistency
+from ietest_fast.stats.consistency.corrected import COMPARED_LABELS, compare_consistency
 from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.answers.schema import plain_type
 from ietest_fast.corpus.columns import check_columns
-from ietest_fast.corpus.words import strip_punctuation
+from ietest_fast.corpus.description import strip_punctuation
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 

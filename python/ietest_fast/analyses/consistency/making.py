@@ -17,11 +17,12 @@ from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.reasoning import ALPHA_NLI, DELTA_NLI, task_of_corpus
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
-from ietest_fast.transform.columns import are_same_rows, find_changed
 from ietest_fast.transform.edits import (
     address_items,
     apply_edits,
+    are_same_rows,
     choose_edits,
+    find_changed,
     find_choices,
     row_generator,
 )
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.transform import Transformation
     from ietest_fast.transform.edits import Choices
-    from ietest_fast.transform.kinds import TextSource
+    from ietest_fast.transform.phi import TextSource
 
     # Gives a draw of some rows: the texts, and which of the rows have it.
     _Maker = Callable[[int, NDArray[np.int64]], tuple[pa.Table, NDArray[np.int64]]]

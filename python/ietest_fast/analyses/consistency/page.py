@@ -21,7 +21,7 @@ from ietest_fast.analyses.consistency.charts import (
     theta_chart,
 )
 from ietest_fast.analyses.consistency.file import ConsistencyNotes, name_answers, need_wordings
-from ietest_fast.analyses.consistency.options import ConsistencyOptions
+from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.paranlu import paranlu_kind
 from ietest_fast.analyses.consistency.tables import (
     MEASURE_NAMES,

@@ -18,14 +18,15 @@ from ietest_fast.analyses.consistency.noting import COLUMN, CORRECT, MEASURES, R
 from ietest_fast.analyses.consistency.wordings import find_originals, find_wordings
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import say_count
-from ietest_fast.stats.consistency.comparison import (
+from ietest_fast.stats.consistency.corrected import (
     COMPARED_LABELS,
     ConsistencyComparison,
     SubsetComparison,
     compare_consistency,
     compare_subsets,
+    correct_consistency,
+    stratum_of,
 )
-from ietest_fast.stats.consistency.corrected import correct_consistency, stratum_of
 from ietest_fast.stats.consistency.measure import measure_consistency
 from ietest_fast.stats.multiple import holm
 from ietest_fast.values import name_groups
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.consistency.file import ConsistencyAnswers
-    from ietest_fast.analyses.consistency.options import ConsistencyOptions
+    from ietest_fast.analyses.consistency.noting import ConsistencyOptions
     from ietest_fast.answers.table import Predictions
     from ietest_fast.stats.consistency.buckets import BucketCounts
     from ietest_fast.stats.consistency.corrected import CorrectedResult
@@ -116,7 +117,7 @@ class ComparedPair:
     result: ConsistencyComparison | SubsetComparison
     """The comparison."""
     means: Mapping[str, ComparedMeans]
-    """By measure, the tests of :data:`~ietest_fast.stats.consistency.comparison.COMPARED_LABELS`
+    """By measure, the tests of :data:`~ietest_fast.stats.consistency.corrected.COMPARED_LABELS`
     that can be made."""
 
     @property

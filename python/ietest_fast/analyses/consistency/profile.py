@@ -33,17 +33,18 @@ from ietest_fast.analyses.consistency.shared import (
 from ietest_fast.analyses.consistency.wordings import find_confidence, find_wordings
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import format_p, say_count
-from ietest_fast.stats.consistency.comparison import COMPARED_LABELS, compare_consistency
 from ietest_fast.stats.consistency.corrected import (
+    COMPARED_LABELS,
     DEFAULT_CONFIDENCE_STRATA,
     MOST_CONFIDENCE_STRATA,
+    compare_consistency,
 )
 from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.analyses.consistency.options import ConsistencyOptions
+    from ietest_fast.analyses.consistency.noting import ConsistencyOptions
     from ietest_fast.analyses.consistency.partition import (
         ConsistencyDiversity,
         ConsistencyPartial,
@@ -51,8 +52,7 @@ if TYPE_CHECKING:
     )
     from ietest_fast.answers.table import Predictions
     from ietest_fast.stats.consistency.buckets import BucketCounts
-    from ietest_fast.stats.consistency.comparison import ConsistencyComparison
-    from ietest_fast.stats.consistency.corrected import CorrectedResult
+    from ietest_fast.stats.consistency.corrected import ConsistencyComparison, CorrectedResult
     from ietest_fast.stats.consistency.measure import ConsistencyResult
 
 

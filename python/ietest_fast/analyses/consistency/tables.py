@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ietest_fast.numerals import say_count
 from ietest_fast.report.tables import Column, PValue, Table
-from ietest_fast.stats.consistency.comparison import COMPARED_LABELS
+from ietest_fast.stats.consistency.corrected import COMPARED_LABELS
 from ietest_fast.stats.intervals import Interval
 
 if TYPE_CHECKING:

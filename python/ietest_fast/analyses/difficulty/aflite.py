@@ -59,7 +59,7 @@ def count_word_features(columns: Sequence[pa.ChunkedArray], *, min_texts: int = 
     """Return which words stand in which texts, as features for linear classifiers."""
     import scipy.sparse as sp
 
-    from ietest_fast.corpus.words import find_incidence
+    from ietest_fast.corpus.description import find_incidence
 
     if not columns or len({len(column) for column in columns}) > 1:
         raise InputError("word features need at least one column, all of the same length")

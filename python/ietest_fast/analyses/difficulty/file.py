@@ -39,6 +39,7 @@ from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import read_array
 from ietest_fast.frames import to_arrow
 from ietest_fast.numerals import say_count
+from ietest_fast.report.tables import Column, Table
 from ietest_fast.values import (
     as_items,
     as_numbers,
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.difficulty.aflite import Difficulty
-
 
 # Vectors of texts that another program has computed, from a file.
 
@@ -172,7 +172,7 @@ class FeatureSource:
     column: str | None = None
     """Its column."""
     encoder: Path | None = None
-    """A model that gives them; see :func:`~ietest_fast.models.encoder.embed_texts`."""
+    """A model that gives them; see :func:`~ietest_fast.models.sense.embed_texts`."""
     min_texts: int = 2
     """Of words: those in fewer items are left out."""
 
@@ -211,7 +211,7 @@ class MarkedFile:
 
             write_file(path, lambda file: pq.write_table(self.table, file, compression="zstd"))
             return
-        from ietest_fast.corpus.batch_writer import BatchWriter
+        from ietest_fast.corpus.streams import BatchWriter
 
         with BatchWriter(path, self.table.schema) as writer:
             writer.write(self.table)
@@ -450,7 +450,7 @@ def _make_features(
 ) -> Any:
     columns = [items.table[name] for name in names]
     if source.encoder is not None:
-        from ietest_fast.models.encoder import embed_texts
+        from ietest_fast.models.sense import embed_texts
 
         return embed_texts(source.encoder, columns, n_threads=n_threads)
     if source.vectors is None:
@@ -554,3 +554,49 @@ def _refuse(
             row=f"row {row}",
             column=name,
         )
+
+
+# Tables of AFLite: its rounds, and how many items are easy.
+
+
+_ENDED = {
+    "slice": "fewer items than a slice reached the threshold",
+    "target": "only as many items are left as were asked for",
+    "training": "no more items are left than a classifier is trained on",
+}
+
+
+def round_table(found: MarkedFile) -> Table:
+    """Return what each round did."""
+    return Table(
+        name="difficulty-rounds",
+        title="Rounds of adversarial filtering",
+        columns=(
+            Column("round", "count"),
+            Column("items", "count"),
+            Column("accuracy %", "percent"),
+            Column("removed", "count"),
+            Column("without a score", "count"),
+        ),
+        rows=tuple(
+            (number, each.n_before, each.accuracy, each.n_removed, each.n_unscored)
+            for number, each in enumerate(found.difficulty.rounds, start=1)
+        ),
+        note="accuracy: of classifiers on items that they were not trained on. The last round ends "
+        f"it: {_ENDED[found.difficulty.ended]}.",
+    )
+
+
+def difficulty_table(found: MarkedFile) -> Table:
+    """Return how many items are easy, how many difficult, and how many have no score."""
+    own = found.difficulty
+    counts = [("easy", int(own.easy.sum())), ("difficult", int(own.difficult.sum()))]
+    if own.n_unscored:
+        counts.append(("without a score", own.n_unscored))
+    return Table(
+        name="difficulty",
+        title="Items by difficulty",
+        columns=(Column("difficulty"), Column("items", "count"), Column("items %", "percent")),
+        rows=tuple((name, n, n / found.n_items) for name, n in counts),
+        note=f"easy: an item's score, the mean over rounds, is above {own.tau:g}.",
+    )

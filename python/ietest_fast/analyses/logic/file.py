@@ -26,7 +26,7 @@ from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
-from ietest_fast.transform.compounds import NOT_TRUE, follow, without_mark
+from ietest_fast.transform.numerical import NOT_TRUE, follow, without_mark
 from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:

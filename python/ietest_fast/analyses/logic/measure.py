@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL
-from ietest_fast.analyses.logic.options import LogicOptions
-from ietest_fast.analyses.logic.rules import RULES
-from ietest_fast.analyses.logic.score import (
+from ietest_fast.analyses.logic.rules import (
+    RULES,
     Accuracy,
     Outcomes,
     default_weights,
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.logic.file import LogicAnswers, LogicNotes, RuleOrigin
-    from ietest_fast.analyses.logic.rules import Rule
-    from ietest_fast.analyses.logic.score import StructuralScore
+    from ietest_fast.analyses.logic.rules import Rule, StructuralScore
     from ietest_fast.answers.table import Predictions
     from ietest_fast.stats.informedness import Informedness, Rate
 

@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL, read_logic
 from ietest_fast.analyses.logic.measure import measure_logic
-from ietest_fast.analyses.logic.rules import RULES
-from ietest_fast.analyses.logic.score import ACCURACY
+from ietest_fast.analyses.logic.rules import ACCURACY, RULES
 from ietest_fast.answers.file import holds_logic
 from ietest_fast.report.parts import OWN_FIGURES, Finding, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Table
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.analyses.logic.measure import LogicProfile, RuleResult
-    from ietest_fast.analyses.logic.score import StructuralScore
+    from ietest_fast.analyses.logic.rules import StructuralScore
     from ietest_fast.report.tables import Cell
 
 

@@ -6,16 +6,24 @@ entailment, and P, H ⊨ ⊥ if it is contradiction.
 
 from __future__ import annotations
 
+import difflib
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from ietest_fast.corpus.labels import TWO_LABELS, label_key
-from ietest_fast.errors import InputError
+from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.files import read_toml
+from ietest_fast.stats.informedness import RatePart, sum_rates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ietest_fast.stats.intervals import Interval
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 
@@ -222,3 +230,212 @@ def say_unsaid(rule: Rule, names: Sequence[str]) -> str | None:
     if not missing:
         return None
     return f"it speaks of {' and '.join(missing)}, and the labels are {' and '.join(names)}"
+
+
+# The structural inference score: accuracy and rates of rules, weighted (thesis, eq. 5.3).
+
+
+# The weights of the structural inference score (thesis of Salvatore 2020, eq. 5.3).
+
+ACCURACY = "acc"
+"""The name of the accuracy among weights, β0."""
+
+# Weights that are written with a few digits sum to 1 up to these.
+_ROUNDING = 1e-6
+
+
+def default_weights(asked: Iterable[str]) -> dict[str, float]:
+    """Return equal weights of the accuracy and of the rules of inference that can be asked."""
+    names = [ACCURACY, *(name for name in WEIGHED if name in set(asked))]
+    return dict.fromkeys(names, 1 / len(names))
+
+
+def read_weights(source: str | Path | Mapping[str, float]) -> dict[str, float]:
+    """Read weights: a mapping, ``acc=0.5,and-intro=0.5``, or a TOML file with a table ``weights``.
+
+    Names that are not there weigh nothing.
+    """
+    if isinstance(source, Path) or (isinstance(source, str) and "=" not in source):
+        return _check(_read_file(Path(source)), f"{source}: ")
+    return _check(_split(source) if isinstance(source, str) else dict(source), "")
+
+
+def _split(text: str) -> dict[str, Any]:
+    weights: dict[str, Any] = {}
+    problems = []
+    for piece in text.split(","):
+        name, _, value = (part.strip() for part in piece.partition("="))
+        if name in weights:
+            problems.append(f"weights: {name!r} is there twice")
+        try:
+            weights[name] = float(value)
+        except ValueError:
+            problems.append(f"weights: {piece.strip()!r} is not a name and a number, as in acc=0.5")
+    if problems:
+        raise ConfigError(problems)
+    return weights
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    found = read_toml(path)
+    weights = found.pop("weights", None)
+    if found or not isinstance(weights, dict) or not weights:
+        others = f", and not {', '.join(sorted(found))}" if found else ""
+        raise ConfigError([f"{path}: has one table [weights], of lines like acc = 0.5{others}"])
+    return weights
+
+
+def _check(weights: Mapping[str, Any], where: str) -> dict[str, float]:
+    known = [ACCURACY, *(name for name, rule in RULES.items() if rule.control is not None)]
+    problems = []
+    for name, value in weights.items():
+        if name in RULES and name not in known:
+            problems.append(
+                f"{where}weights: {name!r} has no control questions, so it is no part of the score"
+            )
+        elif name not in known:
+            close = difflib.get_close_matches(str(name), known, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+            problems.append(f"{where}weights: there is no rule {name!r}{hint}")
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= 1:
+            problems.append(f"{where}weights: {name} is a number from 0 to 1, not {value!r}")
+    if problems:
+        raise ConfigError(problems)
+    total = math.fsum(weights.values())
+    if abs(total - 1) > _ROUNDING:
+        raise ConfigError([f"{where}weights: sum to {total:g}; they have to sum to 1"])
+    return {name: float(value) for name, value in weights.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class StructuralScore:
+    """A weighted sum."""
+
+    value: float | None
+    """None where a part of it is not defined."""
+    interval: Interval | None = None
+    """At 95%, by the delta method over sources; None where there are too few."""
+    undefined: tuple[str, ...] = ()
+    """Parts with a weight that are not defined."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers by name."""
+        interval = self.interval
+        return {
+            "value": self.value,
+            "interval": None if interval is None else [interval.low, interval.high],
+            "undefined": list(self.undefined),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcomes:
+    """What instances of a rule, or labelled pairs, came to."""
+
+    holds: NDArray[np.bool_]
+    units: NDArray[np.int64]
+    """(n,): whether each holds, and its source."""
+    control_holds: NDArray[np.bool_]
+    control_units: NDArray[np.int64]
+    """(m,): whether each control question got the answer, and its source."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Accuracy:
+    """Answers to labelled pairs."""
+
+    right: NDArray[np.bool_]
+    units: NDArray[np.int64]
+    gold: NDArray[np.int32]
+    """(n,): whether each answer is right, its source, and the place of its label."""
+
+    @property
+    def informedness(self) -> float | None:
+        """The mean share of right answers over labels, scaled: guessing gives 0, no error 1.
+
+        Labels without a pair do not count; None where fewer than two have pairs. Of two labels it
+        is Youden's J.
+        """
+        found = self.informed_parts(1.0)
+        if found is None:
+            return None
+        parts, offset = found
+        return offset + sum(part.weight * float(part.holds.mean()) for part in parts)
+
+    def informed_parts(self, weight: float) -> tuple[list[RatePart], float] | None:
+        """Return the weighted informedness as parts of a sum and what to add, if it is defined."""
+        labels = sorted(set(self.gold.tolist()))
+        if len(labels) < 2:
+            return None
+        own = weight / (len(labels) - 1)
+        rows = [self.gold == label for label in labels]
+        parts = [
+            RatePart(weight=own, holds=self.right[each], units=self.units[each]) for each in rows
+        ]
+        return parts, -own
+
+
+def score_plainly(
+    weights: Mapping[str, float], accuracy: Accuracy, outcomes: Mapping[str, Outcomes]
+) -> StructuralScore:
+    """Compute β0 acc + Σ βi s(ri), where s is the rate of instances that hold (eq. 5.2, 5.3)."""
+    parts: list[RatePart] = []
+    undefined = []
+    for name, weight in _weighing(weights):
+        if name == ACCURACY:
+            parts.append(RatePart(weight=weight, holds=accuracy.right, units=accuracy.units))
+        elif name not in outcomes or len(outcomes[name].holds) == 0:
+            undefined.append(name)
+        else:
+            own = outcomes[name]
+            parts.append(RatePart(weight=weight, holds=own.holds, units=own.units))
+    return _sum(parts, undefined, bounds=(0.0, 1.0))
+
+
+def score_informedly(
+    weights: Mapping[str, float], accuracy: Accuracy, outcomes: Mapping[str, Outcomes]
+) -> StructuralScore:
+    """Compute the same of informedness: what guessing gives is taken off from every part."""
+    parts: list[RatePart] = []
+    undefined, offset = [], 0.0
+    for name, weight in _weighing(weights):
+        if name == ACCURACY:
+            found = accuracy.informed_parts(weight)
+            if found is None:
+                undefined.append(name)
+            else:
+                parts += found[0]
+                offset += found[1]
+            continue
+        own = outcomes.get(name)
+        if own is None or len(own.holds) == 0 or len(own.control_holds) == 0:
+            undefined.append(name)
+            continue
+        parts.append(RatePart(weight=weight, holds=own.holds, units=own.units))
+        parts.append(RatePart(weight=-weight, holds=own.control_holds, units=own.control_units))
+    return _sum(parts, undefined, offset=offset, bounds=(-1.0, 1.0))
+
+
+def renormalise(weights: Mapping[str, float], undefined: Sequence[str]) -> dict[str, float]:
+    """Return weights without some names, divided by their sum; empty if none is left."""
+    left = {name: weight for name, weight in weights.items() if name not in undefined}
+    total = sum(left.values())
+    return {name: weight / total for name, weight in left.items()} if total > 0 else {}
+
+
+def _weighing(weights: Mapping[str, float]) -> list[tuple[str, float]]:
+    return [(name, weight) for name, weight in weights.items() if weight > 0]
+
+
+def _sum(
+    parts: Sequence[RatePart],
+    undefined: Sequence[str],
+    *,
+    bounds: tuple[float, float],
+    offset: float = 0.0,
+) -> StructuralScore:
+    if undefined or not parts:
+        return StructuralScore(value=None, undefined=tuple(undefined))
+    value, interval = sum_rates(parts, offset=offset, bounds=bounds)
+    return StructuralScore(value=value, interval=interval)

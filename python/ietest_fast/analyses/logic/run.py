@@ -12,7 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.logic.candidates import Finder, borrow, exchange
+from ietest_fast.analyses.logic.candidates import (
+    Finder,
+    Items,
+    LogicOptions,
+    Texts,
+    borrow,
+    exchange,
+)
 from ietest_fast.analyses.logic.file import (
     ANTECEDENT,
     CONSEQUENT,
@@ -22,16 +29,14 @@ from ietest_fast.analyses.logic.file import (
     RuleOrigin,
     write_logic,
 )
-from ietest_fast.analyses.logic.options import LogicOptions
 from ietest_fast.analyses.logic.rules import RULES, find_classes, say_unsaid
-from ietest_fast.analyses.logic.texts import Items, Texts
 from ietest_fast.answers.asking import evaluate, number_copies, score_versions
 from ietest_fast.answers.schema import check_kept
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.atomic import new_folder
 from ietest_fast.errors import IetestWarning
 from ietest_fast.models.label_map import match_labels
-from ietest_fast.transform.kinds import check_language
+from ietest_fast.transform.phi import check_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

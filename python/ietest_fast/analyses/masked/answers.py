@@ -247,7 +247,7 @@ class MaskedAnswers:
 
 def write_masked_log(answers: Sequence[MaskedAnswers], path: str | Path) -> None:
     """Write the answers of some models to one file, whole or not at all."""
-    from ietest_fast.corpus.batch_writer import BatchWriter
+    from ietest_fast.corpus.streams import BatchWriter
 
     table = pa.concat_tables([each.table for each in answers])
     with BatchWriter(path, table.schema) as writer:

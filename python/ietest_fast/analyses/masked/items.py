@@ -22,7 +22,7 @@ from ietest_fast.corpus.labels import label_key
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
-from ietest_fast.models.ragged import Ragged, find_offsets
+from ietest_fast.models.tokens import Ragged, find_offsets
 from ietest_fast.numerals import say_count
 from ietest_fast.templates.wording import MASK
 from ietest_fast.values import as_items, as_texts

@@ -6,25 +6,317 @@ Salvatore 2020, Table 3.3 and Figures 3.6 to 3.8.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.masked.answers import SCHEMA, MaskedAnswers
+from ietest_fast.analyses.masked.items import Queries
+from ietest_fast.errors import InputError
+from ietest_fast.models.masked_lm import train_masked
 from ietest_fast.numerals import say_count
+from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats.informedness import Share
 from ietest_fast.stats.mean_difference import mean_interval
 from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from ietest_fast.analyses.masked.answers import MaskedAnswers
+    from ietest_fast.analyses.masked.items import MaskedItems, Scores, Word
+    from ietest_fast.models.masked_lm import (
+        MaskedModel,
+        MaskedSettings,
+        TorchMaskedModel,
+        TrainedMasked,
+    )
+    from ietest_fast.report.tables import Cell
     from ietest_fast.stats import Interval
+
+# How well a masked language model finds the hidden words: ranks and log-probabilities.
+
+
+ANSWERS = "answers"
+"""As `among`: the file's own answers."""
+
+# Rows, and words in them, that are held in memory at a time.
+_ROWS_AT_ONCE = 1024
+_WORDS_AT_ONCE = 16_384
+
+
+def score_masked(
+    model: MaskedModel,
+    items: MaskedItems,
+    *,
+    name: str = "model",
+    among: str | Sequence[str] | None = None,
+    on_rows: Callable[[int], None] | None = None,
+) -> MaskedAnswers:
+    """Let a masked language model find the hidden word of every item.
+
+    Parameters
+    ----------
+    model
+        The model.
+    items
+        n items.
+    name
+        What it is called in the answers.
+    among
+        Words that the answer is ranked among; :data:`ANSWERS` for the file's own answers. None:
+        the whole vocabulary, if the answer is one token. An answer of several tokens has no place
+        in the vocabulary, and is ranked among the file's answers.
+    on_rows
+        Told how many more rows are done.
+
+    Returns
+    -------
+    MaskedAnswers
+        A row for each item. The rank of an answer counts the words (or tokens) that score as high
+        or higher, so that ties count against it. ``log_probability`` is that of the answer's token;
+        of several tokens, the sum of their log-probabilities, each hidden by itself (the
+        pseudo-log-likelihood of Salazar et al. 2020). Candidates are compared by the same number.
+
+    Raises
+    ------
+    InputError
+        If fewer than two candidates are given, the tokenizer does not know one of them, no item can
+        be scored, or the model fails.
+    """
+    given = None if among is None or among == ANSWERS else tuple(dict.fromkeys(among))
+    if given is not None and (isinstance(among, str) or len(given) < 2 or not all(given)):
+        raise InputError(f"among: two or more different words expected, not {among!r}")
+    _check_known(model, given or ())
+    scoring = _Scoring(
+        model=model,
+        items=items,
+        candidates=items.answers if given is None else given,
+        are_given=given is not None,
+        ranks_all=among is not None,
+    )
+    rows = list(range(len(items)))
+    n_at_once = min(_ROWS_AT_ONCE, max(1, _WORDS_AT_ONCE // max(1, len(scoring.candidates))))
+    for begin in range(0, len(rows), n_at_once):
+        some = rows[begin : begin + n_at_once]
+        scoring.run(some)
+        if on_rows is not None:
+            on_rows(len(some))
+    return scoring.finish(name)
+
+
+def _check_known(model: MaskedModel, words: Sequence[str]) -> None:
+    tokenizer = model.tokenizer
+    for word in words:
+        tokens = tokenizer.tokenise([word]).values.tolist()
+        if not tokens or tokenizer.unknown in tokens:
+            raise InputError(f"among: the model's tokenizer does not know the word {word!r}")
+
+
+@dataclass(kw_only=True)
+class _Scoring:
+    """Scores rows block by block."""
+
+    model: MaskedModel
+    items: MaskedItems
+    candidates: tuple[str, ...]
+    are_given: bool
+    ranks_all: bool
+    found: list[dict[str, Any]] = field(default_factory=list)
+    has_compared: bool = False
+
+    def run(self, rows: Sequence[int]) -> None:
+        """Score the next rows."""
+        usable = [row for row in rows if self.items.problems[row] is None]
+        queries = Queries(model=self.model)
+        answers = dict(
+            zip(
+                usable,
+                self._ask(queries, [(row, self._answer(row)) for row in usable]),
+                strict=True,
+            )
+        )
+        compared = [
+            row
+            for row, word in answers.items()
+            if word.problem is None and (self.ranks_all or len(word.pieces) > 1)
+        ]
+        wanted = [(row, word) for row in compared for word in self.candidates]
+        others: dict[int, dict[str, Word]] = {row: {} for row in compared}
+        for (row, text), word in zip(wanted, self._ask(queries, wanted), strict=True):
+            others[row][text] = word
+        scores = queries.run() if usable else None
+        for row in rows:
+            made: dict[str, Any] = {"problem": self.items.problems[row]}
+            if scores is not None and row in answers:
+                made = self._judge(row, answers[row], others.get(row), scores)
+            self.found.append(made)
+
+    def _answer(self, row: int) -> str:
+        return str(self.items.table["answer"][row].as_py())
+
+    def _ask(self, queries: Queries, wanted: Sequence[tuple[int, str]]) -> list[Word]:
+        filled = [self.items.fill(row, word) for row, word in wanted]
+        premises = [self.items.table["premise"][row].as_py() for row, _ in wanted]
+        return queries.add(premises, [text for text, _ in filled], [span for _, span in filled])
+
+    def _judge(
+        self, row: int, word: Word, others: dict[str, Word] | None, scores: Scores
+    ) -> dict[str, Any]:
+        """Return what is known of a row."""
+        problem = word.problem
+        if problem is None and scores.loses(word):
+            problem = "too long for the model: the mask would be cut away"
+        if problem is not None:
+            return {"problem": problem, "n_tokens": len(word.pieces)}
+        made = {
+            "n_tokens": len(word.pieces),
+            "log_probability": scores.sum(word),
+            "truncated": scores.shortens(word),
+        }
+        ranked = (
+            self._rank_in_vocabulary(row, word, scores)
+            if others is None
+            else self._rank_among(row, word, others, scores)
+        )
+        return {"n_tokens": len(word.pieces), **ranked} if "problem" in ranked else made | ranked
+
+    def _rank_in_vocabulary(self, row: int, word: Word, scores: Scores) -> dict[str, Any]:
+        (slot,) = word.slots
+        rank = int(scores.ranks[slot])
+        predicted = answer = self._answer(row)
+        if rank > 1:
+            token = int(scores.best[slot])
+            predicted = self.model.tokenizer.show_token(token)
+            if predicted == answer:  # " and" and "and" are two tokens of some vocabularies
+                predicted = self.model.tokenizer.name_token(token)
+        return {"rank": rank, "predicted": predicted, "ranked_in": "vocabulary"}
+
+    def _rank_among(
+        self, row: int, word: Word, others: dict[str, Word], scores: Scores
+    ) -> dict[str, Any]:
+        answer = self._answer(row)
+        if self.are_given and all(word.pieces != other.pieces for other in others.values()):
+            return {"problem": "the answer is none of the candidates"}
+        # What is unknown to the tokenizer is no candidate: its own rows are not scored either.
+        rivals = {
+            other.pieces: text
+            for text, other in reversed(others.items())
+            if other.problem is None and other.pieces != word.pieces
+        }
+        if not rivals:
+            return {"problem": "there is no other answer to compare the answer with"}
+        if any(scores.loses(other) for other in others.values()):
+            return {"problem": "too long for the model: the mask would be cut away"}
+        self.has_compared = True
+        own = scores.sum(word)
+        totals = {text: scores.sum(others[text]) for text in rivals.values()}
+        rank = 1 + sum(total >= own for total in totals.values())
+        best = max(sorted(totals), key=totals.__getitem__)
+        return {
+            "rank": rank,
+            "predicted": answer if rank == 1 else best,
+            "ranked_in": "candidates",
+        }
+
+    def finish(self, name: str) -> MaskedAnswers:
+        """Put the answers together."""
+        problems = [made.get("problem") for made in self.found]
+        self.items.refuse_if_none(problems)
+        ranks = [made.get("rank") for made in self.found]
+        columns = {
+            "model": pa.array([name] * len(ranks)),
+            "item": self.items.table["item"],
+            "answer": self.items.table["answer"],
+            "reciprocal_rank": [None if rank is None else 1 / rank for rank in ranks],
+        }
+        for each in SCHEMA:
+            if each.name not in columns:
+                values = [made.get(each.name) for made in self.found]
+                columns[each.name] = pa.array(values, each.type)
+        table = pa.table({each: columns[each] for each in SCHEMA.names})
+        for group in self.items.groups:
+            table = table.append_column(group, self.items.table[group])
+        return MaskedAnswers(
+            table=table,
+            groups=self.items.groups,
+            candidates=self.candidates if self.has_compared else (),
+            backend=self.model.backend,
+            fingerprint=self.model.fingerprint,
+        )
+
+
+# A masked language model before and after training on a file of masked inference.
+
+PRETRAINED, FINE_TUNED = "pretrained", "fine-tuned"
+"""What the two are called, as in Table 3.3 of the thesis."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MaskedRun:
+    """Answers before and after training."""
+
+    before: MaskedAnswers
+    after: MaskedAnswers
+    """The answers."""
+    trained: TrainedMasked
+    """The model, and how its training went."""
+    n_shared: int
+    """Items of the test that are training items, too: the same texts with the same answer."""
+
+
+def train_and_score(
+    model: TorchMaskedModel,
+    train: MaskedItems,
+    test: MaskedItems,
+    settings: MaskedSettings,
+    *,
+    among: str | Sequence[str] | None = None,
+    on_rows: Callable[[int], None] | None = None,
+    on_step: Callable[[int, int], None] | None = None,
+) -> MaskedRun:
+    """Score a model, train it, and score it again (Salvatore 2020, Table 3.3).
+
+    Parameters
+    ----------
+    model
+        The model; its weights are changed.
+    train
+        What it is trained on: random tokens of premise and hypothesis are hidden, the hypothesis
+        having its answer.
+    test
+        What it is scored on.
+    settings
+        Of the training.
+    among, on_rows
+        As for :func:`~ietest_fast.analyses.masked.summary.score_masked`.
+    on_step
+        As for :func:`~ietest_fast.models.masked_lm.train_masked`.
+    """
+    pairs = pair_texts(train)
+    before = score_masked(model, test, name=PRETRAINED, among=among, on_rows=on_rows)
+    trained = train_masked(
+        model, [first for first, _ in pairs], [second for _, second in pairs], settings,
+        on_step=on_step,
+    )  # fmt: skip
+    after = score_masked(trained.model, test, name=FINE_TUNED, among=among, on_rows=on_rows)
+    known = set(pairs)
+    return MaskedRun(
+        before=before,
+        after=after,
+        trained=trained,
+        n_shared=sum(pair in known for pair in pair_texts(test)),
+    )
+
+
+def pair_texts(items: MaskedItems) -> list[tuple[str, str]]:
+    """Return premises and hypotheses with their answers, of rows that can be used."""
+    premises, answers = (items.table[name].to_pylist() for name in ("premise", "answer"))
+    return [(premises[row], items.fill(row, answers[row])[0]) for row in items.usable]
 
 
 N_WRONG = 3
@@ -256,3 +548,153 @@ def _find_alike(table: pa.Table, reciprocal: NDArray[np.float64]) -> NDArray[np.
     words = (table[name].cast(pa.large_string()) for name in ("predicted", "answer"))
     is_same = pc.equal(*map(pc.utf8_trim_whitespace, words))
     return np.asarray(pc.fill_null(is_same, False)) & (reciprocal < 1)
+
+
+# Tables of masked inference: models, answers, modules and templates.
+
+
+_RANKED = {"vocabulary": "the vocabulary", "candidates": "candidates"}
+
+
+def model_table(summaries: Sequence[MaskedSummary]) -> Table:
+    """Return a row for each model and way of ranking, as Table 3.3 of the thesis has them."""
+    rows = [(each.model, group) for each in summaries for group in each.whole]
+    note = (
+        "accuracy: share of items whose answer is ranked first. MRR: mean of 1 / rank. majority: "
+        "accuracy of always giving the most frequent answer."
+    )
+    if any(group.ranked_in == "candidates" for _, group in rows):
+        note += (
+            " Among candidates, answers are compared by the sum of the log-probabilities of their "
+            "tokens, each hidden by itself."
+        )
+    return Table(
+        name="masked",
+        title="Masked inference",
+        columns=(
+            Column("model"),
+            Column("ranked in"),
+            Column("items", "count"),
+            Column("accuracy %", "percent"),
+            Column("95% interval", "percent"),
+            Column("MRR", "number", 3),
+            Column("95% interval", "number", 3),
+            Column("majority"),
+            Column("majority %", "percent"),
+        ),
+        rows=tuple(
+            (
+                model,
+                _RANKED[group.ranked_in],
+                group.accuracy.n,
+                group.accuracy.share,
+                group.accuracy.interval,
+                group.mean_reciprocal_rank,
+                group.interval,
+                group.majority,
+                group.majority_share,
+            )
+            for model, group in rows
+        ),
+        note=note,
+    )
+
+
+def answer_table(summaries: Sequence[MaskedSummary]) -> Table:
+    """Return a row for each answer, the models beside each other: Figures 3.6 to 3.8."""
+    return _side_by_side(
+        "masked-answers",
+        "answer",
+        [(each.model, each.by_answer) for each in summaries],
+        has_majority=False,
+    )
+
+
+def group_table(summaries: Sequence[MaskedSummary], name: str) -> Table:
+    """Return a row for each value of a column, the models beside each other."""
+    return _side_by_side(
+        f"masked-{name}",
+        name,
+        [(each.model, each.by_group[name]) for each in summaries],
+        has_majority=True,
+    )
+
+
+def _side_by_side(
+    name: str,
+    heading: str,
+    models: Sequence[tuple[str, Sequence[MaskedGroup]]],
+    *,
+    has_majority: bool,
+) -> Table:
+    found = [{(group.value, group.ranked_in): group for group in groups} for _, groups in models]
+    keys = list(dict.fromkeys(key for groups in found for key in groups))
+    names = ["accuracy"] if len(models) == 1 else [model for model, _ in models]
+    counts = [{key: group.accuracy.n for key, group in groups.items()} for groups in found]
+    # What all models have in common stands there once.
+    is_shared = all(own == counts[0] for own in counts)
+    common = [Column("items", "count")]
+    if has_majority:
+        common.append(Column("majority %", "percent"))
+    columns = [Column(heading), Column("ranked in"), *(common if is_shared else ())]
+    for model in names:
+        if not is_shared:
+            columns += [replace(each, name=f"{model} {each.name}") for each in common]
+        columns += [
+            Column(f"{model} %", "percent"),
+            Column("95% interval", "percent"),
+            Column("MRR", "number", 3),
+        ]
+    rows: list[tuple[Cell, ...]] = []
+    for key in keys:
+        row: list[Cell] = [key[0], _RANKED[key[1]]]
+        for place, groups in enumerate(found):
+            group = groups.get(key)
+            if not place or not is_shared:
+                row.append(0 if group is None else group.accuracy.n)
+                if has_majority:
+                    row.append(None if group is None else group.majority_share)
+            row += (
+                [None, None, None]
+                if group is None
+                else [
+                    group.accuracy.share,
+                    group.accuracy.interval,
+                    group.mean_reciprocal_rank,
+                ]
+            )
+        rows.append(tuple(row))
+    return Table(
+        name=name,
+        title=f"Masked inference by {heading}",
+        columns=tuple(columns),
+        rows=tuple(rows),
+    )
+
+
+def wrong_table(summaries: Sequence[MaskedSummary]) -> Table | None:
+    """Return the most frequent wrong answers; None where none is known."""
+    rows = [
+        (
+            each.model,
+            group.value,
+            group.accuracy.n - group.accuracy.k,
+            ", ".join(f"{word} ({n:,})" for word, n in group.wrong),
+        )
+        for each in summaries
+        for group in each.by_answer
+        if group.wrong
+    ]
+    if not rows:
+        return None
+    return Table(
+        name="masked-wrong",
+        title="Most frequent wrong answers",
+        columns=(
+            Column("model"),
+            Column("answer"),
+            Column("wrong items", "count"),
+            Column("given instead"),
+        ),
+        rows=tuple(rows),
+    )

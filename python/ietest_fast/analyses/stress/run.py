@@ -10,7 +10,6 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.analyses.consistency.shared import find_answered_texts
-from ietest_fast.analyses.stress.options import StressOptions
 from ietest_fast.analyses.stress.origins import (
     RULE,
     WORD_CLASS,
@@ -27,7 +26,7 @@ from ietest_fast.analyses.stress.profile import (
     note_training,
     read_times,
 )
-from ietest_fast.analyses.stress.suite import make_suite, write_texts
+from ietest_fast.analyses.stress.suite import StressOptions, make_suite, write_texts
 from ietest_fast.answers.asking import evaluate, say_unparsed
 from ietest_fast.answers.file import NotedAnswers, Notes, read_answers, write_answers
 from ietest_fast.answers.readers.tables import list_versions

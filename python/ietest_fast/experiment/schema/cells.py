@@ -31,7 +31,7 @@ from ietest_fast.stats import (
     holm,
     paired_test,
 )
-from ietest_fast.stats.planning.few_discordant import is_liberal
+from ietest_fast.stats.planning.power import is_liberal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

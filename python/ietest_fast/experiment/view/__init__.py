@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.experiment.view.figures import write_figures as write_figures
+    from ietest_fast.experiment.view.charts import write_figures as write_figures
     from ietest_fast.experiment.view.runs import FinishedRun as FinishedRun
     from ietest_fast.experiment.view.runs import read_run as read_run
     from ietest_fast.experiment.view.runs import read_runs as read_runs
@@ -31,6 +31,6 @@ __getattr__, __dir__ = lazy_names(
         "print_summary": "summary",
         "read_run": "runs",
         "read_runs": "runs",
-        "write_figures": "figures",
+        "write_figures": "charts",
     },
 )

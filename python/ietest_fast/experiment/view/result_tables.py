@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.analyses.strata_tables import as_file_name
+from ietest_fast.analyses.compare_page import as_file_name
 from ietest_fast.experiment.schema import Spread
 from ietest_fast.experiment.view.runs import name_of_size
 from ietest_fast.numerals import say_count

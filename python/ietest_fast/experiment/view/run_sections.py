@@ -21,9 +21,9 @@ from ietest_fast.experiment.view.charts import (
     snr_chart,
     t_chart,
 )
-from ietest_fast.experiment.view.further_tests import further_tables
 from ietest_fast.experiment.view.learning import (
     curves_of_runs,
+    further_tables,
     run_consistency_parts,
     size_accuracy_chart,
     size_loss_chart,
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
         Spread,
         TransformationRecord,
     )
-    from ietest_fast.experiment.view.examples import TestSetAnswers
+    from ietest_fast.experiment.view.effects import TestSetAnswers
     from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.drawing import Chart
     from ietest_fast.stats import Decision

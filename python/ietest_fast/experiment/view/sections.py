@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.view.charts import substitution_chart
 from ietest_fast.experiment.view.effects import (
+    DEFAULT_QUANTIFIER,
     N_FREQUENT,
+    example_part,
     extent_table,
+    find_hard_cases,
     find_label_words,
     find_substitutions,
     flip_table,
     frequent_table,
-    label_word_table,
-    length_table,
-    spread_table,
-)
-from ietest_fast.experiment.view.examples import (
-    DEFAULT_QUANTIFIER,
-    example_part,
-    find_hard_cases,
     gather_answers,
     hard_case_table,
     hard_pair_table,
+    label_word_table,
+    length_table,
+    spread_table,
 )
 from ietest_fast.experiment.view.run_sections import (
     comparison_sections,
@@ -47,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.experiment.view.examples import TestSetAnswers
+    from ietest_fast.experiment.view.effects import TestSetAnswers
     from ietest_fast.experiment.view.runs import Versions
 
 
@@ -181,7 +179,7 @@ class RunsSource:
     the demonstration corpus, which can be made again, have such a table."""
     hard_cases: str = DEFAULT_QUANTIFIER
     """Which pairs are listed as hard cases; a name of
-    :data:`~ietest_fast.experiment.view.examples.QUANTIFIERS`."""
+    :data:`~ietest_fast.experiment.view.effects.QUANTIFIERS`."""
     soundness: tuple[Section, ...] = ()
     """What people say of the rephrasings: see :mod:`ietest_fast.annotation.page`."""
 

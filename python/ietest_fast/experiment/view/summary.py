@@ -5,8 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ietest_fast.experiment.view.further_tests import further_lines, make_further_table
-from ietest_fast.experiment.view.learning import curves_of, make_size_table, size_lines
+from ietest_fast.experiment.view.learning import (
+    curves_of,
+    further_lines,
+    make_further_table,
+    make_size_table,
+    size_lines,
+)
 from ietest_fast.numerals import (
     UNDEFINED,
     brief_p,

@@ -17,9 +17,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.files import check_file, open_file
-from ietest_fast.models.onnx_models.files import NOTHING_CHOSEN, ChosenPorts, count_known_tokens
-from ietest_fast.models.onnx_models.runners import open_runner
-from ietest_fast.models.settings import (
+from ietest_fast.models.label_map import (
     check_kind,
     count_labels,
     find_max_length,
@@ -28,6 +26,12 @@ from ietest_fast.models.settings import (
     read_head,
     read_json,
     read_n_known,
+)
+from ietest_fast.models.onnx_models.runners import (
+    NOTHING_CHOSEN,
+    ChosenPorts,
+    count_known_tokens,
+    open_runner,
 )
 from ietest_fast.models.token_classifier import TokenClassifier
 from ietest_fast.models.training import pad, plan_batches

@@ -26,9 +26,9 @@ from ietest_fast.models.checkpoint import (
     read_padding,
     run_model,
 )
+from ietest_fast.models.label_map import read_json
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 from ietest_fast.models.onnx_models.runners import import_onnxruntime
-from ietest_fast.models.settings import read_json
 from ietest_fast.models.training import import_torch, pad
 from ietest_fast.models.vocabularies import TOKENIZER_FILES
 from ietest_fast.runtime import hide_module

@@ -20,8 +20,7 @@ from ietest_fast.stats.consistency.buckets import (
     to_core,
 )
 from ietest_fast.stats.intervals import Interval
-from ietest_fast.stats.laws.bootstrap import acceleration_of, bca_levels
-from ietest_fast.stats.laws.scores import ratio_interval
+from ietest_fast.stats.laws.bootstrap import acceleration_of, bca_levels, ratio_interval
 from ietest_fast.stats.mean_difference import student_factor
 from ietest_fast.stats.resampling import count_equal
 

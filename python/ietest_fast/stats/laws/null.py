@@ -25,7 +25,7 @@ from ietest_fast.stats.inputs import (
     in_one_order,
     seed_of,
 )
-from ietest_fast.stats.laws.scores import DEFAULT_DF, LognormalLaw, ScoreLaw, StudentLaw
+from ietest_fast.stats.laws.bootstrap import DEFAULT_DF, LognormalLaw, ScoreLaw, StudentLaw
 from ietest_fast.stats.resampling import to_squarable
 
 if TYPE_CHECKING:

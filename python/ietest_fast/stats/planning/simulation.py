@@ -12,8 +12,8 @@ from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
 from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.intervals import Differences, wilson_interval
+from ietest_fast.stats.laws.bootstrap import DEFAULT_DF
 from ietest_fast.stats.laws.null import NullTables, ObservedTables, check_count
-from ietest_fast.stats.laws.scores import DEFAULT_DF
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import check_alpha

@@ -25,7 +25,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import tango_scores
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.outcomes import FEW_DISCORDANT
-from ietest_fast.stats.planning.few_discordant import largest_equivalent
+from ietest_fast.stats.planning.power import largest_equivalent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
