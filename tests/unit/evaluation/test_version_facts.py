@@ -10,6 +10,7 @@ import pytest
 
 from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
+from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.analyses.consistency.tables import measure_table
 from ietest_fast.answers.logs import read_logs
@@ -70,7 +71,7 @@ def test_consistency_says_why_answers_are_texts_as_eval_does(
     assert told[0] == told[1]
     assert [said in each for each in told[0]] == [True] if said else True
     assert bool(told[0]) == (said != "")
-    (profile,) = measure_wordings([known], n_resamples=99, rng=1)
+    (profile,) = measure_wordings([known], ConsistencyOptions(n_resamples=99, rng=1))
     is_bound = not known.predictions.has_labels
     for names in (
         [row[0] for row in measure_table(profile).rows],
