@@ -27,7 +27,7 @@ FOLDS = {
     "answers/logs.py": "endings of files",
     "answers/readers/facts_beside.py": "names of columns",
     "answers/readers/helm.py": "HELM's own comparison of free texts",
-    "answers/readers/inspect_ai.py": "words for scores, as Inspect reads them",
+    "answers/readers/inspect_facts.py": "words for scores, as Inspect reads them",
     "analyses/stress/origins.py": "words of texts",
     "answers/file.py": "endings of files",
     "analyses/consistency/diversity.py": "words of texts",

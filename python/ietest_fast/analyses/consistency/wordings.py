@@ -186,7 +186,7 @@ def _say_other_scores(
     values: NDArray[np.float64],
 ) -> str | None:
     """Count confidences that are not the score of the gold label, where each label has a column."""
-    from ietest_fast.answers.readers.facts_beside import list_scores
+    from ietest_fast.answers.readers.facts_of_tables import list_scores
     from ietest_fast.answers.readers.label_columns import label_keys
 
     if "gold" not in predictions.columns:

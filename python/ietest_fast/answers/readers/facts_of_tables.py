@@ -1,4 +1,4 @@
-"""What columns say of all rows of a table, or of a version in it: settings, and shares of answers.
+"""What columns say beside answers in numbers and settings: scores, shares, how a model was asked.
 
 Programs write it beside each row: which model has answered, how it was asked, how many are right.
 """
@@ -6,15 +6,29 @@ Programs write it beside each row: which model has answered, how it was asked, h
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.answers.readers.base import OF_TABLES
-from ietest_fast.answers.readers.label_columns import key_counted, label_keys
-from ietest_fast.answers.readers.table_columns import read_some
-from ietest_fast.answers.schema import MARKS, OF_NONE
-from ietest_fast.corpus.columns import find_named
+from ietest_fast.answers.readers.label_columns import (
+    key_counted,
+    label_keys,
+)
+from ietest_fast.answers.readers.table_columns import (
+    read_some,
+    spread_values,
+)
+from ietest_fast.answers.schema import (
+    MARKS,
+    MOST_KINDS,
+    OF_NONE,
+)
+from ietest_fast.corpus.columns import (
+    find_named,
+)
+from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.values import (
@@ -28,7 +42,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -253,3 +267,186 @@ def _is_share(said: float, right: NDArray[np.bool_]) -> bool:
     # Some programs cut digits off; a single one is rounded.
     most = 1 - _SAME if n_decimals >= _DECIMALS else 0.5 + _SAME
     return abs(said - own) <= most * 10.0**-n_decimals
+
+
+# Scores of labels, and the label that they make the likeliest.
+
+
+_SCORES = (
+    *("prob", "probs", "proba", "probas", "probability", "probabilities", "p", "score", "scores"),
+    *("logit", "logits", "logprob", "logprobs", "softmax"),
+)
+_SCORE_WORDS = re.compile(rf"(?i)(^|[^a-z])({'|'.join(_SCORES)})([^a-z]|$)")
+_PAIR = 2
+_LEAST_PERCENT = 10  # is the largest of some percentages
+_OF_ONE = frozenset(
+    {f"{word}_" for word in ("prob", "probs", "proba", "probability", "p")}
+    | {f"_{word}" for word in ("prob", "probs", "proba", "probability")}
+)
+# What writers put between such a word and a label, or between it and a column of answers.
+_BETWEEN = re.compile(r"[.:/ ([-]")
+
+
+def say_other_scores(
+    names: Sequence[str],
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    answers: Mapping[str, pa.ChunkedArray],
+    gold: pa.ChunkedArray | None,
+    *,
+    path: Path,
+    is_alone: bool,
+    lists: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Say where columns that score each label make another one likelier than the answer.
+
+    Those of `lists` hold labels with their scores, so that any name will do.
+
+    Those without the name of a column of answers may be of another one, unless that is alone.
+    """
+    said = []
+    spread = _spread_scores(read, names, lists, is_alone=is_alone) if answers else {}
+    names = [*names, *spread]
+    for column, values in answers.items():
+        try:
+            mine = label_keys(values, path)
+            right = mine if gold is None else label_keys(gold, path)
+        except InputError:  # whoever compares them refuses them
+            continue
+        labels = {*mine, *right} - OF_NONE
+        for scores in list_scores(names, labels, column, is_alone=is_alone, words=lists):
+            found = {**spread, **read([name for name in scores.values() if name not in spread])}
+            is_read = found.keys() >= {*scores.values()}
+            if is_read:
+                own = {name: found[name] for name in scores.values()}
+                are_named = any(_SCORE_WORDS.search(name) for name in own)
+                said += say_no_numbers(own, path, are_named=are_named)
+            n = _count_unlikely(scores, found, mine, right) if is_read else 0
+            if n:
+                said.append(
+                    f"Warning: {path}: by {', '.join(scores.values())}, another label than "
+                    f"{column} is the likeliest in {say_count(n, 'row')} of {len(mine):,}; "
+                    f"{column} counts (leave out the columns that are wrong)."
+                )
+    return tuple(dict.fromkeys(said))
+
+
+def _spread_scores(
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    names: Sequence[str],
+    lists: Collection[str],
+    *,
+    is_alone: bool,
+) -> dict[str, pa.Array]:
+    """Return the scores that stand in one object or list, by label or place, as columns."""
+    ends = tuple(_SCORES if is_alone else (f"_{word}" for word in _SCORES))
+    wanted = [
+        name
+        for name in names
+        if (name in lists or _BETWEEN.sub("_", name.lower()).endswith(ends))
+        and names.count(name) == 1
+    ]
+    return {
+        f"{name}.{key}": part
+        for name, values in read(wanted).items()
+        for key, part in spread_values(values).items()
+    }
+
+
+def list_scores(
+    names: Sequence[str],
+    labels: set[str],
+    column: str,
+    *,
+    is_alone: bool = True,
+    words: Collection[str] = (),
+) -> Iterator[dict[str, str]]:
+    """Find columns of numbers for each label: its name alone, or with one word for all of them.
+
+    The probability of one of two labels says that of the other, too. Of `words`, which are more
+    than the usual ones, those with the column's name at an end are of it, and all if it is alone.
+    """
+    if not 2 <= len(labels) <= MOST_KINDS:
+        return
+    folded = {name: _BETWEEN.sub("_", name.lower()) for name in names}
+    may_be_bare = not any(label.isdecimal() for label in labels)
+    for first, behind, word in _list_affixes(column, words, is_alone=is_alone):
+        if not word and not may_be_bare:
+            continue
+        scores = {
+            label_key(_cut_label(name, len(first), len(behind))): name
+            for name, plain in folded.items()
+            if plain.startswith(first) and plain.endswith(behind) and names.count(name) == 1
+        }
+        if labels == set("012") and scores.keys() >= set(NLI_LABELS):
+            yield {str(place): scores[label] for place, label in enumerate(NLI_LABELS)}
+        elif labels <= scores.keys():
+            known = {*labels, *NLI_LABELS} if labels <= set(NLI_LABELS) else labels
+            yield {label: name for label, name in scores.items() if label in known}
+        elif len(labels) == _PAIR and labels & scores.keys() and word in _OF_ONE:
+            yield {label: name for label, name in scores.items() if label in labels}
+
+
+def _list_affixes(
+    column: str, words: Collection[str], *, is_alone: bool
+) -> Iterator[tuple[str, str, str]]:
+    """Give what may stand before and behind a label, and of both what is not the column's name."""
+    own = _BETWEEN.sub("_", column.lower())
+    usual = [each for word in _SCORES for each in ((f"{word}_", ""), ("", f"_{word}"))]
+    usual.append(("", ""))
+    for before, behind in usual:
+        word = before + behind
+        yield f"{own}_{before}", behind, word
+        yield before, f"{behind}_{own}", word
+        if before:
+            yield f"{before}{own}_", behind, word
+        elif behind:
+            yield "", f"_{own}{behind}", word
+    for before, behind in usual if is_alone else ():
+        yield before, behind, before + behind
+    for word in (_BETWEEN.sub("_", name.lower()) for name in words):
+        of_one = word.startswith(f"{own}_") or word.endswith(f"_{own}")
+        if (is_alone or of_one) and not word.endswith(_SCORES):
+            yield f"{word}_", "", f"{word}_"
+
+
+def _cut_label(name: str, n_before: int, n_behind: int) -> str:
+    """Return the label in the name of a column of scores, without the parentheses around it."""
+    label = name[n_before : len(name) - n_behind]
+    return label.rstrip(")]") if name[:n_before].endswith(("(", "[")) else label
+
+
+# Whole numbers in columns of such names are no votes of annotators.
+_NO_VOTES = ("logit", "prob")
+
+
+def _count_unlikely(
+    scores: Mapping[str, str],
+    found: Mapping[str, pa.Array | pa.ChunkedArray],
+    mine: NDArray[Any],
+    right: NDArray[Any],
+) -> int:
+    """Count rows with another likeliest label; votes and columns of the right answers say none."""
+    import pyarrow as pa
+
+    chunks = [getattr(found[name], "chunks", [found[name]]) for name in scores.values()]
+    numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
+    kinds = [*scores, *({*mine, *right} - OF_NONE - {*scores})][: max(len(scores), 2)]
+    if len(scores) == 1:
+        known = numbers[np.isfinite(numbers)]
+        if not known.size or known.min() < 0 or known.max() > _PERCENT:
+            return 0
+        if known.max() > 1:  # percentages, or something else that has such a name
+            if known.max() < _LEAST_PERCENT or "prob" not in "".join(scores.values()):
+                return 0
+            numbers = numbers / _PERCENT
+        numbers = np.vstack([numbers, 1 - numbers])
+    labels = np.array(kinds, dtype=object)
+    rows = np.isfinite(numbers).all(axis=0) & np.isin(mine, labels)
+    numbers, mine = numbers[:, rows], mine[rows]
+    are_of_gold = (labels[numbers.argmax(axis=0)] == right[rows]).all()
+    may_be_votes = not any(word in name for name in scores.values() for word in _NO_VOTES)
+    if are_of_gold or (may_be_votes and (numbers == np.round(numbers)).all()):
+        return 0
+    places = {label: place for place, label in enumerate(kinds)}
+    own = numbers[[places[label] for label in mine], np.arange(len(mine))]
+    return int((own < numbers.max(axis=0)).sum())

@@ -25,7 +25,6 @@ from ietest_fast.answers.readers.facts_beside import (
     say_other_edits,
     say_other_facts,
     say_other_pairs,
-    say_other_scores,
     say_unread,
 )
 from ietest_fast.answers.readers.facts_of_tables import (
@@ -34,6 +33,7 @@ from ietest_fast.answers.readers.facts_of_tables import (
     name_settings,
     name_with,
     read_settings,
+    say_other_scores,
     say_wide_means,
 )
 from ietest_fast.answers.readers.table_columns import (

@@ -1,0 +1,363 @@
+"""What lm-evaluation-harness states twice: settings, metrics and models, in a log and beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+from hashlib import blake2b, sha256
+from typing import TYPE_CHECKING, Any
+
+from ietest_fast.answers.file import plain_name
+from ietest_fast.answers.readers.base import (
+    CHAT_TEMPLATE,
+    list_named,
+    lookup,
+)
+from ietest_fast.corpus.labels import label_key
+from ietest_fast.errors import InputError
+from ietest_fast.files import MOST_SETTINGS, read_json
+from ietest_fast.values import as_finite, as_text, show_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+# Metrics of the harness of which lower is better. Samples have perplexities as log-likelihoods, of
+# which higher is better.
+_LOWER_IS_BETTER = frozenset({"brier_score", "likelihood_diff", "mae", "pct_stereotype"})
+_PERPLEXITIES = frozenset({"perplexity", "word_perplexity", "byte_perplexity", "bits_per_byte"})
+# Options of a model that make no other model of it; its name stands elsewhere.
+_OF_BATCHES = frozenset(
+    {"", "pretrained", "model", "batch_size", "max_batch_size", "device", "device_map"}
+    | {"parallelize", "num_concurrent", "max_retries", "timeout", "base_url", "cache_dir"}
+    | {"tokenized_requests", "tensor_parallel_size", "data_parallel_size"}
+    | {"gpu_memory_utilization"}
+)
+# Options of a model that name it, as the harness finds its name.
+_NAMES_OF_MODELS = ("peft", "delta", "pretrained", "model", "path", "engine")
+# Options of requests that mean the same as none, and the one that cuts answers only.
+_GREEDY = {"temperature": 0, "do_sample": False}
+_LONGEST = "max_gen_toks"
+_STAMP = re.compile(r"_\d{4}-\d\d-\d\d(T[\d\-.:]+)?$")
+
+
+def name_task(path: Path) -> str:
+    """Return the task in the name of a log."""
+    return _STAMP.sub("", plain_name(path)).removeprefix("samples_")
+
+
+def compare_hashes(samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Count the samples whose target, document or prompt is not that of the hash beside it.
+
+    The hashes are those of the harness where they fit any sample.
+    """
+    made: dict[str, Callable[[dict[str, Any]], str | None]] = {
+        "target": lambda record: str(record.get("target")),
+        "doc": lambda record: json.dumps(record["doc"], indent=2, ensure_ascii=False),
+        "prompt": _first_argument,
+    }
+    said = []
+    for name, make in made.items():
+        fits = [
+            sha256(text.encode()).hexdigest() == record[f"{name}_hash"]
+            for record in samples
+            if isinstance(record.get(f"{name}_hash"), str) and (text := make(record)) is not None
+        ]
+        n = fits.count(False)
+        if n and any(fits):
+            said.append(
+                f"Warning: in {n:,} of {len(samples):,} samples of {path} the {name} is not the "
+                f"one that {name}_hash was made of, so the log was edited; the {name} counts."
+            )
+    return said
+
+
+def _first_argument(record: dict[str, Any]) -> str | None:
+    """Return the text of a sample's first request; None if it has none."""
+    given = record.get("arguments")
+    first = next(iter(given.values()), None) if isinstance(given, dict) else given
+    while isinstance(first, list) and first:
+        first = first[0]
+    text = first.get("arg_0") if isinstance(first, dict) else first
+    return text if isinstance(text, str) else None
+
+
+def compare_responses(samples: list[dict[str, Any]], used: str, path: Path) -> list[str]:
+    """Say in how many samples the filter ``none``, which takes the first response, gives another.
+
+    A task may call a filter of its own so; then the harness has judged what that one gives.
+    """
+
+    def differs(record: dict[str, Any]) -> bool:
+        kept, given = (record.get(name) for name in ("filtered_resps", "resps"))
+        if not isinstance(kept, list) or not isinstance(given, list) or not all(given):
+            return False
+        first = [each[0] if isinstance(each, list) else each for each in given]
+        return kept not in (first, given)
+
+    n = sum(map(differs, samples)) if used == "none" else 0
+    note = (
+        f"Warning: in {n:,} of {len(samples):,} samples of {path} filtered_resps is not the first "
+        "of resps, which the filter 'none' takes; filtered_resps counts."
+    )
+    return [note] if n else []
+
+
+def _results_beside(path: Path) -> Path | None:
+    """Return where the harness writes the results of a log; None if the log was renamed."""
+    stamp = _STAMP.search(plain_name(path))
+    return path.with_name(f"results{stamp.group()}.json") if stamp else None
+
+
+def read_results(path: Path) -> tuple[Any, list[str]]:
+    """Return the results that the harness has written beside a log; None if there are none."""
+    beside = _results_beside(path)
+    if beside is None or not beside.is_file():
+        return None, []
+    try:
+        return read_json(beside, most_bytes=MOST_SETTINGS), []
+    except InputError as error:
+        return None, [f"{error}; it is not compared with {path.name}."]
+
+
+def find_model(results: Any) -> str | None:
+    """Return the model's name by the results beside a log; the harness may not know it."""
+    name = _step(results, "model_name")
+    return name if name and isinstance(name, str) else None
+
+
+def find_settings(
+    results: Any, samples: list[dict[str, Any]], metric: str | None, path: Path
+) -> dict[str, Any]:
+    """Return how the harness asked and judged, by the samples and the results beside a log."""
+    found = _list_asked(samples)
+    if not isinstance(results, dict):
+        return found
+    task = _step(_step(results, "configs"), name_task(path))
+    metrics = list_named(_step(task, "metric_list"), "metric", {str(metric)})
+    filters = list_named(_step(task, "filter_list"), "name", {str(samples[0].get("filter"))})
+    return {
+        "n-shot": _step(_step(results, "n-shot"), name_task(path)),
+        "model_args": _read_model_args(_step(_step(results, "config"), "model_args")),
+        "model_sha": _step(_step(results, "config"), "model_sha") or None,
+        "gen_kwargs": _step(_step(results, "config"), "gen_kwargs") or None,
+        "system_instruction": _step(results, "system_instruction") or None,
+        CHAT_TEMPLATE: _step(results, CHAT_TEMPLATE) or None,
+        **{f"metric_list.{name}": own for name, own in metrics.items()},
+        **{f"filter_list.{name}": own for name, own in filters.items()},
+        **found,
+    }
+
+
+def _list_asked(samples: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the options of the generated answers, where samples have some; several as a list.
+
+    What the harness takes for an option that is not there is left out.
+    """
+    kinds: dict[str, Any] = {}
+    for given in (each for each in map(_read_options, samples) if each is not None):
+        own = {
+            name: value
+            for name, value in sorted(given.items())
+            if not (value is None or name == _LONGEST)
+            and not (name in _GREEDY and _is_same(value, _GREEDY[name]))
+        }
+        kinds[json.dumps(own)] = own
+    several = [kinds[key] for key in sorted(kinds)]
+    return {"arguments": several if len(several) > 1 else several[0]} if several else {}
+
+
+def _read_options(record: dict[str, Any]) -> dict[str, Any] | None:
+    """Return how a sample's first request was to be answered; None of a choice."""
+    given = record.get("arguments")
+    first = next(iter(given.values()), None) if isinstance(given, dict) else given
+    while isinstance(first, list) and first and isinstance(first[0], list):
+        first = first[0]
+    own = lookup(first, "arg_1") if isinstance(first, dict) else lookup(first, "1")
+    return own if isinstance(own, dict) else None
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two values of an option mean the same: numbers may be texts, and one text a list."""
+    texts = [label_key(as_text(value) or "") for value in (one, other)]
+    with contextlib.suppress(ValueError):
+        return float(texts[0]) == float(texts[1])
+    return texts[0] == texts[1]
+
+
+def _split_options(given: Any) -> dict[str, Any]:
+    """Return options that stand in an object or in ``a=1,b=2``."""
+    if isinstance(given, str):
+        given = dict(part.partition("=")[::2] for part in given.split(","))
+    if not isinstance(given, dict):
+        return {}
+    return {
+        str(name).strip(): value.strip() if isinstance(value, str) else value
+        for name, value in given.items()
+    }
+
+
+def _read_model_args(given: Any) -> dict[str, str] | None:
+    """Return the options of a model but its name, and how many requests are made at once."""
+    kept = {name: str(own).strip() for name, own in sorted(_split_options(given).items())}
+    return {name: own for name, own in kept.items() if name not in _OF_BATCHES} or None
+
+
+def compare_places(results: Any, samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Say what the results beside a log state twice, or otherwise than its samples."""
+    beside = _results_beside(path)
+    if not isinstance(results, dict) or beside is None:
+        return []
+    said = [
+        *_say_other_model(results),
+        *_say_other_shots(results, name_task(path)),
+        *_say_other_options(results, samples, name_task(path)),
+        *_say_limit(results, len(samples), name_task(path)),
+    ]
+    note = (
+        f"Warning: {beside.name} beside {path} contradicts itself or the log: {'; '.join(said)}. "
+        "Take both files as the harness has written them."
+    )
+    return [note] if said else []
+
+
+def _say_other_model(results: dict[str, Any]) -> list[str]:
+    """Say that the harness's name of a model is another than the options of the model give."""
+    name, options = find_model(results), _split_options(lookup(results, "config.model_args"))
+    named = [options[key] for key in _NAMES_OF_MODELS if options.get(key)]
+    said = []
+    if name and named and not any(_is_in_path(name, str(own)) for own in options.values()):
+        which = f"config.model_args names {show_value(named[0])}"
+        said.append(f"model_name, which counts, is {show_value(name)}, and {which}")
+    folder = results.get("model_name_sanitized")
+    if name and isinstance(folder, str) and not _is_in_path(folder, name):
+        which = f"model_name_sanitized is {show_value(folder)}"
+        said.append(f"model_name, which counts, is {show_value(name)}, and {which}")
+    asked, given = options.get("revision"), lookup(results, "config.model_revision")
+    # A folder in the revision may stand behind it.
+    if asked and given and str(given).split("/")[0] != str(asked).split("/")[0]:
+        which = f"config.model_revision is {show_value(given)}"
+        said.append(f"the revision in config.model_args is {show_value(asked)}, and {which}")
+    return said
+
+
+def _is_in_path(name: str, path: str) -> bool:
+    """Whether a model may be called so that lies at a path; in names of folders, / is __."""
+    part, whole = (re.sub(r"[\W_]+", "_", f"_{label_key(each)}_") for each in (name, path))
+    return part in whole
+
+
+def _say_other_shots(results: dict[str, Any], task: str) -> list[str]:
+    """Say that a task was set up with another number of examples than the results give.
+
+    Of examples that stand in the prompt of a task, its metadata give the number.
+    """
+    n, about = _step(results.get("n-shot"), task), _step(results.get("configs"), task)
+    own = _step(about, "num_fewshot")
+    known = [own, lookup(about, "metadata.num_fewshot")]
+    if type(n) is not int or type(own) is not int or n in known:
+        return []
+    return [f"n-shot, which counts, is {n}, and configs.{task}.num_fewshot is {own}"]
+
+
+def _say_other_options(
+    results: dict[str, Any], samples: list[dict[str, Any]], task: str
+) -> list[str]:
+    """Count the samples that were asked with other options than the results give."""
+    places = {
+        "config.gen_kwargs": lookup(results, "config.gen_kwargs"),
+        f"configs.{task}.generation_kwargs": _step(
+            _step(results.get("configs"), task), "generation_kwargs"
+        ),
+    }
+    asked = [_read_options(record) or {} for record in samples]
+    said = []
+    for place, given in places.items():
+        for name, value in _split_options(given).items():
+            others = [own[name] for own in asked if not _is_same(own.get(name, value), value)]
+            if others and name != _LONGEST:
+                where = f"{len(others):,} of {len(samples):,} samples were asked with"
+                said.append(f"{name} is {value!r} in {place}, and {where} {show_value(others[0])}")
+    return said
+
+
+def _say_limit(results: dict[str, Any], n: int, task: str) -> list[str]:
+    """Say that there are more samples than a limit lets through; below 1, it is a share."""
+    limit = as_finite(lookup(results, "config.limit"))
+    if limit is None or limit <= 0:
+        return []
+    most = int(limit)
+    if limit < 1:
+        every = _step(_step(results.get("n-samples"), task), "original")
+        most = math.ceil(every * limit) if type(every) is int else n
+    return [f"config.limit is {limit:g}, and there are {n:,} samples"] if n > most else []
+
+
+def say_lower_is_better(
+    results: Any, metric: str, threshold: float | None, path: Path
+) -> list[str]:
+    """Say that what counts as right is worse, as the results or the harness itself have it."""
+    beside = _results_beside(path)
+    said = _step(_step(_step(results, "higher_is_better"), name_task(path)), metric)
+    by = None if beside is None else beside.name
+    if not isinstance(said, bool):
+        said, by = metric not in _LOWER_IS_BETTER, "lm-evaluation-harness"
+    if said or metric in _PERPLEXITIES:
+        return []
+    which = "1 counts" if threshold is None else f"{threshold:g} and more count"
+    note = (
+        f"Warning: {path}: of {metric}, lower is better, says {by}; here {which} as right, so a "
+        "greater accuracy is worse. --correct-columns names another metric."
+    )
+    return [note]
+
+
+def compare_results(
+    results: Any,
+    samples: list[dict[str, Any]],
+    metric: str,
+    correct: list[bool | None],
+    path: Path,
+) -> list[str]:
+    """Say where the results that the harness has written beside the log are other ones."""
+    beside = _results_beside(path)
+    if results is None or beside is None:
+        return []
+    task = name_task(path)
+    n = _step(_step(_step(results, "n-samples"), task), "effective")
+    mean = _step(
+        _step(_step(results, "results"), task), f"{metric},{samples[0].get('filter', 'none')}"
+    )
+    said = []
+    if isinstance(n, int) and n != len(samples):
+        said.append(
+            f"Warning: {path} has {len(samples):,} samples, and {beside.name} beside it counts "
+            f"{n:,}; is a part of the log missing?"
+        )
+    known = [outcome for outcome in correct if outcome is not None]
+    own = sum(known) / max(len(known), 1)
+    finite = as_finite(mean)
+    # Results without this metric say nothing; a mean that is no number says that something failed.
+    if mean is not None and (finite is None or not math.isclose(finite, own, abs_tol=1e-6)):
+        there = show_value(mean) if finite is None else f"{finite:.4f}"
+        said.append(
+            f"Warning: {metric} is {own:.4f} in the samples of {path}, and {there} in "
+            f"{beside.name} beside it."
+        )
+    return said
+
+
+def _step(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def document_of(record: dict[str, Any]) -> str:
+    """Return what tells whether two samples are of the same row of the data.
+
+    By the hash in the log and the document beside it, which may have been edited.
+    """
+    said = json.dumps([record.get("doc_hash"), record["doc"]], sort_keys=True)
+    return blake2b(said.encode(), digest_size=16).hexdigest()
