@@ -300,9 +300,9 @@ def test_many_pairs_of_few_texts_are_run_in_several_windows(
     tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Later windows have no text that was not tokenised before."""
-    from ietest_fast.models import token_classifier
+    from ietest_fast.models import classifiers
 
-    monkeypatch.setattr(token_classifier, "_WINDOW", 16)
+    monkeypatch.setattr(classifiers, "_WINDOW", 16)
     rows = [(f"A kid sees the {p}", f"a {h} dog") for p in WORDS[:20] for h in WORDS[:20]]
     table = pa.table(
         {
@@ -316,7 +316,7 @@ def test_many_pairs_of_few_texts_are_run_in_several_windows(
     given = ",".join(f"{label}={label}" for label in LABELS)
     status, said, err = run(capsys, *arguments, "--label-map", given)
     assert status == 0, err
-    monkeypatch.setattr(token_classifier, "_WINDOW", 100_000)
+    monkeypatch.setattr(classifiers, "_WINDOW", 100_000)
     _, whole, _ = run(capsys, *arguments, "--label-map", given)
     names = ("n11", "n10", "n01", "n00", "inputs_run")
     assert [json.loads(said)[name] for name in names] == [json.loads(whole)[name] for name in names]

@@ -125,8 +125,12 @@ def command(
     from ietest_fast.experiment.view.runs import read_runs
     from ietest_fast.experiment.view.sections import RunsSource
     from ietest_fast.report.contents import SOURCES, gather
-    from ietest_fast.report.page_builder import build_page
-    from ietest_fast.report.paper import check_paper_folder, find_left_over, write_for_paper
+    from ietest_fast.report.page_builder import (
+        build_page,
+        check_paper_folder,
+        find_left_over,
+        write_for_paper,
+    )
 
     files, others = _sort(runs)
     sources: list[Source] = [

@@ -16,6 +16,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_folder
+from ietest_fast.models.classifiers import TokenClassifier
 from ietest_fast.models.label_map import (
     check_kind,
     find_max_length,
@@ -24,7 +25,6 @@ from ietest_fast.models.label_map import (
     read_json,
     read_n_known,
 )
-from ietest_fast.models.token_classifier import TokenClassifier
 from ietest_fast.models.training import (
     autocast,
     choose_device,

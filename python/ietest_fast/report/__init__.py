@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ietest_fast.report.contents import Contents as Contents
     from ietest_fast.report.contents import gather as gather
     from ietest_fast.report.page_builder import build_page as build_page
-    from ietest_fast.report.paper import write_for_paper as write_for_paper
+    from ietest_fast.report.page_builder import write_for_paper as write_for_paper
 
 __all__ = [
     "Contents",
@@ -25,6 +25,6 @@ __getattr__, __dir__ = lazy_names(
         "Contents": "contents",
         "build_page": "page_builder",
         "gather": "contents",
-        "write_for_paper": "paper",
+        "write_for_paper": "page_builder",
     },
 )

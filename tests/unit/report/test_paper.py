@@ -12,7 +12,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.experiment.view.runs import read_runs
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
-from ietest_fast.report.paper import citation, find_left_over, write_for_paper
+from ietest_fast.report.page_builder import citation, find_left_over, write_for_paper
 
 
 @pytest.mark.slow

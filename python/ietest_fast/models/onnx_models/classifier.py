@@ -17,6 +17,7 @@ import numpy as np
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import InputError
 from ietest_fast.files import check_file, open_file
+from ietest_fast.models.classifiers import TokenClassifier
 from ietest_fast.models.label_map import (
     check_kind,
     count_labels,
@@ -33,7 +34,6 @@ from ietest_fast.models.onnx_models.runners import (
     count_known_tokens,
     open_runner,
 )
-from ietest_fast.models.token_classifier import TokenClassifier
 from ietest_fast.models.training import pad, plan_batches
 from ietest_fast.models.vocabularies import (
     TOKENIZER_FILES,
