@@ -1,4 +1,4 @@
-"""A report as one HTML file that needs nothing beside it."""
+"""A report as one HTML file that needs nothing beside it, and as files for a paper."""
 
 from __future__ import annotations
 
