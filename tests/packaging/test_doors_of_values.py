@@ -25,7 +25,7 @@ FOLDS = {
     "corpus/reasoning.py": "keys",
     "analyses/consistency/file.py": "units",
     "answers/logs.py": "endings of files",
-    "answers/readers/facts_beside.py": "names of columns",
+    "answers/readers/facts_of_tables.py": "names of columns",
     "answers/readers/helm.py": "HELM's own comparison of free texts",
     "answers/readers/inspect_facts.py": "words for scores, as Inspect reads them",
     "analyses/stress/origins.py": "words of texts",
