@@ -21,6 +21,7 @@ from ietest_fast.corpus.labels import (
     answer_key,
     check_label_names,
     encode_labels,
+    is_integer,
     label_key,
 )
 from ietest_fast.errors import InputError
@@ -339,7 +340,7 @@ def _values(answers: Answers) -> set[str]:
 
 
 def _are_numbers(names: set[str]) -> bool:
-    return all(name.removeprefix("-").isdecimal() for name in names)
+    return all(map(is_integer, names))
 
 
 # The answers of a long table held against its gold labels, by the rules that logs are read by.
@@ -375,7 +376,7 @@ def say_known_numbers(predictions: Predictions) -> tuple[str, ...]:
         return ()
     wanted, given = (_kinds(predictions, name) for name in ("gold", "predicted"))
     kinds = wanted | (given - (OF_NONE - wanted))
-    if len(kinds) > MOST_KINDS or not wanted or not all(map(_is_number, kinds)):
+    if len(kinds) > MOST_KINDS or not wanted or not all(map(is_integer, kinds)):
         return ()
     names = tuple(str(number) for number in sorted(set(map(int, kinds))))
     numbered = []
@@ -395,7 +396,7 @@ def say_known_numbers(predictions: Predictions) -> tuple[str, ...]:
 def _place(value: str | None, names: tuple[str, ...]) -> int:
     """Return the place of a number among others, -1 if it is none of them."""
     key = "" if value is None else answer_key(value)
-    name = str(int(key)) if _is_number(key) else key
+    name = str(int(key)) if is_integer(key) else key
     return names.index(name) if name in names else -1
 
 
@@ -416,11 +417,7 @@ def _is_sound(gold: set[str], predicted: set[str]) -> bool:
         is_label = bool(gold & predicted & OF_NONE) and gold.isdisjoint(NLI_LABELS)
         return is_label or gold.isdisjoint(OF_NONE)
     is_alone = len(gold) == 1 and gold.isdisjoint({*NLI_LABELS, *OF_NONE})
-    return is_alone and others.isdisjoint(OF_NONE) and not any(map(_is_number, predicted | gold))
-
-
-def _is_number(name: str) -> bool:
-    return name.removeprefix("-").isdecimal()
+    return is_alone and others.isdisjoint(OF_NONE) and not any(map(is_integer, predicted | gold))
 
 
 def _encode(predictions: Predictions) -> Predictions:

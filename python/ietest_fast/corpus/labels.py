@@ -163,8 +163,8 @@ def encode_labels(
 
     by_name = {label_key(name): code for code, name in enumerate(names)}
     # Where integers are names, one that is none of them is a mistake and no index.
-    integers = [name for name in names if _is_integer(name)]
-    by_number = {int(name): code for code, name in enumerate(names) if _is_integer(name)}
+    integers = [name for name in names if is_integer(name)]
+    by_number = {int(name): code for code, name in enumerate(names) if is_integer(name)}
     if len(by_number) < len(integers):
         by_number = {}  # 01 and 1: the number does not say which
     elif not by_number and not any(_DECIMAL.match(name) for name in names):
@@ -176,7 +176,7 @@ def encode_labels(
         code = None
         if value is not None and number is not None:
             code = by_name.get(label_key(value), by_name.get(label_key(number)))
-            if code is None and _is_integer(bare := _PLUS.sub("", number)):
+            if code is None and is_integer(bare := _PLUS.sub("", number)):
                 code = by_number.get(int(bare))
         if code is not None:
             codes_of_values[index] = code
@@ -261,10 +261,10 @@ def name_by_column(
 ) -> tuple[str, ...]:
     """Return the names that a column beside the labels 0, 1, ... gives them; else their own."""
     names = labels.names
-    are_numbers = bool(names) and all(map(_is_integer, names))
+    are_numbers = bool(names) and all(map(is_integer, names))
     for column in NAMES_BESIDE if are_numbers else ():
         beside = _encode_beside(table, column, label_column, None)
-        if beside is None or any(map(_is_integer, beside.names)):
+        if beside is None or any(map(is_integer, beside.names)):
             continue
         name_of = _name_each(labels, beside, column)
         is_complete = names == tuple(map(str, range(len(names)))) and min(name_of) >= 0
@@ -324,7 +324,7 @@ def warn_of_other_labels(
         found = _encode_beside(table, name, label_column, labels.names)
         if own is None or found is None:
             continue
-        are_places = all(map(_is_integer, own.names)) and not any(map(_is_integer, labels.names))
+        are_places = all(map(is_integer, own.names)) and not any(map(is_integer, labels.names))
         both = (found.codes >= 0) & (labels.codes >= 0)
         if are_places and labels.names != NLI_LABELS:  # numbers in an order that is not known
             n = _count_odd(found.codes[both], labels.codes[both])
@@ -359,7 +359,7 @@ def warn_of_places(
         return
     kinds: list[str | None] = pc.unique(_as_strings(labels)).drop_null().to_pylist()
     said = [str(each) for each in _without_fractions(kinds)]
-    if not said or not keys or not all(map(_is_integer, said)) or any(map(_is_integer, keys)):
+    if not said or not keys or not all(map(is_integer, said)) or any(map(is_integer, keys)):
         return
     read = ", ".join(f"{place} is {name}" for place, name in enumerate(names))
     warnings.warn(
@@ -451,7 +451,7 @@ def _say_beside(
         return table.column(name).cast(wanted)
     if not _is_translation(pairs) or any(_DECIMAL.match(said) for _, said in pairs):
         return None
-    if not all(_is_integer(number) for _, number in pairs):
+    if not all(is_integer(number) for _, number in pairs):
         return labels.cast(wanted)
     names = names_in_metadata(table.schema, name) or NLI_LABELS
     named = {str(place): label_key(each) for place, each in enumerate(names)}
@@ -570,8 +570,8 @@ def _absent(value: str | None) -> str | None:
     return None
 
 
-def _is_integer(value: str) -> bool:
-    # More digits are a name, if anything: Python itself gives up at some thousands.
+def is_integer(value: str) -> bool:
+    """Whether a label is an integer; with more digits it is a name, if anything."""
     digits = value.strip().removeprefix("-")
     return digits.isdecimal() and len(digits) <= _MOST_DIGITS
 
@@ -584,7 +584,7 @@ def _without_fractions(values: list[str | None]) -> list[str | None]:
     whole = [None if value is None else _FRACTION.sub(r"\1", value.strip()) for value in values]
     plain = [None if value is None else _PLUS.sub("", value) for value in whole]
     there = [value for value in plain if value is not None and _absent(value) is None]
-    if not all(map(_is_integer, there)):
+    if not all(map(is_integer, there)):
         return values
     spellings = {value for value in whole if _absent(value) is None}
     return plain if len(set(map(int, there))) == len(spellings) else whole
@@ -592,8 +592,8 @@ def _without_fractions(values: list[str | None]) -> list[str | None]:
 
 def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
     present = sorted(v.strip() for v in values if v is not None and _absent(v) is None)
-    numbers = sorted({int(value) for value in present if _is_integer(value)})
-    if all(map(_is_integer, present)) and len(numbers) == len(set(present)):
+    numbers = sorted({int(value) for value in present if is_integer(value)})
+    if all(map(is_integer, present)) and len(numbers) == len(set(present)):
         if is_pair and numbers == list(range(len(NLI_LABELS))):
             return NLI_LABELS
         return tuple(map(str, numbers))
@@ -606,7 +606,7 @@ def _find_names(values: list[str | None], *, is_pair: bool) -> tuple[str, ...]:
 
 
 def _unknown_label(value: str, names: tuple[str, ...]) -> str:
-    has_numbers = any(_is_integer(name) for name in names)
+    has_numbers = any(is_integer(name) for name in names)
     shown = [name if len(name) <= _LONGEST_SHOWN else show_value(name) for name in names]
     expected = ", ".join(
         name if has_numbers else f"{code} {name}" for code, name in enumerate(shown)

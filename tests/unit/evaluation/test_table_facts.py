@@ -1556,3 +1556,18 @@ def test_answers_to_the_originals_in_the_table_of_a_version_are_compared(
     told = [note for note in notes if f"b.csv: {name} is another answer to the original" in note]
     assert len(told) == (n > 0)
     assert not told or f"in {n} row," in told[0]
+
+
+@pytest.mark.parametrize("n_digits", [19, 400, 5000])
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_labels_of_very_many_digits_are_names(tmp_path: Path, n_digits: int, ending: str) -> None:
+    labels = ["1" * n_digits, "2" * n_digits]
+    names = [labels[i % 2] for i in range(2 * N)]
+    frame = pd.DataFrame({"item": np.arange(2 * N) // 2, "version": ["original", "t"] * N})
+    frame["gold"] = frame["predicted"] = [labels[i // 2 % 2] for i in range(2 * N)]
+    frame["gold_name"] = frame["gold"].map(dict(zip(labels, ("yes", "no"), strict=True)))
+    found = read_logs([write(frame, tmp_path / f"long.{ending}")])
+    assert set(found.predictions.label_names) == set(labels)
+    wide = pd.DataFrame({"label": names, "original": names, "transformed": names[::-1]})
+    read = read_logs([write(wide, tmp_path / f"wide.{ending}")])
+    assert read.predictions.pairs("transformed").sample.counts.n10 == 2 * N

@@ -45,7 +45,7 @@ _STAYS = re.compile(r"(?i)same|stays?|stable|kept|unchanged|equal|agrees?|consis
 _MARKED = {"right": (_RIGHT, _WRONG), "correct": (_RIGHT, _WRONG), "changes": (_CHANGES, _STAYS)}
 _NEGATIONS = frozenset({"no", "non", "not", "free"})
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-_NUMBER = re.compile(r"[-+]?\d+(\.0*)?")
+_NUMBER = re.compile(r"[-+]?\d{1,18}(\.0*)?")  # with more digits it is a name
 _FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*")
 
 
