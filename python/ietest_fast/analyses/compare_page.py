@@ -363,6 +363,8 @@ def _has_edits(predictions: Predictions) -> bool:
     if EDITS not in predictions.columns:
         return False
     column = predictions.table[EDITS]
+    if pa.types.is_nested(column.type):
+        return False  # no numbers
     return column.null_count == 0 and len(pc.unique(column)) <= _MOST_NUMBERS_OF_EDITS
 
 

@@ -140,6 +140,7 @@ def find_changed(
 
 # Ids are kept in 32 bits, signed.
 _LARGEST_ID = 2**31 - 1
+_LARGEST_TYPE = 255
 
 # Texts that go to the tokenizer at once: enough for all its threads, little enough to stop between.
 _TEXTS_AT_ONCE = 8192
@@ -241,6 +242,13 @@ class Template:
         if largest > _LARGEST_ID:
             raise InputError(
                 f"the tokenizer makes token {largest}, and models take ids up to {_LARGEST_ID}",
+                path=path,
+            )
+        types = {*text_types, *(kind for _, kinds in pieces for kind in kinds)}
+        if not all(0 <= kind <= _LARGEST_TYPE for kind in types):
+            raise InputError(
+                f"the tokenizer gives types of tokens from {min(types)} to {max(types)}, and "
+                f"models take types from 0 to {_LARGEST_TYPE}",
                 path=path,
             )
         return cls(

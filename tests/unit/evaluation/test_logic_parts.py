@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -585,3 +586,24 @@ def test_it_prints_and_draws_itself(answers: LogicAnswers) -> None:
     assert [tick.get_text() for tick in axes.get_yticklabels()] == drawn
     assert profile.plot(ax=axes) is axes
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (pa.map_(pa.string(), pa.int64()), "expected texts or numbers"),
+        (pa.dictionary(pa.int32(), pa.string()), "int64 expected"),
+    ],
+)
+def test_columns_of_another_type_are_refused(
+    tmp_path: Path, answers: LogicAnswers, kind: pa.DataType, said: str
+) -> None:
+    path = tmp_path / "logic.parquet"
+    write_logic(answers, path)
+    table = pq.read_table(path)
+    place = table.schema.get_field_index("instance")
+    numbers = table["instance"].to_pylist()
+    values = [[("a", number)] if pa.types.is_map(kind) else str(number) for number in numbers]
+    pq.write_table(table.set_column(place, "instance", pa.array(values, kind)), path)
+    with pytest.raises(InputError, match=said):
+        read_logic([path])

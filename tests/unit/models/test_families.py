@@ -198,6 +198,17 @@ def test_code_among_weights_is_not_loaded_and_nobody_advises_to(tmp_path):
     assert "weights_only" not in str(refusal.value)
 
 
+@pytest.mark.parametrize("kind", [256, 2**31])
+@pytest.mark.parametrize("piece", ["Sequence", "SpecialToken"])
+def test_types_of_tokens_beyond_a_byte_are_told(tmp_path, kind, piece):
+    tokenizer = json.loads(make_tokenizer().to_str())
+    (changed, *_) = (part[piece] for part in tokenizer["post_processor"]["single"] if piece in part)
+    changed["type_id"] = kind
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(InputError, match=f"types of tokens from 0 to {kind}, and models take"):
+        load_tokenizer(tmp_path).template(1)
+
+
 @pytest.mark.parametrize(
     ("config", "n_known"), [({"vocab_size": 40}, 40), ({}, 30_522), ({"model_type": "other"}, None)]
 )

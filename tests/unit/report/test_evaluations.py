@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.analyses.compare_page import (
@@ -330,3 +332,13 @@ def _plain(schema):
         for f in schema
     ]
     return pa.schema(fields)
+
+
+def test_edits_that_are_lists_are_no_strata(predictions, tmp_path):
+    path = tmp_path / "answers.parquet"
+    edits = pa.array([[1]] * len(predictions.table))
+    table = predictions.table
+    if "edits" in table.column_names:
+        table = table.drop_columns("edits")
+    pq.write_table(table.append_column("edits", edits), path)
+    assert not any(each.tested.strata for each in read_evaluation(path).outcomes)

@@ -127,7 +127,7 @@ def check_answers(
         )
     names = ("version", "part", "expected", *_ANSWERS)
     texts = {name: pc.fill_null(_cast(table, name, "string", path), "") for name in names}
-    texts["place"] = _number_parts(table, texts)
+    texts["place"] = _number_parts(table, texts, path)
     is_original = _mask(pc.equal(texts["version"], ORIGINAL))
     versions = pa.array([ORIGINAL, *rules])
     _check(_mask(pc.is_in(texts["version"], versions)), table, "version", path, "is no rule")
@@ -231,7 +231,9 @@ def _check_expected(
     _check(fits, table, "expected", path, "is not what the rule asks for")
 
 
-def _number_parts(table: pa.Table, texts: Mapping[str, pa.ChunkedArray]) -> pa.ChunkedArray:
+def _number_parts(
+    table: pa.Table, texts: Mapping[str, pa.ChunkedArray], path: str
+) -> pa.ChunkedArray:
     """Return which antecedent of its instance a row is, or which consequent: *antecedent 2*.
 
     They are in the order in which they were asked, as their copies are numbered.
@@ -240,7 +242,8 @@ def _number_parts(table: pa.Table, texts: Mapping[str, pa.ChunkedArray]) -> pa.C
     keys = [name for name in own.column_names if name not in {*_ANSWERS, "expected", "row"}]
     codes = np.zeros(len(own), np.int64)
     for name in keys:
-        column = own[name].combine_chunks().dictionary_encode(null_encoding="encode")
+        column = as_texts(own[name], path=path, name=name)
+        column = column.dictionary_encode(null_encoding="encode")
         both = codes * len(column.dictionary) + np.asarray(column.indices)
         codes = np.unique(both, return_inverse=True)[1].reshape(-1)
     order = np.arange(len(own))
