@@ -455,6 +455,7 @@ def consistency(
 def _find_buckets(
     data: Any, sources: Mapping[str, Any], options: ConsistencyOptions, learn_from: Any
 ) -> tuple[Buckets, LabelledTable]:
+    """Take paraphrases, or make them of labelled texts; refuse marks of other texts before."""
     if options.subset == DIFFICULTY:
         for own in sources.values() if sources else (data,):
             check_marked(own)

@@ -138,12 +138,11 @@ class TableReader:
         about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
         notes += said
         settings = read_settings(path, names, columns, {gold, fields.item, *columns.values()})
+        answers = {column: table[column] for column in columns.values()}
+        truth = table[gold] if has_gold else None
         if has_gold or (are_outcomes and fields.threshold is None):
-            own_answers = {column: table[column] for column in columns.values()}
-            truth = table[gold] if has_gold else None
-            notes += say_wide_means(path, names, columns, own_answers, gold=truth, marks=marks)
+            notes += say_wide_means(path, names, columns, answers, gold=truth, marks=marks)
         if has_gold:
-            answers = {column: table[column] for column in columns.values()}
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
             notes += say_other_facts(read_some(path, beside), table[gold], gold, answers, path=path)
             notes += say_copies(inputs, table[gold], ids, path)
@@ -152,8 +151,8 @@ class TableReader:
         notes += say_other_scores(
             names,
             lambda wanted: read_nested(path, wanted),
-            {} if are_outcomes else {column: table[column] for column in columns.values()},
-            table[gold] if has_gold else None,
+            {} if are_outcomes else answers,
+            truth,
             path=path,
             is_alone=len(columns) == 1 and fields.predicted is None,
             lists=list_named(path),
@@ -162,7 +161,7 @@ class TableReader:
             names,
             lambda wanted: read_kinds(path, wanted, MOST_KINDS),
             {gold: table[gold]} if has_gold else {},
-            {} if are_outcomes else {column: table[column] for column in columns.values()},
+            {} if are_outcomes else answers,
             path=path,
             is_alone=len(columns) == 1,
         )
