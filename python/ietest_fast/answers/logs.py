@@ -25,15 +25,15 @@ from ietest_fast.answers.assembly import assemble
 from ietest_fast.answers.file import plain_name, refuse_logic
 from ietest_fast.answers.labels import Unparsed, check_names
 from ietest_fast.answers.readers import READERS, Answers, Fields, find_reader, read_log
-from ietest_fast.answers.readers.base import (
-    MODEL_OF_ANSWERS,
-    OF_MODELS,
-    OF_REQUESTS,
-    OF_TABLES,
-    FileStart,
-)
+from ietest_fast.answers.readers.base import FileStart
 from ietest_fast.answers.readers.facts_beside import say_named_otherwise
 from ietest_fast.answers.readers.label_columns import check_named
+from ietest_fast.answers.readers.settings import (
+    OF_MODELS,
+    OF_REQUESTS,
+    OF_SOME,
+    OF_TABLES,
+)
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.answers.texts import (
     Part,
@@ -164,7 +164,7 @@ LogsAre = Literal["versions", "models"]
 
 _TRANSFORMED = "transformed"
 # Settings of which nothing is known where there is no value.
-_IF_KNOWN = frozenset({"n-shot", "model_sha", MODEL_OF_ANSWERS, *OF_REQUESTS})
+_IF_KNOWN = frozenset({"n-shot", *OF_SOME, *OF_REQUESTS})
 _OF_ANY_TABLE = frozenset({"model", "model_name", *OF_TABLES})
 
 

@@ -305,6 +305,40 @@ def test_settings_of_requests_of_helm_are_compared(
 
 
 @pytest.mark.parametrize(
+    ("about", "run", "said"),
+    [
+        (
+            {"temperature": 0.9},
+            None,
+            "temperature is 0.9 in adapter_spec, and 4 of 4 requests were",
+        ),
+        ({"max_tokens": 100}, None, "asked with 5"),
+        ({"num_outputs": 2, "stop_sequences": []}, None, "num_outputs is 2 in adapter_spec"),
+        ({"temperature": 0, "max_tokens": 5, "num_outputs": 1}, None, None),
+        ({"temperature": 1e-7, "max_eval_instances": 9}, {"temperature": 0.0}, None),
+        ({}, {"model": "n"}, "is 'm', and model in adapter_spec of run_spec.json is 'n'"),
+        ({"instructions": "a"}, {"instructions": "b"}, "instructions in adapter_spec of run_spec"),
+        ({"instructions": "a"}, {"model": "m"}, None),
+        ({}, [], None),
+    ],
+)
+def test_the_adapter_of_helm_is_held_against_its_requests_and_the_run(
+    about: dict[str, Any], run: Any, said: str | None, tmp_path: Path
+) -> None:
+    asked = {"request": {"temperature": 0.0, "max_tokens": 5, "num_completions": 1}}
+    requests = [perturbed(i, "A", **more) for more in ({}, {"name": "typos"}) for i in range(2)]
+    log = helm_log(tmp_path / "scenario_state.json", *(each | asked for each in requests))
+    state = json.loads(log.read_text())
+    state["adapter_spec"] |= about
+    log.write_text(json.dumps(state))
+    if run is not None:
+        (tmp_path / "run_spec.json").write_text(json.dumps({"adapter_spec": run}))
+    notes = [note for note in read_logs([log]).notes if "contradicts itself" in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
+
+
+@pytest.mark.parametrize(
     ("asked", "n"),
     [
         ({"request": {"prompt": f"Example.\n{TEXT}\nAnswer:"}}, 3),

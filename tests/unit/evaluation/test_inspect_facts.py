@@ -540,6 +540,36 @@ def test_several_models_in_one_log_of_inspect_are_told(
     assert all(str(said) in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("of_message", "used", "roles", "said"),
+    [
+        ("gpt-3.5", {}, {}, "in 3 of 3 samples of"),
+        ("gpt-4o", {"openai/gpt-4o": {}}, {}, None),
+        (None, {"openai/gpt-4o": {}, "openai/judge": {}}, {}, None),
+        (None, {"openai/gpt-3.5": {}}, {}, "stats.model_usage 'openai/gpt-3.5' was asked"),
+        (None, {"openai/judge": {}}, {"judge": {"model": "openai/judge"}}, None),
+        (None, {}, {}, None),
+        (None, [], {}, None),
+    ],
+)
+def test_messages_and_tokens_of_inspect_are_of_the_model_that_answers(
+    of_message: str | None, used: Any, roles: Any, said: str | None, tmp_path: Path
+) -> None:
+    logs = pair(tmp_path, "CCI", "CII")
+    first, whole = (json.loads(log.read_text()) for log in logs)
+    first["eval"]["model"] = "openai/gpt-4o"
+    logs[0].write_text(json.dumps(first))
+    whole["eval"] |= {"model": "openai/gpt-4o", "model_roles": roles}
+    whole["stats"] = {"model_usage": used}
+    for each in whole["samples"]:
+        message = {"role": "assistant", "content": "x", "model": of_message}
+        each["output"] = {"model": "gpt-4o", "completion": "x", "choices": [{"message": message}]}
+    logs[1].write_text(json.dumps(whole))
+    notes = [note for note in read_logs(logs).notes if "the answers count" in note]
+    assert len(notes) == (said is not None)
+    assert all(str(said) in note for note in notes)
+
+
 @pytest.mark.parametrize("form", ["{}", "ANSWER: {}", "{}, I think."])
 @pytest.mark.parametrize(
     ("last", "n"),

@@ -98,6 +98,38 @@ def test_results_beside_logs_of_the_harness_name_the_model(
             {"config": {"model_args": "pretrained=m"}},
             None,
         ),
+        *(
+            (
+                {"n_shot": n, "config": {name: one, "random_seed": 0, "batch_size": 1}},
+                {"n_shot": n, "config": {name: other, "random_seed": 1, "device": "cpu"}},
+                said,
+            )
+            for n, name, one, other, said in (
+                (5, "fewshot_seed", 1, 2, "differ in fewshot_seed (1 and 2)"),
+                (0, "fewshot_seed", 1, 2, None),
+                (0, "model_dtype", "torch.float16", "torch.float32", "differ in model_dtype ('"),
+                (0, "model_revision", "main", None, None),
+                (0, "some_new_setting", "a", "b", "differ in some_new_setting ('a' and 'b')"),
+            )
+        ),
+        (
+            {"n_shot": 5, "fewshot_as_multiturn": True},
+            {"n_shot": 5, "fewshot_as_multiturn": False},
+            "differ in fewshot_as_multiturn (true and null)",
+        ),
+        *(
+            (
+                {"configs": {"t1": {name: one, "dataset_path": "a", "doc_to_text": "{{a}}"}}},
+                {"configs": {"t2": {name: other, "dataset_path": "b", "doc_to_text": "{{b}}"}}},
+                said,
+            )
+            for name, one, other, said in (
+                ("output_type", "multiple_choice", "generate_until", "differ in output_type ('mu"),
+                ("repeats", 1, 3, "differ in repeats (1 and 3)"),
+                ("description", "", "Say yes.", "differ in description (null and 'Say yes.')"),
+                ("metadata", {"version": 1}, {"version": 2}, None),
+            )
+        ),
     ],
 )
 def test_settings_in_which_logs_of_the_harness_differ_are_told(
@@ -158,10 +190,32 @@ def test_settings_in_which_logs_of_the_harness_differ_are_told(
         *(
             ({"config": {"model_args": f"revision={asked}", "model_revision": given}}, said)
             for asked, given, said in (
-                ("step1", "main", "the revision in config.model_args is 'step1', and config.model"),
+                ("step1", "main", "is 'step1', and model_revision in config is 'main'"),
                 ("step1", "step1", None),
                 ("step1", "step1/folder", None),
             )
+        ),
+        *(
+            (
+                {
+                    "versions": {"t": version},
+                    "configs": {"t": {"metadata": {"version": 1.0} | metadata}},
+                    "config": {"model_args": "pretrained=m,dtype=bfloat16"} | config,
+                },
+                said,
+            )
+            for version, metadata, config, said in (
+                (1.0, {"pretrained": "m", "dtype": "torch.bfloat16"}, {}, None),
+                ("1", {}, {"model_dtype": "torch.bfloat16", "model_revision": "main"}, None),
+                (2.0, {}, {}, "version in versions is 2.0, and version in configs.t.metadata is"),
+                (1, {}, {"model_dtype": "torch.float32"}, "'bfloat16', and model_dtype in config"),
+                (1, {"dtype": "float16"}, {}, "and dtype in configs.t.metadata is 'float16'"),
+                (1, {"dtype": "auto"}, {}, None),
+            )
+        ),
+        (
+            {"model_name": "m", "configs": {"t": {"metadata": {"pretrained": "n"}}}},
+            "is 'm', and configs.t.metadata names 'n'",
         ),
         *(
             ({"config": {"limit": limit}, "n-samples": {"t": {"original": n}}}, said)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import json
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -37,29 +35,9 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 64 << 10
 _MOST_NAMES = 20
 _MOST_REPEATS = 1 << 31
-_PLACE_IN_MEMORY = re.compile(r" at 0x[0-9a-fA-F]+")
 
 JOINT = "\x1f"
 """Stands between the texts of a row that are joined."""
-CHAT_TEMPLATE = "chat_template"
-MODEL_OF_ANSWERS = "output.model"
-MODEL_ARGS = "eval.model_args"
-OF_MODELS = frozenset({CHAT_TEMPLATE, MODEL_OF_ANSWERS, MODEL_ARGS, "model_args", "model_sha"})
-"""Settings that each model may have its own of."""
-OF_REQUESTS = (
-    "num_train_instances",
-    *(f"request.{name}" for name in ("model", "model_deployment", "temperature", "max_tokens")),
-    *(f"request.{name}" for name in ("top_p", "top_k_per_token", "num_completions")),
-    *(f"request.{name}" for name in ("stop_sequences", "presence_penalty", "frequency_penalty")),
-)
-"""How HELM has asked, by where it stands in a request."""
-OF_TABLES = (
-    *("checkpoint", "ckpt", "model_version", "model_id", "model_path", "model_revision"),
-    *("model_hash", "classifier", "temperature", "top_p", "top_k", "max_tokens"),
-    *("max_new_tokens", "n_shot", "n_shots", "num_shots", "num_fewshot", "do_sample"),
-    *("num_beams", "quantization", "dtype"),
-)
-"""Columns of tables that say which model has answered, and how it was asked; compared by model."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,20 +298,6 @@ def lookup(record: Any, name: str) -> Any:
     if isinstance(record, list) and name.isdecimal() and int(name) < len(record):
         return record[int(name)]
     return None
-
-
-def list_named(given: Any, key: str, names: Collection[str]) -> dict[str, list[Any]]:
-    """Return what a list of objects says of some of them, by their names.
-
-    Where a function lay in memory says nothing of it.
-    """
-    found: dict[str, list[Any]] = {}
-    for each in given if isinstance(given, list) else ():
-        name = as_text(each.get(key)) if isinstance(each, dict) else None
-        if name in names:
-            own = json.dumps({part: value for part, value in each.items() if part != key})
-            found.setdefault(str(name), []).append(json.loads(_PLACE_IN_MEMORY.sub("", own)))
-    return found
 
 
 def find_field(

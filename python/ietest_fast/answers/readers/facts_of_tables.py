@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.answers.readers.base import OF_TABLES
 from ietest_fast.answers.readers.label_columns import (
     key_counted,
     label_keys,
 )
+from ietest_fast.answers.readers.settings import OF_TABLES
 from ietest_fast.answers.readers.table_columns import (
     read_some,
     spread_values,

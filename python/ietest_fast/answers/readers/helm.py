@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast import files
 from ietest_fast.answers.readers.base import (
-    OF_REQUESTS,
     Answers,
     Repeats,
     hash_prompts,
@@ -22,6 +21,11 @@ from ietest_fast.answers.readers.base import (
     read_json,
     repeat_numbers,
     text_array,
+)
+from ietest_fast.answers.readers.settings import (
+    OF_REQUESTS,
+    count_asked_otherwise,
+    find_contradictions,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
@@ -40,11 +44,14 @@ _LETTER = re.compile("[A-Za-z]")
 _CHOICE = re.compile(r"^[ \t]*\(?([A-Za-z])[.):][ \t]+(.+)$", re.MULTILINE)  # A. text
 _ORIGINAL = "original"
 _NAME = "scenario_state.json"
+_RUN = "run_spec.json"
 _RESULTS = "stats.json"
 _RESULTS_OF_EACH = "per_instance_stats.json"
 # HELM's metrics that are the share of right answers: of choices, and of free texts.
 _MATCHES = ("exact_match", "quasi_exact_match")
 _SAME_MEAN = 1e-6
+# Requests to other models are counted by themselves.
+_MODELS = frozenset({"model", "model_deployment"})
 # What a perturbation is for, which is no parameter of it.
 _ABOUT_ALL = frozenset({"name", "robustness", "fairness", "computed_on"})
 
@@ -96,6 +103,7 @@ class HelmReader:
             *_say_several(valid, path),
             *_say_splits(valid, path),
             *_say_other_models(about, valid, path),
+            *_say_other_settings(about, valid, path),
         )
         if is_choice:
             _check_letters(valid, path)
@@ -385,7 +393,7 @@ def _say_other_models(
     """Count the answers that another model gave than the one whose run it is."""
     found: list[tuple[str, Any]] = []
     for request in requests:
-        for name in ("model", "model_deployment"):
+        for name in sorted(_MODELS):
             own = lookup(request, f"request.{name}")
             if own and about.get(name) and own != about[name]:
                 found.append((name, own))
@@ -399,6 +407,24 @@ def _say_other_models(
         f"{show_value(about[name])} in adapter_spec; their answers count."
     )
     return (note,)
+
+
+def _say_other_settings(
+    about: dict[str, Any], requests: Sequence[dict[str, Any]], path: Path
+) -> tuple[str, ...]:
+    """Say which settings a run states twice, here, in its requests or in a file beside it."""
+    run = lookup(_read_beside(path, _RUN), "adapter_spec")
+    beside = run if isinstance(run, dict) else {}
+    asked = [request for each in requests if isinstance(request := each.get("request"), dict)]
+    said = [
+        *find_contradictions({"adapter_spec": about, f"adapter_spec of {_RUN}": beside}),
+        *count_asked_otherwise({"adapter_spec": about}, asked, "requests", but=_MODELS),
+    ]
+    note = (
+        f"Warning: {path} contradicts itself or the files beside it: {'; '.join(said)}. The "
+        "requests count; take all files from one run."
+    )
+    return (note,) if said else ()
 
 
 def _find_settings(about: dict[str, Any], requests: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -447,7 +473,7 @@ def _say_other_means(
 
 def _read_means(path: Path, split: str | None) -> dict[str, float]:
     """Return the means of the unperturbed instances by metric; none where it cannot be read."""
-    found = _read_beside(path, _RESULTS)
+    found = _as_list(_read_beside(path, _RESULTS))
     means: dict[str, float] = {}
     for each in found:
         about = lookup(each, "name") if isinstance(each, dict) else None
@@ -465,7 +491,7 @@ def _say_other_marks(
 ) -> tuple[str, ...]:
     """Count the instances of which HELM's own results say otherwise whether the answer is right."""
     marks: dict[str, dict[str, bool]] = {}
-    for each in _read_beside(path, _RESULTS_OF_EACH):
+    for each in _as_list(_read_beside(path, _RESULTS_OF_EACH)):
         for stat in _as_list(lookup(each, "stats")):
             metric, mean = lookup(stat, "name.name"), as_finite(lookup(stat, "mean"))
             if metric in _MATCHES and mean in {0.0, 1.0}:
@@ -501,14 +527,14 @@ def _name_result(record: Any, instance: Any) -> str:
     )
 
 
-def _read_beside(path: Path, name: str) -> list[Any]:
-    """Return what HELM has written beside its requests; nothing where it cannot be read."""
+def _read_beside(path: Path, name: str) -> Any:
+    """Return what HELM has written beside its requests; None where it cannot be read."""
     if not path.name.startswith(_NAME):
-        return []
+        return None
     try:
-        return _as_list(files.read_json(path.with_name(name)))
+        return files.read_json(path.with_name(name))
     except (InputError, OSError):  # nobody has asked for it
-        return []
+        return None
 
 
 def _as_list(value: Any) -> list[Any]:

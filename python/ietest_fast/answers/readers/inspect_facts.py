@@ -8,11 +8,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.answers.readers.base import (
+from ietest_fast.answers.readers.base import lookup
+from ietest_fast.answers.readers.settings import (
     MODEL_ARGS,
     MODEL_OF_ANSWERS,
     list_named,
-    lookup,
 )
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
@@ -389,6 +389,8 @@ _UNFINISHED = {
 }
 SAMPLE_ID = "sample_id"
 _MOST_MODELS = 3
+# What Inspect calls the model of a task that asks none, or each by its own name.
+_NO_MODEL = "none/none"
 # Why an answer ended that is not all that the model would have said.
 _CUT = frozenset({"max_tokens", "model_length", "content_filter"})
 # How and where requests are sent, which changes no answer.
@@ -477,13 +479,57 @@ def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path:
     if len(counts) > 1:
         shown = ", ".join(f"{name} ({n:,})" for name, n in counts.most_common(_MOST_MODELS))
         return [f"Warning: several models have answered samples of {path}: {shown}; all count."]
-    if not known or not others:
+    if known and others:
+        said = (
+            f"Warning: {len(others):,} of {len(samples):,} samples of {path} have answers of "
+            f"{show_value(others[0])}, and its header names the model {show_value(named)}; they "
+            "count."
+        )
+        return [said]
+    return _say_other_messages(samples, path) + _say_other_usage(header, path)
+
+
+def _say_other_messages(samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Count the answers whose message is of another model than the answer itself."""
+    messages = [
+        lookup(message, "model")
+        for sample in samples
+        for message in (_find_message(sample),)
+        if lookup(message, "model") != lookup(sample, MODEL_OF_ANSWERS)
+        and _name_parts(lookup(message, "model"))
+        and _name_parts(lookup(sample, MODEL_OF_ANSWERS))
+    ]
+    if not messages:
         return []
-    said = (
-        f"Warning: {len(others):,} of {len(samples):,} samples of {path} have answers of "
-        f"{show_value(others[0])}, and its header names the model {show_value(named)}; they count."
+    note = (
+        f"Warning: in {len(messages):,} of {len(samples):,} samples of {path} the message is of "
+        f"the model {show_value(messages[0])}, and {MODEL_OF_ANSWERS} names another; the answers "
+        "count."
     )
-    return [said]
+    return [note]
+
+
+def _find_message(sample: dict[str, Any]) -> Any:
+    """Return the message that is a sample's answer."""
+    choices = lookup(sample, "output.choices")
+    return lookup(choices[0], "message") if isinstance(choices, list) and choices else None
+
+
+def _say_other_usage(header: dict[str, Any], path: Path) -> list[str]:
+    """Say that only other models have used tokens than the one that was to answer.
+
+    Models in other roles use some, too, and a task may ask these alone.
+    """
+    used, named = lookup(header, "stats.model_usage"), lookup(header, "eval.model")
+    if not isinstance(used, dict) or not used or not named or lookup(header, "eval.model_roles"):
+        return []
+    if named in used or named == _NO_MODEL:
+        return []
+    note = (
+        f"Warning: the header of {path} names the model {show_value(named)}, and by its "
+        f"stats.model_usage {show_value(next(iter(used)))} was asked; the answers count."
+    )
+    return [note]
 
 
 def find_settings(

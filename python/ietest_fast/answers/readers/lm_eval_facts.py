@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import re
@@ -10,18 +9,23 @@ from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.answers.file import plain_name
-from ietest_fast.answers.readers.base import (
+from ietest_fast.answers.readers.base import lookup
+from ietest_fast.answers.readers.settings import (
     CHAT_TEMPLATE,
+    are_same,
+    count_asked_otherwise,
+    find_contradictions,
     list_named,
-    lookup,
+    list_settings,
+    split_options,
 )
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.files import MOST_SETTINGS, read_json
-from ietest_fast.values import as_finite, as_text, show_value
+from ietest_fast.values import as_finite, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 
@@ -41,6 +45,22 @@ _NAMES_OF_MODELS = ("peft", "delta", "pretrained", "model", "path", "engine")
 # Options of requests that mean the same as none, and the one that cuts answers only.
 _GREEDY = {"temperature": 0, "do_sample": False}
 _LONGEST = "max_gen_toks"
+# What the results of a run say beside how a model was asked; some stand there in other places.
+_OF_RUNS = frozenset(
+    {"batch_size", "batch_sizes", "bootstrap_iters", "device", "limit", "model", "model_args"}
+    | {"numpy_seed", "random_seed", "torch_seed", "use_cache"}
+)
+# The same of a task, such as its data, which are others in a task that has been reworded.
+_OF_DATA = frozenset(
+    {"custom_dataset", "dataset_kwargs", "dataset_name", "dataset_path", "doc_to_target"}
+    | {"doc_to_text", "fewshot_split", "filter_list", "generation_kwargs", "group", "metadata"}
+    | {"metric_list", "num_fewshot", "process_docs", "tag", "task", "task_alias", "test_split"}
+    | {"training_split", "unsafe_code", "validation_split"}
+    | {"doc_to_decontamination_query", "should_decontaminate"}
+)
+_OF_EXAMPLES = frozenset(
+    {"fewshot_as_multiturn", "fewshot_config", "fewshot_delimiter", "fewshot_seed"}
+)
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d(T[\d\-.:]+)?$")
 
 
@@ -139,13 +159,18 @@ def find_settings(
     task = _step(_step(results, "configs"), name_task(path))
     metrics = list_named(_step(task, "metric_list"), "metric", {str(metric)})
     filters = list_named(_step(task, "filter_list"), "name", {str(samples[0].get("filter"))})
+    n_shot = _step(_step(results, "n-shot"), name_task(path))
+    config = _step(results, "config")
+    without = frozenset() if n_shot else _OF_EXAMPLES
+    asked = ("system_instruction", CHAT_TEMPLATE, "fewshot_as_multiturn")
     return {
-        "n-shot": _step(_step(results, "n-shot"), name_task(path)),
-        "model_args": _read_model_args(_step(_step(results, "config"), "model_args")),
-        "model_sha": _step(_step(results, "config"), "model_sha") or None,
-        "gen_kwargs": _step(_step(results, "config"), "gen_kwargs") or None,
-        "system_instruction": _step(results, "system_instruction") or None,
-        CHAT_TEMPLATE: _step(results, CHAT_TEMPLATE) or None,
+        "n-shot": n_shot,
+        "config.model": _step(config, "model"),
+        "model_args": _read_model_args(_step(config, "model_args")),
+        "gen_kwargs": None,
+        **list_settings(config, _OF_RUNS | without),
+        **list_settings({name: results.get(name) for name in asked}, without),
+        **list_settings(task, _OF_DATA | without),
         **{f"metric_list.{name}": own for name, own in metrics.items()},
         **{f"filter_list.{name}": own for name, own in filters.items()},
         **found,
@@ -163,7 +188,7 @@ def _list_asked(samples: list[dict[str, Any]]) -> dict[str, Any]:
             name: value
             for name, value in sorted(given.items())
             if not (value is None or name == _LONGEST)
-            and not (name in _GREEDY and _is_same(value, _GREEDY[name]))
+            and not (name in _GREEDY and are_same(value, _GREEDY[name]))
         }
         kinds[json.dumps(own)] = own
     several = [kinds[key] for key in sorted(kinds)]
@@ -180,29 +205,9 @@ def _read_options(record: dict[str, Any]) -> dict[str, Any] | None:
     return own if isinstance(own, dict) else None
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether two values of an option mean the same: numbers may be texts, and one text a list."""
-    texts = [label_key(as_text(value) or "") for value in (one, other)]
-    with contextlib.suppress(ValueError):
-        return float(texts[0]) == float(texts[1])
-    return texts[0] == texts[1]
-
-
-def _split_options(given: Any) -> dict[str, Any]:
-    """Return options that stand in an object or in ``a=1,b=2``."""
-    if isinstance(given, str):
-        given = dict(part.partition("=")[::2] for part in given.split(","))
-    if not isinstance(given, dict):
-        return {}
-    return {
-        str(name).strip(): value.strip() if isinstance(value, str) else value
-        for name, value in given.items()
-    }
-
-
 def _read_model_args(given: Any) -> dict[str, str] | None:
     """Return the options of a model but its name, and how many requests are made at once."""
-    kept = {name: str(own).strip() for name, own in sorted(_split_options(given).items())}
+    kept = {name: str(own).strip() for name, own in sorted(split_options(given).items())}
     return {name: own for name, own in kept.items() if name not in _OF_BATCHES} or None
 
 
@@ -211,11 +216,31 @@ def compare_places(results: Any, samples: list[dict[str, Any]], path: Path) -> l
     beside = _results_beside(path)
     if not isinstance(results, dict) or beside is None:
         return []
+    task = name_task(path)
+    about, config = _step(results.get("configs"), task), _step(results, "config")
+    metadata = _step(about, "metadata")
+    options = {
+        "config.model_args": split_options(_step(config, "model_args")),
+        f"configs.{task}.metadata": metadata if isinstance(metadata, dict) else {},
+    }
+    others = {
+        place: {name: value for name, value in own.items() if name not in _NAMES_OF_MODELS}
+        for place, own in options.items()
+    }
+    asked = {
+        "config.gen_kwargs": split_options(_step(config, "gen_kwargs")),
+        f"configs.{task}.generation_kwargs": split_options(_step(about, "generation_kwargs")),
+    }
+    kept = {name: _step(config, name) for name in ("model_dtype", "model_revision")}
+    version = {"version": _step(results.get("versions"), task)}
     said = [
-        *_say_other_model(results),
-        *_say_other_shots(results, name_task(path)),
-        *_say_other_options(results, samples, name_task(path)),
-        *_say_limit(results, len(samples), name_task(path)),
+        *_say_other_model(results, options),
+        *find_contradictions({"versions": version, **others, "config": kept}),
+        *_say_other_shots(results, task),
+        *count_asked_otherwise(
+            asked, [_read_options(record) or {} for record in samples], "samples", but={_LONGEST}
+        ),
+        *_say_limit(results, len(samples), task),
     ]
     note = (
         f"Warning: {beside.name} beside {path} contradicts itself or the log: {'; '.join(said)}. "
@@ -224,23 +249,19 @@ def compare_places(results: Any, samples: list[dict[str, Any]], path: Path) -> l
     return [note] if said else []
 
 
-def _say_other_model(results: dict[str, Any]) -> list[str]:
+def _say_other_model(results: dict[str, Any], places: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Say that the harness's name of a model is another than the options of the model give."""
-    name, options = find_model(results), _split_options(lookup(results, "config.model_args"))
-    named = [options[key] for key in _NAMES_OF_MODELS if options.get(key)]
+    name = find_model(results)
     said = []
-    if name and named and not any(_is_in_path(name, str(own)) for own in options.values()):
-        which = f"config.model_args names {show_value(named[0])}"
-        said.append(f"model_name, which counts, is {show_value(name)}, and {which}")
+    for place, options in places.items():
+        named = [options[key] for key in _NAMES_OF_MODELS if options.get(key)]
+        if name and named and not any(_is_in_path(name, str(own)) for own in options.values()):
+            which = f"{place} names {show_value(named[0])}"
+            said.append(f"model_name, which counts, is {show_value(name)}, and {which}")
     folder = results.get("model_name_sanitized")
     if name and isinstance(folder, str) and not _is_in_path(folder, name):
         which = f"model_name_sanitized is {show_value(folder)}"
         said.append(f"model_name, which counts, is {show_value(name)}, and {which}")
-    asked, given = options.get("revision"), lookup(results, "config.model_revision")
-    # A folder in the revision may stand behind it.
-    if asked and given and str(given).split("/")[0] != str(asked).split("/")[0]:
-        which = f"config.model_revision is {show_value(given)}"
-        said.append(f"the revision in config.model_args is {show_value(asked)}, and {which}")
     return said
 
 
@@ -261,27 +282,6 @@ def _say_other_shots(results: dict[str, Any], task: str) -> list[str]:
     if type(n) is not int or type(own) is not int or n in known:
         return []
     return [f"n-shot, which counts, is {n}, and configs.{task}.num_fewshot is {own}"]
-
-
-def _say_other_options(
-    results: dict[str, Any], samples: list[dict[str, Any]], task: str
-) -> list[str]:
-    """Count the samples that were asked with other options than the results give."""
-    places = {
-        "config.gen_kwargs": lookup(results, "config.gen_kwargs"),
-        f"configs.{task}.generation_kwargs": _step(
-            _step(results.get("configs"), task), "generation_kwargs"
-        ),
-    }
-    asked = [_read_options(record) or {} for record in samples]
-    said = []
-    for place, given in places.items():
-        for name, value in _split_options(given).items():
-            others = [own[name] for own in asked if not _is_same(own.get(name, value), value)]
-            if others and name != _LONGEST:
-                where = f"{len(others):,} of {len(samples):,} samples were asked with"
-                said.append(f"{name} is {value!r} in {place}, and {where} {show_value(others[0])}")
-    return said
 
 
 def _say_limit(results: dict[str, Any], n: int, task: str) -> list[str]:
