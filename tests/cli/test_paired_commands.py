@@ -31,6 +31,32 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int
     return int(stop.value.code or 0), captured.out, captured.err
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_other_records_of_the_pairs_are_compared(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, *, named: bool
+) -> None:
+    a, b = (np.repeat(values, [40, 30, 10, 20]) for values in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    for n_other in (0, 3):
+        flipped = (a != b).astype(int)
+        flipped[:n_other] = 1
+        table = pa.table({"A": a, "B": b, "flipped": flipped, "difference": a - b})
+        pq.write_table(table, tmp_path / "t.parquet")
+        options = ("--original", "A", "--transformed", "B") if named else ()
+        _, _, said = run(capsys, "test", tmp_path / "t.parquet", *options)
+        assert ("flipped (unlike" in said and "in 3 rows)" in said) == (n_other > 0)
+
+
+def test_marks_are_the_remedy_for_free_texts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for name, rows in (("a", "1,1,0,1"), ("b", "1,0,0,1")):
+        lines = [f"the answer is {i},pos,{mark}" for i, mark in enumerate(rows.split(","))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["prediction,label,correct", *lines]))
+    code, _, said = run(capsys, "eval", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert code == 1
+    assert "-C correct compares which answers are right" in said
+
+
 def outcomes_file(folder: Path, suffix: str) -> Path:
     a = np.repeat([1, 1, 0, 0], [40, 30, 10, 20])
     b = np.repeat([1, 0, 1, 0], [40, 30, 10, 20])

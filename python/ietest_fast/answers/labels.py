@@ -290,6 +290,8 @@ def encode_answers(
     try:
         return encode_labels(answers.predicted, label_names=names, is_pair=False).codes
     except UnknownLabelError as error:
+        if answers.marks_column is not None:
+            remedy = f"-C {answers.marks_column} compares which answers are right; {remedy}"
         raise InputError(
             f"{error} ({remedy})",
             path=answers.path,

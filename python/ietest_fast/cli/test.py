@@ -153,7 +153,7 @@ def command(
         assert file is not None  # noqa: S101 - one of the two is given
         given = _read(file, original, transformed, versions, options)
         _check_labels(file, given)
-        _warn_of_repeats(file, options)
+        _warn_of_columns(file, given, options)
         with show_stage("Testing"):
             tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
@@ -274,25 +274,35 @@ def _check_labels(file: str, given: Measurements) -> None:
         refuse_counts(file, list_columns(file), {*given.columns})
 
 
-def _warn_of_repeats(file: str, options: Mapping[str, Any]) -> None:
-    """Warn of ids that stand in several rows, as in tables of answers: each counts as a text."""
-    if options["clusters"]:
-        return
+def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any]) -> None:
+    """Warn of columns beside, as in tables of answers: repeated ids, and other records of pairs."""
     import warnings
 
-    from ietest_fast.answers.readers.facts_beside import LIKE_IDS, say_ids_again
+    import pyarrow as pa
+
+    from ietest_fast.answers.readers.facts_beside import LIKE_IDS, say_ids_again, say_unread
     from ietest_fast.answers.readers.table_columns import list_columns, read_some
     from ietest_fast.errors import IetestWarning
     from ietest_fast.values import is_id_name
 
-    names = list_columns(file)
-    ids = [
-        name
-        for name in names
-        if names.count(name) == 1 and (is_id_name(name) or LIKE_IDS.search(name))
-    ]
-    named = {*options["strata"], options["dose"]}
-    for note in say_ids_again(read_some(Path(file), ids), named, Path(file)):
+    path, names = Path(file), list_columns(file)
+    named = {*options["strata"], options["dose"], *_roles(options)}
+    notes: tuple[str, ...] = ()
+    if not options["clusters"]:
+        ids = [
+            name
+            for name in names
+            if names.count(name) == 1 and (is_id_name(name) or LIKE_IDS.search(name))
+        ]
+        notes += say_ids_again(read_some(path, ids), named, path)
+    if not given.are_scores and len(given.columns) == 2:
+        columns = read_some(path, [*given.columns]).items()
+        outcomes = {name: pa.chunked_array([values]) for name, values in columns}
+        taken = {*given.columns, *named, *given.beside}
+        notes += say_unread(
+            path, names, None, outcomes, taken=taken, chosen={*given.columns}, are_outcomes=True
+        )
+    for note in notes:
         warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)
 
 

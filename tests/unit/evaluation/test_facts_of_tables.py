@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.analyses.consistency.file import need_wordings
@@ -62,6 +64,8 @@ WIDE = "{0}_{1}"
         ("Model_Version", ["1", "2"], "differ in model_version ('1' and '2')"),
         ("temperature", [0, 1], "differ in temperature ('0' and '1')"),
         ("top_p", [0.5, [0.5] * 11 + [0.9]], "differ in top_p ('0.5' and "),
+        ("revision", ["main", "step-5000"], "differ in revision ('main' and 'step-5000')"),
+        ("system_prompt", ["Be brief.", "Be kind."], "differ in system_prompt ('Be brief.' and"),
         ("temperature", [0, 0], None),
         ("temperature", [0.5, ""], None),  # of the program that has reworded
         ("temperature", [[0, 1] * 6, [1, 0] * 6], None),
@@ -87,6 +91,41 @@ def test_other_models_and_settings_of_versions_are_told(
         told = [note for note in notes if " differ in " in note]
         assert len(told) == (said is not None)
         assert all(str(said) in note for note in told)
+
+
+@pytest.mark.parametrize("kind", ["list", "fixed", "map", "struct"])
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("probs_original", "original"),
+        ("original_probs", "original"),
+        ("logits_original", "pred_original"),
+        ("original_scores", "pred_original"),
+        ("probs_pred_original", "pred_original"),
+    ],
+)
+def test_scores_of_a_version_in_any_form_are_compared(
+    tmp_path: Path, name: str, column: str, kind: str
+) -> None:
+    """Those of the answers in 2 rows make another label likelier."""
+    scores = [[0.9, 0.1] if (gold == "0") != (i < 2) else [0.1, 0.9] for i, gold in NUMBERED]
+    values = {
+        "list": lambda: pa.array(scores, pa.list_(pa.float32())),
+        "fixed": lambda: pa.array(scores, pa.list_(pa.float32(), 2)),
+        "map": lambda: pa.array(
+            [[("0", a), ("1", b)] for a, b in scores], pa.map_(pa.string(), pa.float64())
+        ),
+        "struct": lambda: pa.array([{"0": a, "1": b} for a, b in scores]),
+    }[kind]()
+    gold = [each for _, each in NUMBERED]
+    other = column.replace("original", "transformed")
+    table = pa.table({"label": gold, column: gold, other: gold[::-1], name: values})
+    pq.write_table(table, tmp_path / "t.parquet")
+    notes = read_logs([tmp_path / "t.parquet"], columns=[column, other]).notes
+    assert sum(f"another label than {column} is the likeliest in 2 rows" in n for n in notes) == 1
+
+
+NUMBERED = [*enumerate(["0", "1"] * 6)]
 
 
 @pytest.mark.parametrize("column", ["model", "model_name"])
@@ -160,7 +199,10 @@ def test_shares_of_right_answers_are_compared(
     if form == "long":
         found.append(need_wordings(paths[0]).notes.warnings)
     for notes in found:
-        assert sum(" in all rows, and " in note for note in notes) == n
+        told = [note for note in notes if " in all rows" in note]
+        assert len(told) == n
+        # Of one version of a long table, it is said of its rows.
+        assert all((" in all rows of " in note) == (form == "long") for note in told)
 
 
 def test_shares_of_answered_or_labelled_rows_are_right(tmp_path: Path) -> None:

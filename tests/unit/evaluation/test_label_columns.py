@@ -183,6 +183,29 @@ def test_columns_that_somebody_has_chosen_are_not_questioned(tmp_path: Path) -> 
     assert not [note for note in read.notes if "nearly the same" in note]
     read = read_logs([path], columns=["a", "b"])
     assert "gold2 (unlike label in 1 row)" in "".join(read.notes)
+    # A copy of what is chosen is nearly the labels, too.
+    frame.assign(copy=FIRST).to_csv(path, index=False)
+    read = read_logs([path], columns=["a", "b"])
+    assert not [note for note in read.notes if "nearly the same" in note]
+
+
+@pytest.mark.parametrize("column", ["flipped", "foo", "diff"])
+@pytest.mark.parametrize("how", ["outcomes", "answers"])
+def test_what_follows_from_chosen_columns_is_compared(
+    tmp_path: Path, column: str, how: str
+) -> None:
+    path = tmp_path / "t.csv"
+    first, second = (np.array(each) == np.array(LABELS) for each in (FIRST, SECOND))
+    own = first.astype(int) - second if column == "diff" else (first != second).astype(int)
+    other = own.copy()
+    other[1] = 1 - abs(own[1])
+    for values, is_told in ((own, False), (other, True)):
+        marks = {"a": first.astype(int), "b": second.astype(int)}
+        frame = pd.DataFrame(marks if how == "outcomes" else {"a": FIRST, "b": SECOND})
+        frame.assign(label=LABELS, **{column: values}).to_csv(path, index=False)
+        names = {"outcomes": "correct_columns", "answers": "columns"}[how]
+        notes = read_logs([path], **{names: ["a", "b"]}).notes
+        assert any(f"{column} (unlike " in note for note in notes) == is_told
 
 
 @pytest.mark.parametrize(

@@ -248,7 +248,9 @@ def test_an_index_that_pandas_has_stored_shows_another_order(
 
 
 @pytest.mark.parametrize("names", [("original_text", "transformed_text"),
-                                   ("premise_original", "premise_transformed")])  # fmt: skip
+                                   ("premise_original", "premise_transformed"),
+                                   ("premise", "premise_transformed"),
+                                   ("text", "transformed_text")])  # fmt: skip
 @pytest.mark.parametrize("n", [0, 4, 12])
 def test_texts_side_by_side_are_held_against_their_marks(
     tmp_path: Path, names: tuple[str, str], n: int

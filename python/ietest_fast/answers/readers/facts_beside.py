@@ -247,13 +247,18 @@ def say_other_pairs(
 
 
 def _find_pairs(names: Sequence[str], one: str, two: str) -> list[list[str]]:
-    """Return the columns that hold the texts of two versions side by side."""
-    made = (
+    """Return the columns that hold the texts of two versions side by side.
+
+    The texts of the first may have their usual name alone.
+    """
+    made = [
         [form.format(version, text) for version in (one, two)]
         for text in _TEXTS
         for form in ("{0}_{1}", "{1}_{0}")
-    )
-    return [pair for pair in made if all(names.count(name) == 1 for name in pair)]
+    ]
+    made += [[text, of] for text in _TEXTS for of in (f"{two}_{text}", f"{text}_{two}")]
+    found = [pair for pair in made if all(names.count(name) == 1 for name in pair)]
+    return [*{second: [first, second] for first, second in reversed(found)}.values()][::-1]
 
 
 def say_displaced(
@@ -571,11 +576,13 @@ def say_unread(
     answers: Mapping[str, pa.ChunkedArray],
     *,
     taken: Collection[str | None],
+    chosen: Collection[str | None] = (),
     are_outcomes: bool = False,
 ) -> tuple[str, ...]:
     """Say which other columns of a table nearly repeat the labels or answers that count.
 
-    Answers may be outcomes alone, which say themselves what is right.
+    Answers may be outcomes alone, which say themselves what is right. Of those that somebody has
+    chosen, only what follows from both is compared.
     """
     if gold is None and not answers:
         return ()
@@ -590,7 +597,10 @@ def say_unread(
     counted = key_counted(gold, answers, path)
     if are_outcomes:
         counted |= key_together({name: find_outcomes(answers[name])[0] for name in answers}, None)
-    return say_near_copies(columns, counted, path)
+    alone = {name: f"whether {name} is right" for name in answers}
+    by_gold = gold is not None and gold[0] in chosen
+    known = {*chosen, *(said for name, said in alone.items() if by_gold or name in chosen)}
+    return say_near_copies(columns, counted, path, chosen={each for each in known if each})
 
 
 def read_own_gold(

@@ -6,6 +6,7 @@ Programs write it beside each row: which model has answered, how it was asked, h
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -183,7 +184,8 @@ def say_long_means(whole: Predictions, path: Path) -> tuple[str, ...]:
             if "predicted" in own.columns:
                 known.append(own.correct[own.codes("predicted") >= 0])
             values = {name: own.table[name] for name in (*outcomes, *others)}
-            said += say_other_means(values, known, path, outcomes=outcomes)
+            rows = f"all rows of {own.versions[0]}"
+            said += say_other_means(values, known, path, outcomes=outcomes, rows=rows)
     return tuple(dict.fromkeys(said))
 
 
@@ -193,6 +195,7 @@ def say_other_means(
     path: Path,
     *,
     outcomes: Collection[str],
+    rows: str = "all rows",
 ) -> list[str]:
     """Say which columns have a share of right answers that is none of those of the answers.
 
@@ -207,7 +210,7 @@ def say_other_means(
         if counts and not any(_is_share(share, each) for each in counts):
             n = say_count(counts[0].size, "answer")
             said.append(
-                f"Warning: {path}: {name} is {share:g} in all rows, and {counts[0].mean():.4f} of "
+                f"Warning: {path}: {name} is {share:g} in {rows}, and {counts[0].mean():.4f} of "
                 f"{n} are right; the answers count (mend the column, or leave it out if it is of "
                 "other rows)."
             )
@@ -296,15 +299,19 @@ def say_other_scores(
     path: Path,
     is_alone: bool,
     lists: Collection[str] = (),
+    versions: Mapping[str, str] | None = None,
 ) -> tuple[str, ...]:
     """Say where columns that score each label make another one likelier than the answer.
 
     Those of `lists` hold labels with their scores, so that any name will do.
 
-    Those without the name of a column of answers may be of another one, unless that is alone.
+    Those without the name of a column of answers, or of its version, may be of another one, unless
+    that is alone.
     """
     said = []
-    spread = _spread_scores(read, names, lists, is_alone=is_alone) if answers else {}
+    owners = {column: (column, (versions or {}).get(column, column)) for column in answers}
+    every = {name for names_of in owners.values() for name in names_of}
+    spread = _spread_scores(read, names, lists, every, is_alone=is_alone) if answers else {}
     names = [*names, *spread]
     for column, values in answers.items():
         try:
@@ -313,7 +320,11 @@ def say_other_scores(
         except InputError:  # whoever compares them refuses them
             continue
         labels = {*mine, *right} - OF_NONE
-        for scores in list_scores(names, labels, column, is_alone=is_alone, words=lists):
+        made = (
+            list_scores(names, labels, owner, is_alone=is_alone, words=lists)
+            for owner in dict.fromkeys(owners[column])
+        )
+        for scores in itertools.chain.from_iterable(made):
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
             if is_read:
@@ -334,11 +345,16 @@ def _spread_scores(
     read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
     names: Sequence[str],
     lists: Collection[str],
+    owners: Collection[str],
     *,
     is_alone: bool,
 ) -> dict[str, pa.Array]:
-    """Return the scores that stand in one object or list, by label or place, as columns."""
+    """Return the scores that stand in one object or list, by label or place, as columns.
+
+    The name of the answers, or of their version, may stand before or behind.
+    """
     ends = tuple(_SCORES if is_alone else (f"_{word}" for word in _SCORES))
+    ends += tuple(f"{word}_{_BETWEEN.sub('_', own.lower())}" for own in owners for word in _SCORES)
     wanted = [
         name
         for name in names

@@ -21,7 +21,7 @@ from ietest_fast.numerals import say_count
 from ietest_fast.values import as_texts, find_outcomes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -198,9 +198,17 @@ def say_near_copies(
     columns: Mapping[str, pa.Array | pa.ChunkedArray],
     counted: Mapping[str, Labels | NDArray[np.bool_]],
     path: Path,
+    *,
+    chosen: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Say which columns that nobody reads hold, but for some rows, what one holds that counts."""
-    compared = ((name, _compare(name, values, counted, path)) for name, values in columns.items())
+    """Say which columns that nobody reads hold, but for some rows, what one holds that counts.
+
+    Whoever has chosen what counts may know of others that are like it.
+    """
+    compared = (
+        (name, _compare(name, values, counted, path, chosen=chosen))
+        for name, values in columns.items()
+    )
     found = [f"{name} ({said})" for name, said in compared if said is not None]
     if not found:
         return ()
@@ -297,6 +305,8 @@ def _compare(
     values: pa.Array | pa.ChunkedArray,
     counted: Mapping[str, Labels | NDArray[np.bool_]],
     path: Path,
+    *,
+    chosen: Collection[str],
 ) -> str | None:
     """Say which column that counts another one nearly repeats, and in how many rows it does not."""
     try:
@@ -308,31 +318,45 @@ def _compare(
     if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
         are_shares = all(_is_half(key) for key in own.keys if key)
         counted = {n: each for n, each in counted.items() if are_shares and _are_classes(each)}
-    marks, are_words = _as_marks(own)
+    marks = _as_marks(own)
     said = [column, *({"right", "correct", "pass", "passed"}.intersection(own.keys))]
-    near: list[tuple[float, bool, int, str]] = []
+    near: list[tuple[float, bool, int, str, bool]] = []
     for name, mine in counted.items():
-        what, is_turned = name, False
-        if isinstance(mine, Classes):
-            counts = _pair_classes(own, mine)
-        elif isinstance(mine, Labels):
-            counts = _pair_labels(own, mine)
-        else:
-            counts = None if marks is None else _count_pairs(marks, mine, 2, 2)
-            if counts is not None:
-                is_turned, counts, what = _turn(counts, said, name, are_words=are_words)
-        if counts is None:
+        pairs = _pair(own, mine, marks, said, name)
+        if pairs is None:
             continue
+        is_turned, counts, what = pairs
         n, kappa = int(counts.sum() - counts.trace()), _find_kappa(counts)
         if kappa >= _LEAST_KAPPA and kappa * np.sqrt(counts.sum()) >= _LEAST_Z:
-            near.append((-kappa, is_turned, n, what))
+            near.append((-kappa, is_turned, n, what, name in chosen))
     if not near:
         return None
-    _, is_turned, n, name = min(near)
+    _, is_turned, n, name, is_chosen = min(near)
+    if is_chosen:
+        return None
     if is_turned:
         n = len(own.codes) - n
         return f"the opposite of {name} in {say_count(n, 'row')} of {len(own.codes):,}"
     return f"unlike {name} in {say_count(n, 'row')}" if n else None
+
+
+def _pair(
+    own: Labels,
+    mine: Labels | NDArray[np.bool_],
+    marks: tuple[NDArray[np.bool_] | None, bool],
+    said: Sequence[str],
+    name: str,
+) -> tuple[bool, NDArray[np.int64], str] | None:
+    """Count the rows with each pair of values, as far as a column may be a record of another.
+
+    Also says whether it is the opposite of its name, and what it is a record of.
+    """
+    if isinstance(mine, Labels):
+        counts = _pair_classes(own, mine) if isinstance(mine, Classes) else _pair_labels(own, mine)
+        return None if counts is None else (False, counts, name)
+    if marks[0] is None:
+        return None
+    return _turn(_count_pairs(marks[0], mine, 2, 2), said, name, are_words=marks[1])
 
 
 def _is_half(key: str) -> bool:

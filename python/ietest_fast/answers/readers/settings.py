@@ -114,7 +114,7 @@ def count_asked_otherwise(
     asked: Sequence[Mapping[str, Any]],
     noun: str,
     *,
-    but: frozenset[str] = frozenset(),
+    but: Collection[str] = (),
 ) -> list[str]:
     """Count the requests, each with its own options, that were sent otherwise than places say.
 
@@ -135,7 +135,7 @@ def count_asked_otherwise(
     return said
 
 
-def list_settings(given: Any, but: frozenset[str]) -> dict[str, Any]:
+def list_settings(given: Any, but: Collection[str]) -> dict[str, Any]:
     """Return the settings in an object that are not among those in `but`.
 
     What is empty or false is what a program does without: None.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ietest_fast.answers.readers.base import lookup, plain_array
 from ietest_fast.answers.schema import MOST_KINDS
@@ -28,7 +28,7 @@ INDEX = "__index_level_0__"
 """What pandas calls an index in a Parquet file, unless it has a name."""
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pyarrow as pa
 
@@ -127,11 +127,22 @@ def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
         return _spread_named(values)
     if pa.types.is_struct(kind):
         return dict(zip((field.name for field in kind), values.flatten(), strict=True))
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)) or values.null_count:
+    if pa.types.is_map(kind):
+        return _spread_rows([dict(row or ()) for row in values.to_pylist()])
+    if not _is_list(kind) or values.null_count:
         return {}
     lengths = pc.unique(pc.list_value_length(values)).to_pylist()
     n = lengths[0] if len(lengths) == 1 else 0
     return {str(place): pc.list_element(values, place) for place in range(n)}
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return any(
+        test(kind)
+        for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    )
 
 
 def are_named(kind: pa.DataType) -> bool:
@@ -142,7 +153,7 @@ def are_named(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     depth = 0
-    while pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    while _is_list(kind):
         kind, depth = kind.value_type, depth + 1
     return (
         depth in {1, 2}
@@ -163,10 +174,16 @@ def list_named(path: Path) -> list[str]:
 def _spread_named(values: pa.Array) -> dict[str, pa.Array]:
     """Return the scores of each label, which may stand in any order."""
     lists = (row[0] if row and isinstance(row[0], list) else row for row in values.to_pylist())
-    rows = [
-        {str(each["label"]): each["score"] for each in row or () if each is not None}
-        for row in lists
-    ]
+    return _spread_rows(
+        [
+            {str(each["label"]): each["score"] for each in row or () if each is not None}
+            for row in lists
+        ]
+    )
+
+
+def _spread_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, pa.Array]:
+    """Return what objects say as columns, unless it has too many names for labels."""
     names = dict.fromkeys(name for row in rows for name in row)
     if len(names) > MOST_KINDS:
         return {}

@@ -156,6 +156,7 @@ class TableReader:
             path=path,
             is_alone=len(columns) == 1 and fields.predicted is None,
             lists=list_named(path),
+            versions={column: version for version, column in columns.items()},
         )
         by_number = find_number_names(
             names,
@@ -171,12 +172,12 @@ class TableReader:
             else _say_other_answers(path, names, table, columns, taken={gold, *keep}, fields=fields)
         )
         notes += said
-        chosen = {fields.predicted, *fields.answer_columns, *fields.correct_columns}
+        chosen = {fields.predicted, fields.gold, *fields.answer_columns, *fields.correct_columns}
         notes += say_unread(
             path,
             names,
-            (gold, table[gold]) if has_gold and fields.gold is None else None,
-            {column: table[column] for column in columns.values() if column not in chosen},
+            (gold, table[gold]) if has_gold else None,
+            answers,
             taken={
                 *table.column_names,
                 gold,
@@ -185,6 +186,7 @@ class TableReader:
                 *others,
                 *_list_told(names, gold, marks),
             },
+            chosen=chosen,
             are_outcomes=are_outcomes and fields.threshold is None,
         )
         return [
