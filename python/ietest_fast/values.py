@@ -7,6 +7,7 @@ Labels have a door of their own, :mod:`ietest_fast.corpus.labels`.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import math
@@ -39,6 +40,9 @@ _SHARED_IDS = frozenset(
     {"promptid", "prompt_id", "captionid", "text_id", "sentence_id", "question_id", "qid"}
 )
 
+_LIKE_LIST = re.compile(r"\s*[\[{].*[\]}]\s*$", re.DOTALL)
+_LONGEST_LIST = 1000
+_PRINTED = re.compile(r"\s*\[[-+.0-9e\s]+\]\s*")
 _MOST_SHOWN = 60
 # The least share of rows whose texts stand elsewhere that is no chance: two texts may be reworded
 # into each other.
@@ -56,6 +60,24 @@ _WHOLE = r"^\s*\+?(-?)0*([0-9]+)(?:\.0*)?\s*$"
 # Soft hyphens, signs of no width, and marks of the order of bytes.
 _UNSEEN = re.compile("[\\u00ad\\u200b-\\u200d\\u2060\\ufeff]")
 _WITH_ZEROS = r"^([+-]?[0-9]+)\.0+$"
+
+
+def parse_list(text: str) -> Any:
+    """Return the list or object that a text spells in Python or JSON, or as NumPy prints one.
+
+    None if it spells none, or is very long.
+    """
+    if not _LIKE_LIST.match(text) or len(text) > _LONGEST_LIST:
+        return None
+    if _PRINTED.fullmatch(text):
+        text = f"[{', '.join(text.strip()[1:-1].split())}]"
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            found = parse(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        return found if isinstance(found, (list, dict)) else None
+    return None
 
 
 def trim_texts(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -35,12 +35,13 @@ from ietest_fast.answers.readers.label_columns import (
 )
 from ietest_fast.answers.readers.table_columns import (
     INDEX,
-    are_named,
+    is_nested,
     list_columns,
     read_index,
     read_kinds,
     read_some,
     read_values,
+    unfold,
 )
 from ietest_fast.answers.schema import (
     CHANGED,
@@ -669,17 +670,24 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
         for name in set(_RESPONSES).intersection(answers):
             answers[name] = _keep_labels(answers[name], whole, path)
         said += say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
+        # Without the names of labels, nobody has held probabilities against the answers.
+        kept = ("probabilities",) if whole.label_names is None else ()
+        every = [*whole.extra_columns, *(name for name in kept if name in whole.columns)]
         said += say_other_scores(
-            whole.extra_columns,
-            lambda names: {name: whole.table[name] for name in names},
+            every,
+            lambda names: {name: unfold(whole.table[name]) for name in names},
             {"predicted": whole.table["predicted"]},
-            whole.table["gold"] if "gold" in whole.columns else None,
+            ("gold", whole.table["gold"]) if "gold" in whole.columns else None,
             path=path,
             is_alone=True,
-            lists=[name for name in whole.extra_columns if are_named(whole.table[name].type)],
+            nested=[name for name in every if is_nested(whole.table[name])],
         )
     is_named = [*gold, *answers, *MARKS, CHANGED, EDITS]
-    unread = [name for name in whole.extra_columns if name not in is_named and not is_id_name(name)]
+    unread = [
+        name
+        for name in whole.extra_columns
+        if name not in is_named and not is_id_name(name) and not is_nested(whole.table[name])
+    ]
     counted = key_counted(
         ("gold", whole.table["gold"]) if "gold" in whole.columns else None,
         {"predicted": whole.table["predicted"]} if "predicted" in whole.columns else {},

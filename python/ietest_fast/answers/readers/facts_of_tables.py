@@ -15,9 +15,13 @@ import numpy as np
 from ietest_fast.answers.readers.label_columns import (
     key_counted,
     label_keys,
+    say_near_copies,
 )
 from ietest_fast.answers.readers.settings import OF_TABLES
 from ietest_fast.answers.readers.table_columns import (
+    are_named,
+    find_likeliest,
+    is_list,
     read_some,
     spread_values,
 )
@@ -294,43 +298,52 @@ def say_other_scores(
     names: Sequence[str],
     read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
     answers: Mapping[str, pa.ChunkedArray],
-    gold: pa.ChunkedArray | None,
+    gold: tuple[str, pa.ChunkedArray] | None,
     *,
     path: Path,
     is_alone: bool,
-    lists: Collection[str] = (),
+    nested: Collection[str] = (),
     versions: Mapping[str, str] | None = None,
+    chosen: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Say where columns that score each label make another one likelier than the answer.
 
-    Those of `lists` hold labels with their scores, so that any name will do.
-
     Those without the name of a column of answers, or of its version, may be of another one, unless
-    that is alone.
+    that is alone. Those in `nested` hold objects or lists; which are not of labels by their names
+    are held against what counts by their largest scores.
     """
+    if not answers:
+        return ()
     said = []
-    owners = {column: (column, (versions or {}).get(column, column)) for column in answers}
-    every = {name for names_of in owners.values() for name in names_of}
-    spread = _spread_scores(read, names, lists, every, is_alone=is_alone) if answers else {}
+    values = read([name for name in nested if names.count(name) == 1])
+    by_name = [name for name, own in values.items() if not is_list(own.type) or are_named(own.type)]
+    spread = {
+        f"{name}.{key}": part
+        for name, own in values.items()
+        if name in by_name or _SCORE_WORDS.search(name)
+        for key, part in spread_values(own).items()
+    }
     names = [*names, *spread]
-    for column, values in answers.items():
+    used: set[str] = set()
+    for column, own in answers.items():
         try:
-            mine = label_keys(values, path)
-            right = mine if gold is None else label_keys(gold, path)
+            mine = label_keys(own, path)
+            right = mine if gold is None else label_keys(gold[1], path)
         except InputError:  # whoever compares them refuses them
             continue
         labels = {*mine, *right} - OF_NONE
+        owners = dict.fromkeys((column, (versions or {}).get(column, column)))
         made = (
-            list_scores(names, labels, owner, is_alone=is_alone, words=lists)
-            for owner in dict.fromkeys(owners[column])
+            list_scores(names, labels, owner, is_alone=is_alone, words=by_name) for owner in owners
         )
         for scores in itertools.chain.from_iterable(made):
+            used.update(name.rpartition(".")[0] for name in scores.values() if name in spread)
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
             if is_read:
-                own = {name: found[name] for name in scores.values()}
-                are_named = any(_SCORE_WORDS.search(name) for name in own)
-                said += say_no_numbers(own, path, are_named=are_named)
+                columns = {name: found[name] for name in scores.values()}
+                are_scores = any(_SCORE_WORDS.search(name) for name in columns)
+                said += say_no_numbers(columns, path, are_named=are_scores)
             n = _count_unlikely(scores, found, mine, right) if is_read else 0
             if n:
                 said.append(
@@ -338,34 +351,10 @@ def say_other_scores(
                     f"{column} is the likeliest in {say_count(n, 'row')} of {len(mine):,}; "
                     f"{column} counts (leave out the columns that are wrong)."
                 )
-    return tuple(dict.fromkeys(said))
-
-
-def _spread_scores(
-    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
-    names: Sequence[str],
-    lists: Collection[str],
-    owners: Collection[str],
-    *,
-    is_alone: bool,
-) -> dict[str, pa.Array]:
-    """Return the scores that stand in one object or list, by label or place, as columns.
-
-    The name of the answers, or of their version, may stand before or behind.
-    """
-    ends = tuple(_SCORES if is_alone else (f"_{word}" for word in _SCORES))
-    ends += tuple(f"{word}_{_BETWEEN.sub('_', own.lower())}" for own in owners for word in _SCORES)
-    wanted = [
-        name
-        for name in names
-        if (name in lists or _BETWEEN.sub("_", name.lower()).endswith(ends))
-        and names.count(name) == 1
-    ]
-    return {
-        f"{name}.{key}": part
-        for name, values in read(wanted).items()
-        for key, part in spread_values(values).items()
-    }
+    largest = {name: find_likeliest(own) for name, own in values.items() if name not in used}
+    known = {f"first or largest of {name}": own for name, own in largest.items() if own is not None}
+    counted = key_counted(gold, answers, path)
+    return (*dict.fromkeys(said), *say_near_copies(known, counted, path, chosen=chosen))
 
 
 def list_scores(

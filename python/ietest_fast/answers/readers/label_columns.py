@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Cohen's kappa of a column and the one that it nearly repeats, and kappa times the root of the
 # number of rows, which is about normal where the two have nothing to do with each other.
 _LEAST_KAPPA = 0.5
+_LEAST_OF_PAIRS = 0.75
 _LEAST_Z = 2.5
 _LEAST_CLASSES = 3  # two are marks, true and false
 _MOST_CLASSES = 4
@@ -55,6 +56,11 @@ class Labels:
 
     codes: NDArray[np.int64]
     keys: NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pairs(Labels):
+    """What two columns say together, which one that says the half of it resembles, too."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -241,8 +247,21 @@ def key_counted(
             marks[name] = _are_same(right, labels)
             causes.append(right.codes * len(labels.keys) + labels.codes)
             found[f"whether {name} is right"] = marks[name]
+            found |= _pair_up(f"{gold[0]} and {name} together", right, labels)
+    if len(said) == 2:
+        found |= _pair_up("both answers together", *said.values())
     changes = ~_are_same(*said.values()) if len(said) == 2 else None
     return found | key_together(marks, changes, causes) | said
+
+
+def _pair_up(name: str, first: Labels, second: Labels) -> dict[str, Labels]:
+    """Return what two columns say together, such as ``pos->neg``, if it is said more than once."""
+    pairs = first.codes * np.int64(len(second.keys)) + second.codes
+    kinds, codes = np.unique(pairs, return_inverse=True)
+    if len(kinds) > MOST_KINDS or _ROWS_OF_A_CLASS * len(kinds) > len(pairs):
+        return {}
+    keys = np.array([*(f"\0{kind}" for kind in kinds), ""], dtype=object)
+    return {name: Pairs(codes=codes, keys=keys)}
 
 
 def key_together(
@@ -326,8 +345,9 @@ def _compare(
         if pairs is None:
             continue
         is_turned, counts, what = pairs
-        n, kappa = int(counts.sum() - counts.trace()), _find_kappa(counts)
-        if kappa >= _LEAST_KAPPA and kappa * np.sqrt(counts.sum()) >= _LEAST_Z:
+        kappa, n = _find_kappa(counts), int(counts.sum() - counts.trace())
+        least = _LEAST_OF_PAIRS if isinstance(mine, Pairs) else _LEAST_KAPPA
+        if kappa >= least and kappa * np.sqrt(counts.sum()) >= _LEAST_Z:
             near.append((-kappa, is_turned, n, what, name in chosen))
     if not near:
         return None
@@ -441,12 +461,22 @@ def _pair_labels(own: Labels, mine: Labels) -> NDArray[np.int64] | None:
     if len(columns) < 2:
         return None
     if not set(words) & set(names):
+        if _are_finer(counts):
+            return None
         words = _match_words(words, names, counts)
     known = [*dict.fromkeys([*names, *words])]
     paired = np.zeros((len(known), len(known)), np.int64)
     places = [[known.index(each) for each in own_words] for own_words in (words, names)]
     np.add.at(paired, np.ix_(*places), counts)
     return paired
+
+
+def _are_finer(counts: NDArray[np.int64]) -> bool:
+    """Whether words divide labels into classes of their own, so that each goes with one label."""
+    n_more = len(counts) - counts.shape[1]
+    if n_more <= 0 or np.count_nonzero(counts) > len(counts):
+        return False
+    return bool(counts.sum() - counts.max(axis=0).sum() >= _ROWS_OF_A_CLASS * n_more)
 
 
 def _match_words(

@@ -8,7 +8,6 @@ choices are asked once more without the question, after the others.
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
-from ietest_fast.values import show_value
+from ietest_fast.values import parse_list, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 # Metrics of which the log does not tell the answer: whether the right choice is what the model
 # would have written says nothing of the choice that it prefers.
 _WITHOUT_ANSWER = frozenset({"exact_match"})
-_LONGEST_LIST = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,11 +371,8 @@ def _read_targets(values: Sequence[Any], requests: Requests) -> list[Targets]:
 
 def _entries(value: Any) -> list[Any]:
     """Return the right answers of a sample; the harness writes lists of them as text, too."""
-    if isinstance(value, str) and value[:1] == "[" and len(value) <= _LONGEST_LIST:
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return [value]
+    if isinstance(value, str) and value[:1] == "[" and (entries := parse_list(value)) is not None:
+        value = entries
     return value if isinstance(value, list) else [value]
 
 

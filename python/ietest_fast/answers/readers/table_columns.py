@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ietest_fast.answers.readers.base import lookup, plain_array
 from ietest_fast.answers.schema import MOST_KINDS
 from ietest_fast.corpus.formats import (
@@ -22,7 +24,7 @@ from ietest_fast.corpus.labels import name_numbers
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.models.measurements import read_columns
-from ietest_fast.values import show_value, unwrap
+from ietest_fast.values import as_numbers, parse_list, show_value, unwrap
 
 INDEX = "__index_level_0__"
 """What pandas calls an index in a Parquet file, unless it has a name."""
@@ -49,7 +51,6 @@ def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
 
 def read_kinds(path: Path, names: Sequence[str], most: int) -> dict[str, pa.Array]:
     """Read those columns of which the first rows have few different values: no texts, no scores."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if not names:
@@ -62,7 +63,7 @@ def read_kinds(path: Path, names: Sequence[str], most: int) -> dict[str, pa.Arra
     few = [
         name
         for name, values in zip(head.schema.names, head.columns, strict=True)
-        if not pa.types.is_nested(values.type) and len(pc.unique(values)) <= most
+        if not is_nested(values) and len(pc.unique(values)) <= most
     ]
     return read_some(path, few)
 
@@ -90,14 +91,14 @@ def read_index(path: str | Path) -> pa.Array | None:
 
 
 def read_nested(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
-    """Read what nobody has asked for, also objects and lists, as they are."""
+    """Read what nobody has asked for, also objects and lists, and those that texts spell."""
     import pyarrow as pa
 
     with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
         if any(pa.types.is_nested(field.type) for field in reader.schema):
             table = pa.Table.from_batches(list(reader), reader.schema)
-            return {name: table[name].combine_chunks() for name in names}
-    return read_some(path, names)
+            return {name: unfold(table[name].combine_chunks()) for name in names}
+    return {name: unfold(values) for name, values in read_some(path, names).items()}
 
 
 def read_with_others(
@@ -129,20 +130,41 @@ def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
         return dict(zip((field.name for field in kind), values.flatten(), strict=True))
     if pa.types.is_map(kind):
         return _spread_rows([dict(row or ()) for row in values.to_pylist()])
-    if not _is_list(kind) or values.null_count:
+    if not is_list(kind) or values.null_count:
         return {}
     lengths = pc.unique(pc.list_value_length(values)).to_pylist()
     n = lengths[0] if len(lengths) == 1 else 0
-    return {str(place): pc.list_element(values, place) for place in range(n)}
+    return {str(place): pc.list_element(values, place) for place in range(min(n, MOST_KINDS))}
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def find_likeliest(values: pa.Array | pa.ChunkedArray) -> pa.Array | None:
+    """Return the name or place of the largest score by row; the first of lists of words.
+
+    None if a column holds neither.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = spread_values(values)
+    kinds = {part.type for part in parts.values()}
+    if len(parts) > 1 and all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds):
+        scores = np.array([as_numbers(pa.chunked_array([part])) for part in parts.values()])
+        is_known = np.isfinite(scores).all(axis=0)
+        best = np.array([*parts], dtype=object)[np.where(is_known, scores, 0).argmax(axis=0)]
+        return pa.array(best, pa.string(), mask=~is_known)
+    column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if is_list(column.type) and pa.types.is_string(column.type.value_type):
+        starts = pc.list_slice(column, 0, 1, return_fixed_size_list=True)
+        return pc.list_element(starts, 0)
+    return None
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether values are lists, of whatever lengths."""
     import pyarrow as pa
 
-    return any(
-        test(kind)
-        for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    )
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(is_one(kind) for is_one in tests)
 
 
 def are_named(kind: pa.DataType) -> bool:
@@ -153,7 +175,7 @@ def are_named(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
     depth = 0
-    while _is_list(kind):
+    while is_list(kind):
         kind, depth = kind.value_type, depth + 1
     return (
         depth in {1, 2}
@@ -162,13 +184,39 @@ def are_named(kind: pa.DataType) -> bool:
     )
 
 
-def list_named(path: Path) -> list[str]:
-    """Return the columns that are lists of labels with their scores, whatever they are called."""
-    with contextlib.suppress(InputError):
-        if find_format(path).kind in {"jsonl", "parquet"}:
-            with open_batches(path) as reader:
-                return [field.name for field in reader.schema if are_named(field.type)]
-    return []
+def list_nested(path: Path) -> list[str]:
+    """Return the columns that hold objects or lists, or spell them in the first rows."""
+    head = None
+    with contextlib.suppress(InputError), open_batches(path) as reader:
+        head = next(iter(reader), None)
+    if head is None:
+        return []
+    columns = zip(head.schema.names, head.columns, strict=True)
+    return [name for name, values in columns if is_nested(values)]
+
+
+def is_nested(values: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether a column holds objects or lists, or texts that all begin and end like one."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(values.type) and not pa.types.is_large_string(values.type):
+        return pa.types.is_nested(values.type)
+    are_like = pc.match_substring_regex(values, r"^\s*(\[.*\]|\{.*\})\s*$")
+    return values.null_count < len(values) and bool(pc.all(are_like).as_py())
+
+
+def unfold(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return the objects or lists that texts spell; a column of anything else as it is."""
+    import pyarrow as pa
+
+    if pa.types.is_nested(values.type) or not is_nested(values):
+        return values
+    found = [None if text is None else parse_list(text) for text in values.to_pylist()]
+    try:
+        return pa.array(found)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return values
 
 
 def _spread_named(values: pa.Array) -> dict[str, pa.Array]:

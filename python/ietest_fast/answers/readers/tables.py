@@ -38,7 +38,7 @@ from ietest_fast.answers.readers.facts_of_tables import (
 )
 from ietest_fast.answers.readers.table_columns import (
     list_columns,
-    list_named,
+    list_nested,
     names_of,
     read_kinds,
     read_nested,
@@ -148,15 +148,17 @@ class TableReader:
             notes += say_copies(inputs, table[gold], ids, path)
             if inputs is None and not ids:
                 notes += _say_runs(path, names, {gold, fields.item, *columns.values(), *keep})
+        chosen = {fields.predicted, fields.gold, *fields.answer_columns, *fields.correct_columns}
         notes += say_other_scores(
             names,
             lambda wanted: read_nested(path, wanted),
             {} if are_outcomes else answers,
-            truth,
+            None if truth is None else (gold, truth),
             path=path,
             is_alone=len(columns) == 1 and fields.predicted is None,
-            lists=list_named(path),
+            nested=list_nested(path),
             versions={column: version for version, column in columns.items()},
+            chosen={name for name in chosen if name is not None},
         )
         by_number = find_number_names(
             names,
@@ -172,7 +174,6 @@ class TableReader:
             else _say_other_answers(path, names, table, columns, taken={gold, *keep}, fields=fields)
         )
         notes += said
-        chosen = {fields.predicted, fields.gold, *fields.answer_columns, *fields.correct_columns}
         notes += say_unread(
             path,
             names,
