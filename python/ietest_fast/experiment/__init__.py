@@ -1,4 +1,4 @@
-"""Configuration, resampling, search, the run and its store."""
+"""Configuration, search, the run and its store."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.data import Splits as Splits
     from ietest_fast.experiment.judge import sign as sign
     from ietest_fast.experiment.schema import RunResult as RunResult
-    from ietest_fast.experiment.search import DataGeneratingProcess as DataGeneratingProcess
 
 __all__ = [
-    "DataGeneratingProcess",
     "RunConfig",
     "RunResult",
     "Splits",
@@ -28,7 +26,6 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "DataGeneratingProcess": "search",
         "RunConfig": "config",
         "RunResult": "schema",
         "Splits": "data",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ietest_fast.corpus.resampling import DataGeneratingProcess
 from ietest_fast.experiment.judge import sign
 from ietest_fast.experiment.schema import (
     AlgorithmRecord,
@@ -27,7 +28,6 @@ from ietest_fast.experiment.schema import (
 )
 from ietest_fast.experiment.schema.cells import COUNTS
 from ietest_fast.experiment.search import (
-    DataGeneratingProcess,
     bootstrap_seed,
     canonical_json,
 )
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.corpus.resampling import Split
     from ietest_fast.experiment.schema import (
         CellResult,
         ClusteredRecord,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
         TransformationRecord,
     )
     from ietest_fast.experiment.schema.cells import Part
-    from ietest_fast.experiment.search import Split
     from ietest_fast.stats import EquivalenceResult
 
 _LARGEST = 1e300

@@ -32,7 +32,6 @@ from ietest_fast.answers.file import NotedAnswers, Notes, read_answers, write_an
 from ietest_fast.answers.readers.tables import list_versions
 from ietest_fast.answers.schema import CHANGED
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
-from ietest_fast.answers.versions import number_names
 from ietest_fast.errors import InputError
 from ietest_fast.models.label_map import match_labels
 from ietest_fast.numerals import say_count
@@ -42,6 +41,7 @@ from ietest_fast.values import (
     find_missing,
     find_outcomes,
     name_groups,
+    number_names,
     say_written,
     show_value,
 )
