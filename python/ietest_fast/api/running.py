@@ -28,10 +28,10 @@ from ietest_fast.api.evaluating import as_labelled, list_names
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config
 from ietest_fast.experiment.data import Splits
+from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.experiment.view.runs import name_models
 from ietest_fast.numerals import format_amount, format_p, percent
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES

@@ -116,7 +116,7 @@ def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None
 
 def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
     from ietest_fast.annotation.drawing import draw_sample
-    from ietest_fast.experiment.view.runs import read_run
+    from ietest_fast.experiment.finished import read_run
 
     with show_stage("Drawing"):
         drawn = draw_sample(
@@ -344,8 +344,8 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.annotation.page import find_sound, repeat_on
     from ietest_fast.annotation.sample import read_sample
     from ietest_fast.errors import InputError
+    from ietest_fast.experiment.finished import read_run
     from ietest_fast.experiment.view.result_tables import brief_tables
-    from ietest_fast.experiment.view.runs import read_run
     from ietest_fast.experiment.view.summary import say_verdict
     from ietest_fast.report.terminal import print_json
 

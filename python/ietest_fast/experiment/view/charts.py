@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.experiment.finished import finished_runs, name_runs
 from ietest_fast.experiment.view.learning import curves_of_runs, size_accuracy_chart
 from ietest_fast.experiment.view.result_tables import rank_by_snr
-from ietest_fast.experiment.view.runs import finished_runs, name_runs
 from ietest_fast.numerals import format_t, percent, show_p
 from ietest_fast.report.drawing import (
     WIDTH,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import CellResult, RunResult
     from ietest_fast.experiment.view.effects import Substitutions
-    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.stats import PowerCurve
 
 P_FLOOR = 1e-12

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.analyses.consistency.page import curve_parts
+from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.experiment.view.runs import name_models
 from ietest_fast.numerals import brief_p, percent, percent_of, points_of, say_count
 from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
 from ietest_fast.report.parts import Heading, Note, Part
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     import rich.table
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import (
         ConditionResult,
         EvaluatedRho,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         RunResult,
         Spread,
     )
-    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.drawing import Drawn, Palette
     from ietest_fast.report.tables import Cell
 

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.analyses.compare_page import as_file_name
+from ietest_fast.experiment.finished import name_of_size
 from ietest_fast.experiment.schema import Spread
-from ietest_fast.experiment.view.runs import name_of_size
 from ietest_fast.numerals import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 from ietest_fast.stats import Interval
@@ -15,7 +15,7 @@ from ietest_fast.stats import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ietest_fast.experiment.view.runs import FinishedRun
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.stats import SignalToNoise
 
 

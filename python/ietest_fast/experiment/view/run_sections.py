@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import (
         ConditionResult,
         ModelRecord,
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
         TransformationRecord,
     )
     from ietest_fast.experiment.view.effects import TestSetAnswers
-    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.drawing import Chart
     from ietest_fast.stats import Decision
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import (
         AcrossTransformations,
         ConditionResult,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         RunResult,
         Spread,
     )
-    from ietest_fast.experiment.view.runs import FinishedRun
 
 
 # What a run found, in one sentence of plain words.
