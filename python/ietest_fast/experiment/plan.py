@@ -169,16 +169,7 @@ def make_plan(
     _warn_of_overlap(splits)
     check_train_sizes(config.train_size, splits.train, DataGeneratingProcess(seed=config.seed))
     clusters, strata = read_groups(config.data.cluster, grouped, splits.test)
-    models = [(own, own.load()) for own in config.models]
-    if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
-        raise InputError(
-            "n_jobs: a model that is given as an object is trained in this process, and not in "
-            f"{config.n_jobs}; leave n_jobs out"
-        )
-    for own, model in models:
-        if config.keep_models and not model.capabilities.saves:
-            raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
-        _find_columns(own, splits)
+    models = _load_models(config, splits)
     chosen: Sequence[Any] = config.phis
     if transformation is not None:
         chosen = transformation if isinstance(transformation, Sequence) else [transformation]
@@ -212,6 +203,21 @@ def make_plan(
         for phi in (*phis, *further):
             phi.planned.close()
         raise
+
+
+def _load_models(config: RunConfig, splits: Splits) -> list[tuple[ModelConfig, Model]]:
+    """Load the models, each of which has to fit the data and how it is to be trained."""
+    models = [(own, own.load()) for own in config.models]
+    if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
+        raise InputError(
+            "n_jobs: a model that is given as an object is trained in this process, and not in "
+            f"{config.n_jobs}; leave n_jobs out"
+        )
+    for own, model in models:
+        if config.keep_models and not model.capabilities.saves:
+            raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
+        _find_columns(own, splits)
+    return models
 
 
 def _check_labels(config: RunConfig, splits: Splits) -> None:

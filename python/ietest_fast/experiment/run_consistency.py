@@ -230,6 +230,11 @@ class _Line:
     versions: tuple[str, ...]
     cells: list[tuple[int, ConditionResult, Sequence[CellResult]]] = field(default_factory=list)
 
+    def add(self, amount: int, condition: ConditionResult, cells: Sequence[CellResult]) -> None:
+        """Add the classifiers of a number of rows; at rho = 0 every transformation has the same."""
+        if all(amount != known for known, _, _ in self.cells):
+            self.cells.append((amount, condition, cells))
+
 
 def measure_run(
     results: RunResult,
@@ -297,8 +302,7 @@ def _find_lines(
                     model=condition.model,
                     versions=(*(every if trained is None else (trained,)), *further),
                 )
-            if all(amount != known for known, _, _ in lines[key].cells):
-                lines[key].cells.append((amount, condition, rho.cells))
+            lines[key].add(amount, condition, rho.cells)
     return list(lines.values())
 
 
