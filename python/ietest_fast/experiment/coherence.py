@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         RewordedRecord,
         RhoResult,
         RunResult,
+        SearchRecord,
         StrataRecord,
         TransformationRecord,
     )
@@ -616,18 +617,22 @@ def _check_searches(result: RunResult) -> None:
             place = f"models.{number}.searches.{s}"
             same = [each.number for each in search.trials] == list(range(budget))
             need(same, f"{place}.trials", f"are not the {budget} that the settings ask for")
-            params: Any = model.settings.params
-            if search.trials:
-                best = max(search.trials, key=lambda each: (each.valid_accuracy, -each.number))
-                params = best.params
-            if params is not None:
-                same = canonical_json(search.params) == canonical_json(params)
-                need(same, f"{place}.params", "are not those given, or of the best trial")
+            _check_params(search, model.settings.params, f"{place}.params")
             if result.settings.mode == "augment" and search.rho is not None:
                 continue
             for t, trial in enumerate(search.trials):
                 where = f"{place}.trials.{t}.valid_accuracy"
                 _need_share(trial.valid_accuracy, result.data.valid.rows, where)
+
+
+def _check_params(search: SearchRecord, given: Any, where: str) -> None:
+    params: Any = given
+    if search.trials:
+        best = max(search.trials, key=lambda each: (each.valid_accuracy, -each.number))
+        params = best.params
+    if params is not None:
+        same = canonical_json(search.params) == canonical_json(params)
+        need(same, where, "are not those given, or of the best trial")
 
 
 @functools.lru_cache(maxsize=16)

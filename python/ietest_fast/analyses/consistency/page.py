@@ -287,26 +287,37 @@ class ConsistencySource(Consistency):
                 parts=tuple(parts),
             )
         ]
-        sections += [*_diversity_sections(self), *_partial_sections(self)]
-        shown = [
-            table for each in drawn if (table := split_table(each, self.text_columns)) is not None
+        return [
+            *sections,
+            *_diversity_sections(self),
+            *_partial_sections(self),
+            *_wording_sections(self),
         ]
-        items = gather_wordings(profiles, self.text_columns)
-        below: list[Part] = [] if items is None else [items.on_page()]
-        if items is not None and (said := items.remark()) is not None:
-            below.insert(0, Note(text=said))
-        below += [Numbers(table=table, folded=table.title) for table in shown]
-        if below:
-            sections.append(
-                Section(
-                    id="wordings",
-                    title="Items and their paraphrases",
-                    intro="Every wording of an item, with the answers; in brackets: confidence in "
-                    "the right one.",
-                    parts=tuple(below),
-                )
-            )
-        return sections
+
+
+def _wording_sections(source: ConsistencySource) -> list[Section]:
+    """Return the section of all items to be read; none where their texts are not known."""
+    parts: list[Part] = []
+    items = gather_wordings(source.profiles, source.text_columns)
+    if items is not None:
+        said = items.remark()
+        parts += [] if said is None else [Note(text=said)]
+        parts.append(items.on_page())
+    for profile in source.profiles[:OWN_FIGURES]:
+        table = split_table(profile, source.text_columns)
+        if table is not None:
+            parts.append(Numbers(table=table, folded=table.title))
+    if not parts:
+        return []
+    return [
+        Section(
+            id="wordings",
+            title="Items and their paraphrases",
+            intro="Every wording of an item, with the answers; in brackets: confidence in the "
+            "right one.",
+            parts=tuple(parts),
+        )
+    ]
 
 
 def say_consistency(profile: ConsistencyProfile) -> tuple[Verdict, str]:
