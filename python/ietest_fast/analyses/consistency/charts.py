@@ -331,12 +331,15 @@ class _Path:
     """The points of a curve at which its measure is known, by accuracy and consistency."""
 
     curve: ConsistencyCurve
+    """All of its points."""
     measure: str
     """Which measure of consistency it has."""
     points: tuple[CurvePoint, ...]
+    """Those with this measure, in the order of the amounts."""
 
     @classmethod
     def of(cls, curve: ConsistencyCurve) -> _Path:
+        """Take the points that can be drawn."""
         measure = _consistency_of(curve.points)
         known = tuple(each for each in curve.points if _value(each, measure) is not None)
         return cls(curve=curve, measure=measure, points=known)
