@@ -320,13 +320,13 @@ class SuiteWork:
 
 def run_suite(model: Any, test: Corpus) -> Any:
     """All that ``ietest-fast stress`` does between reading and writing."""
-    from ietest_fast.analyses.stress.run import measure_stress
+    from ietest_fast.analyses.stress.run import StressNotes, measure_stress
     from ietest_fast.analyses.stress.suite import make_suite, paper_suite
     from ietest_fast.answers.asking import evaluate
 
     suite = make_suite(test, paper_suite())
     found = evaluate(model, test, list(suite.versions))
-    return found, measure_stress(found.predictions, empty=suite.empty)
+    return found, measure_stress(found.predictions, notes=StressNotes(empty=suite.empty))
 
 
 def distinct_inputs(test: Corpus) -> tuple[pa.Table, int]:

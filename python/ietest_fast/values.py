@@ -247,6 +247,20 @@ def version_key(name: str) -> str:
     return unicodedata.normalize("NFC", name.strip()).casefold()
 
 
+def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str]:
+    """Make names different, also as names of versions: the second ``a`` becomes ``a#2``."""
+    used = set(map(version_key, taken))
+    keys = []
+    for name in names:
+        key, number = name, 1
+        while version_key(key) in used:
+            number += 1
+            key = f"{name}#{number}"
+        used.add(version_key(key))
+        keys.append(key)
+    return keys
+
+
 def find_twins(names: Iterable[str]) -> tuple[str, str] | None:
     """Find two different names that name the same version."""
     found: dict[str, str] = {}

@@ -454,7 +454,7 @@ def _masked_items(path: str) -> None:
 
 
 def _results(path: str) -> None:
-    from ietest_fast.experiment.view.runs import read_folder
+    from ietest_fast.experiment.finished import read_folder
 
     for run in read_folder(path):
         run.to_dict()

@@ -40,7 +40,7 @@ FOLDS = {
     "registry.py": "the first letter of a message",
     "annotation/page.py": "words of texts",
     "annotation/marks.py": "marks of people",
-    "experiment/view/runs.py": "conditions that the user has typed",
+    "experiment/finished.py": "conditions that the user has typed",
     "analyses/compare_page.py": "names of anchors",
     "stats/inputs.py": "spellings of labels in arrays, without Arrow",
 }

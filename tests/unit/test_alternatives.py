@@ -7,8 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from ietest_fast.corpus import DataGeneratingProcess
 from ietest_fast.errors import ConfigError, InputError, StoreError
-from ietest_fast.experiment import DataGeneratingProcess, check_config
+from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.search import training_seed, trial_seed
 from ietest_fast.experiment.tasks import majority

@@ -12,8 +12,9 @@ import pytest
 import ietest_fast as ie
 from further_runs import CONFIG, OTHER, WORDS, read_files, run_further
 from ietest_fast.answers import Predictions
+from ietest_fast.corpus import DataGeneratingProcess
 from ietest_fast.errors import StoreError
-from ietest_fast.experiment import DataGeneratingProcess, check_config
+from ietest_fast.experiment import check_config
 from ietest_fast.experiment.data import plan_phis
 from ietest_fast.experiment.plan import make_plan, work_settings
 from ietest_fast.experiment.results import read_results

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from ietest_fast.experiment.view.runs import read_counts
+from ietest_fast.experiment.finished import read_counts
 from ietest_fast.stats import VarianceComponents, Verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import RhoResult
-    from ietest_fast.experiment.view.runs import FinishedRun
 
 
 @pytest.fixture(scope="module")

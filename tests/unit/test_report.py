@@ -11,6 +11,7 @@ import matplotlib as mpl
 import pytest
 from rich.console import Console
 
+from ietest_fast.experiment.finished import finished_runs
 from ietest_fast.experiment.results import write_results
 from ietest_fast.experiment.schema import (
     CellResult,
@@ -31,7 +32,6 @@ from ietest_fast.experiment.schema import (
 from ietest_fast.experiment.schema.run_result import DataSettings
 from ietest_fast.experiment.view import print_summary, write_figures
 from ietest_fast.experiment.view.charts import P_FLOOR, accuracy_chart, p_chart
-from ietest_fast.experiment.view.runs import finished_runs
 from ietest_fast.numerals import brief_p
 from ietest_fast.report.drawing import PAPER
 from ietest_fast.stats import (

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
+from ietest_fast.corpus import DataGeneratingProcess
 from ietest_fast.errors import InputError
-from ietest_fast.experiment import DataGeneratingProcess
 
 
 def _by_numpy(seed, split, m, n):

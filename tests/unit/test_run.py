@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.corpus import DataGeneratingProcess
 from ietest_fast.errors import InputError, StoreError, WorkerError
-from ietest_fast.experiment import DataGeneratingProcess, check_config
+from ietest_fast.experiment import check_config
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import AlgorithmRecord, ClusteredRecord, EquivalenceRecord
 from ietest_fast.experiment.search import bootstrap_seed

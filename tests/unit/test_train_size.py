@@ -12,17 +12,18 @@ import pytest
 import ietest_fast as ie
 from command_line import run_here
 from ietest_fast.corpus import Corpus
+from ietest_fast.corpus.resampling import DataGeneratingProcess, resampling_key
 from ietest_fast.errors import ConfigError, InputError, StoreError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.data import Splits
+from ietest_fast.experiment.finished import finished_runs
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
-from ietest_fast.experiment.search import DataGeneratingProcess, Resample, resampling_key
+from ietest_fast.experiment.search import Resample
 from ietest_fast.experiment.view import print_summary
 from ietest_fast.experiment.view.learning import chosen_rhos, curves_of_runs
 from ietest_fast.experiment.view.result_tables import across_tables
 from ietest_fast.experiment.view.run_sections import to_toml
-from ietest_fast.experiment.view.runs import finished_runs
 from toys import LABELS, QUICK, Swap, toy_corpus, toy_splits
 
 PHIS = (Swap(), Swap(old="street", new="road", name="roads"))

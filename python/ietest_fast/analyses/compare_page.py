@@ -23,7 +23,6 @@ from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
 from ietest_fast.answers.table import Predictions
-from ietest_fast.answers.versions import number_names
 from ietest_fast.atomic import name_files
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
@@ -32,6 +31,7 @@ from ietest_fast.report.parts import OWN_FIGURES, Finding, Heading, Note, Number
 from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.stats import Verdict, equivalence_test
 from ietest_fast.stats.strata import EDITS
+from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

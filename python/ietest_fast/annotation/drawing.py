@@ -13,7 +13,7 @@ from ietest_fast.annotation.marks import find_marks
 from ietest_fast.annotation.sample import Criterion, Sample, Unit, join_pieces, write_sample
 from ietest_fast.corpus.columns import list_names
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES
+from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES, count_by_row
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.answers.versions import ForeignTexts, Version
     from ietest_fast.corpus import Corpus
-    from ietest_fast.experiment.view.runs import FinishedRun, Versions
+    from ietest_fast.experiment.finished import FinishedRun, Versions
     from ietest_fast.transform import Transformed
     from ietest_fast.transform.phi import TextSource
 
@@ -109,9 +109,8 @@ def pairs_of_run(
 
 
 def _reworded_rows(versions: Versions) -> NDArray[np.int64]:
-    from ietest_fast.experiment.view.effects import find_substitutions
-
-    return np.flatnonzero(find_substitutions(versions).n_by_row)
+    counts = [count_by_row(versions.edits, name, n=len(versions)) for name in versions.columns]
+    return np.flatnonzero(np.sum(counts, axis=0))
 
 
 def _pairs_of_row(

@@ -13,7 +13,6 @@ from ietest_fast.annotation.marks import MAJORITY, MARKS, read_all_marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
-from ietest_fast.experiment.view.result_tables import brief_tables
 from ietest_fast.report.parts import Heading, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import (
@@ -25,11 +24,11 @@ from ietest_fast.stats import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.annotation.sample import Sample
-    from ietest_fast.experiment.view.runs import FinishedRun
+    from ietest_fast.experiment.finished import FinishedRun
 
 # What people's marks come to: sound percentages, and how far the people agree.
 
@@ -424,8 +423,10 @@ def _needed(
     )
 
 
-def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
-    """Give what people found of a run's rephrasings, and its test on the sound ones."""
+def marked_tables(
+    run: FinishedRun, marked: MarkedSample, tabulate: Callable[[FinishedRun], Iterable[Table]]
+) -> list[Table]:
+    """Give what people found of a run's rephrasings, and its test on the sound ones, tabulated."""
     sample = marked.sample
     check_run(sample, run)
     tables = [summary_table(sample, marked.marks)]
@@ -441,7 +442,7 @@ def marked_tables(run: FinishedRun, marked: MarkedSample) -> list[Table]:
                 name=f"sound-{table.name}",
                 title=f"{table.title}, on the {len(rows):,} observations that are sound",
             )
-            for table in brief_tables(repeated)
+            for table in tabulate(repeated)
         ]
         if run.cells[0].n_clusters is not None:
             note = "The run drew clusters; here observations are drawn one by one."
@@ -472,9 +473,14 @@ def say_soundness(marked: MarkedSample) -> str:
 
 
 def soundness_sections(
-    runs: Sequence[FinishedRun], marked: Sequence[MarkedSample]
+    runs: Sequence[FinishedRun],
+    marked: Sequence[MarkedSample],
+    tabulate: Callable[[FinishedRun], Iterable[Table]],
 ) -> list[Section]:
-    """Return sections on marked rephrasings, or on what marking would take."""
+    """Return sections on marked rephrasings, or on what marking would take.
+
+    `tabulate` shows the test of a run, here on the sound rephrasings, as the page shows others.
+    """
     needed = needed_table(runs)
     if needed is None:
         if marked:
@@ -493,7 +499,7 @@ def soundness_sections(
             )
         parts.append(Heading(text=f"{each.sample.path.name}: {say_soundness(each)}"))
         for number, run in enumerate(own):
-            tables = marked_tables(run, each)
+            tables = marked_tables(run, each, tabulate)
             parts += [Numbers(table=table) for table in tables[min(number, 1) :]]
     return [
         Section(

@@ -20,11 +20,11 @@ from ietest_fast.answers.schema import (
     plain_type,
 )
 from ietest_fast.answers.table import Predictions
-from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.formats import open_parquet
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.files import open_file
+from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

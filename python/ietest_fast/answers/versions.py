@@ -29,8 +29,8 @@ from ietest_fast.values import (
     is_id_name,
     match_ids,
     may_name_rows,
+    number_names,
     show_value,
-    version_key,
 )
 
 if TYPE_CHECKING:
@@ -464,17 +464,3 @@ def as_versions(
 
 def _are_same(one: Version, other: Version) -> bool:
     return one.identity == other.identity and one.table.equals(other.table)
-
-
-def number_names(names: Iterable[str], *, taken: Iterable[str] = ()) -> list[str]:
-    """Make names different, also as names of versions: the second ``a`` becomes ``a#2``."""
-    used = set(map(version_key, taken))
-    keys = []
-    for name in names:
-        key, number = name, 1
-        while version_key(key) in used:
-            number += 1
-            key = f"{name}#{number}"
-        used.add(version_key(key))
-        keys.append(key)
-    return keys

@@ -24,15 +24,14 @@ from ietest_fast.analyses.consistency.curves import (
 from ietest_fast.analyses.consistency.file import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 from ietest_fast.analyses.consistency.shared import check_same_texts
-from ietest_fast.answers.versions import number_names
 from ietest_fast.api.evaluating import as_labelled, list_names
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config
 from ietest_fast.experiment.data import Splits
+from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.experiment.view.runs import name_models
 from ietest_fast.numerals import format_amount, format_p, percent
 from ietest_fast.signs import escape_label
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
@@ -40,6 +39,7 @@ from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import list_file_columns
 from ietest_fast.transform.phi import is_choice
 from ietest_fast.transform.rewordings import is_function, settle
+from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
     from ietest_fast.answers import Predictions

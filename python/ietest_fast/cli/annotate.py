@@ -15,7 +15,7 @@ from ietest_fast.report.terminal import echo, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.annotation.page import Soundness
+    from ietest_fast.annotation.page import Agreement, Soundness
     from ietest_fast.annotation.sample import Sample
 
 # Substitutions that are named.
@@ -116,7 +116,7 @@ def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None
 
 def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
     from ietest_fast.annotation.drawing import draw_sample
-    from ietest_fast.experiment.view.runs import read_run
+    from ietest_fast.experiment.finished import read_run
 
     with show_stage("Drawing"):
         drawn = draw_sample(
@@ -252,12 +252,9 @@ def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
     from ietest_fast.annotation.marks import read_all_marks
     from ietest_fast.annotation.page import (
-        count_ties,
         count_unsound,
         measure_agreement,
-        measure_all,
         measure_orders,
-        measure_texts,
         summary_table,
     )
     from ietest_fast.annotation.sample import read_sample
@@ -274,27 +271,7 @@ def summary(*, sample: Path, as_json: bool) -> None:
     agreement = measure_agreement(list(marks.values())) if len(marks) > 1 else None
     rows = {pair["item"]: pair["row"] for pair in drawn.pairs} if drawn.unit == "edits" else None
     if as_json:
-        print_json(
-            {
-                "drawn": len(drawn.pairs),
-                "unit": drawn.unit,
-                "criterion": drawn.criterion,
-                "soundness": _as_json(measure_all(marks, rows=rows)),
-                "texts": _as_json(measure_texts(drawn, marks)) if rows else None,
-                "by_first": {
-                    version: {"n_marked": n, "n_sound": n_sound}
-                    for version, (n, n_sound) in measure_orders(drawn, marks).items()
-                }
-                if drawn.has_versions
-                else None,
-                "unsound_edits": [
-                    dict(zip(("old", "new", "n_unsound", "n_marked"), each, strict=True))
-                    for each in (count_unsound(drawn, marks) if rows else ())
-                ],
-                "n_ties": count_ties(list(marks.values())),
-                "agreement": None if agreement is None else asdict(agreement),
-            }
-        )
+        print_json(_summarise(drawn, marks, rows, agreement))
         return
     print_table(summary_table(drawn, marks))
     if agreement is not None:
@@ -307,6 +284,41 @@ def summary(*, sample: Path, as_json: bool) -> None:
     if worst:
         said = ", ".join(f"{old} -> {new} ({bad} of {n})" for old, new, bad, n in worst)
         echo(f"Most often unsound: {said}.")
+
+
+def _summarise(
+    drawn: Sample,
+    marks: Mapping[str, Mapping[int, str]],
+    rows: Mapping[int, int] | None,
+    agreement: Agreement | None,
+) -> dict[str, Any]:
+    from ietest_fast.annotation.page import (
+        count_ties,
+        count_unsound,
+        measure_all,
+        measure_orders,
+        measure_texts,
+    )
+
+    return {
+        "drawn": len(drawn.pairs),
+        "unit": drawn.unit,
+        "criterion": drawn.criterion,
+        "soundness": _as_json(measure_all(marks, rows=rows)),
+        "texts": _as_json(measure_texts(drawn, marks)) if rows else None,
+        "by_first": {
+            version: {"n_marked": n, "n_sound": n_sound}
+            for version, (n, n_sound) in measure_orders(drawn, marks).items()
+        }
+        if drawn.has_versions
+        else None,
+        "unsound_edits": [
+            dict(zip(("old", "new", "n_unsound", "n_marked"), each, strict=True))
+            for each in (count_unsound(drawn, marks) if rows else ())
+        ],
+        "n_ties": count_ties(list(marks.values())),
+        "agreement": None if agreement is None else asdict(agreement),
+    }
 
 
 def _say_orders(found: Mapping[str, tuple[int, int]]) -> None:
@@ -344,8 +356,8 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.annotation.page import find_sound, repeat_on
     from ietest_fast.annotation.sample import read_sample
     from ietest_fast.errors import InputError
+    from ietest_fast.experiment.finished import read_run
     from ietest_fast.experiment.view.result_tables import brief_tables
-    from ietest_fast.experiment.view.runs import read_run
     from ietest_fast.experiment.view.summary import say_verdict
     from ietest_fast.report.terminal import print_json
 

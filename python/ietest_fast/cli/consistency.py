@@ -101,9 +101,9 @@ def consistency_of_run(folder: Path, options: Mapping[str, Any], *, as_json: boo
     """Measure and print the consistency of the classifiers of a run."""
     check_only_given(*_OF_RUNS, because="is for LOGs; this is the folder of a run")
     from ietest_fast.analyses.consistency.charts import amount_tables
+    from ietest_fast.experiment.finished import name_models
     from ietest_fast.experiment.results import read_results
     from ietest_fast.experiment.run_consistency import measure_run
-    from ietest_fast.experiment.view.runs import name_models
 
     results = read_results(folder)
     method, names = options["intervals"], name_models(results)

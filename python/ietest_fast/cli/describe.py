@@ -12,9 +12,10 @@ from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, make_console, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
+    from rich.table import Table as RichTable
 
     from ietest_fast.corpus import Corpus, Description, Overlap
     from ietest_fast.experiment.view.effects import PartialInput
@@ -212,70 +213,90 @@ def _print_baselines(baselines: Sequence[PartialInput]) -> None:
 
 
 def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> None:
-    from rich.table import Table
-
     console = make_console()
     for description in descriptions:
         console.print(description.source, style="bold")
-        labels = ", ".join(
-            f"{name} {count:,} ({count / max(description.n_rows, 1):.1%})"
-            for name, count in description.labels.items()
-        )
-        lines = [
-            ("rows", f"{description.n_rows:,}"),
-            ("labels", labels),
-            ("dropped", _counts(description.dropped)),
-            ("duplicates", _duplicates(description)),
-            ("vocabulary", f"{description.vocabulary_size:,} words"),
-            ("fingerprint", description.fingerprint),
-        ]
-        if description.is_one_class:
-            lines.append(("warning", "all rows have the same label: nothing can be learned here"))
-        facts = Table.grid(padding=(0, 2))
-        for name, value in lines:
-            facts.add_row(f"  {name}", value)
-        console.print(facts)
-
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
-        for heading in ("  length of", "min", "mean", "median", "p95", "max"):
-            table.add_column(heading, justify="left" if heading[0] == " " else "right")
-        for column in description.columns:
-            for unit, lengths in (("words", column.words), ("characters", column.characters)):
-                table.add_row(
-                    f"  {column.name}, in {unit}",
-                    str(lengths.min),
-                    f"{lengths.mean:.1f}",
-                    f"{lengths.median:g}",
-                    f"{lengths.p95:g}",
-                    str(lengths.max),
-                )
-        console.print(table)
-        for column in description.columns:
-            blank = f", {column.n_blank:,} blank" if column.n_blank > 0 else ""
-            console.print(
-                f"  {column.name}: {column.n_distinct:,} different texts{blank}; "
-                f"{column.repeated_share:.1%} of the rows have one that others have, too"
-            )
-        clusters = description.suggested_clusters
-        if clusters is not None:
-            console.print(
-                f"  Rows with the same {clusters} are not independent; draw them together: "
-                f"--clusters {clusters}"
-            )
-        for column in description.columns:
-            ease = column.reading_ease
-            if ease.mean is not None:
-                without = f"; {ease.n_without:,} without words" if ease.n_without > 0 else ""
-                console.print(
-                    f"  {column.name}: reading ease (Flesch) {ease.mean:.0f}, half of the "
-                    f"texts from {ease.q25:.0f} to {ease.q75:.0f}{without}"
-                )
+        console.print(_facts_table(description))
+        console.print(_lengths_table(description))
+        for line in (*_say_repeats(description), *_say_ease(description)):
+            console.print(f"  {line}")
         console.print()
     for overlap in overlaps:
         console.print(
             f"{overlap.second} shares {overlap.n_same_words:,} rows with {overlap.first}"
             f"{_of_other_labels(overlap.n_conflicts)}, and {overlap.n_shared_texts:,} first texts "
             "(case and final period aside)"
+        )
+
+
+def _facts_table(description: Description) -> RichTable:
+    from rich.table import Table
+
+    labels = ", ".join(
+        f"{name} {count:,} ({count / max(description.n_rows, 1):.1%})"
+        for name, count in description.labels.items()
+    )
+    lines = [
+        ("rows", f"{description.n_rows:,}"),
+        ("labels", labels),
+        ("dropped", _counts(description.dropped)),
+        ("duplicates", _duplicates(description)),
+        ("vocabulary", f"{description.vocabulary_size:,} words"),
+        ("fingerprint", description.fingerprint),
+    ]
+    if description.is_one_class:
+        lines.append(("warning", "all rows have the same label: nothing can be learned here"))
+    facts = Table.grid(padding=(0, 2))
+    for name, value in lines:
+        facts.add_row(f"  {name}", value)
+    return facts
+
+
+def _lengths_table(description: Description) -> RichTable:
+    from rich.table import Table
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="")
+    for heading in ("  length of", "min", "mean", "median", "p95", "max"):
+        table.add_column(heading, justify="left" if heading[0] == " " else "right")
+    for column in description.columns:
+        for unit, lengths in (("words", column.words), ("characters", column.characters)):
+            table.add_row(
+                f"  {column.name}, in {unit}",
+                str(lengths.min),
+                f"{lengths.mean:.1f}",
+                f"{lengths.median:g}",
+                f"{lengths.p95:g}",
+                str(lengths.max),
+            )
+    return table
+
+
+def _say_repeats(description: Description) -> Iterator[str]:
+    """Say how often texts stand in several rows, and what to do about it."""
+    for column in description.columns:
+        blank = f", {column.n_blank:,} blank" if column.n_blank > 0 else ""
+        yield (
+            f"{column.name}: {column.n_distinct:,} different texts{blank}; "
+            f"{column.repeated_share:.1%} of the rows have one that others have, too"
+        )
+    clusters = description.suggested_clusters
+    if clusters is not None:
+        yield (
+            f"Rows with the same {clusters} are not independent; draw them together: "
+            f"--clusters {clusters}"
+        )
+
+
+def _say_ease(description: Description) -> Iterator[str]:
+    """Say how easy the texts of each column are to read, where they have words."""
+    for column in description.columns:
+        ease = column.reading_ease
+        if ease.mean is None:
+            continue
+        without = f"; {ease.n_without:,} without words" if ease.n_without > 0 else ""
+        yield (
+            f"{column.name}: reading ease (Flesch) {ease.mean:.0f}, half of the texts from "
+            f"{ease.q25:.0f} to {ease.q75:.0f}{without}"
         )
 
 

@@ -122,7 +122,8 @@ def command(
     from ietest_fast.annotation.page import read_marked, soundness_sections
     from ietest_fast.atomic import write_text
     from ietest_fast.corpus import read_corpus
-    from ietest_fast.experiment.view.runs import read_runs
+    from ietest_fast.experiment.finished import read_runs
+    from ietest_fast.experiment.view.result_tables import brief_tables
     from ietest_fast.experiment.view.sections import RunsSource
     from ietest_fast.report.contents import SOURCES, gather
     from ietest_fast.report.page_builder import (
@@ -172,7 +173,7 @@ def command(
                     runs=tuple(found),
                     train=texts,
                     hard_cases=hard_cases,
-                    soundness=tuple(soundness_sections(found, marked)),
+                    soundness=tuple(soundness_sections(found, marked, brief_tables)),
                 )
             )
         contents = gather(*sources)
@@ -187,7 +188,7 @@ def command(
 def _say_unread(paths: Sequence[Path], where: Mapping[str, str]) -> None:
     """Name the columns of files of counts that the page does not hold against the counts."""
     from ietest_fast.corpus.columns import list_names
-    from ietest_fast.experiment.view.runs import find_unread
+    from ietest_fast.experiment.finished import find_unread
     from ietest_fast.numerals import say_count
 
     for path in paths:

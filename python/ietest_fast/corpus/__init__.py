@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.reading import split as split
     from ietest_fast.corpus.reasoning import read_alpha_nli as read_alpha_nli
     from ietest_fast.corpus.reasoning import read_delta_nli as read_delta_nli
+    from ietest_fast.corpus.resampling import DataGeneratingProcess as DataGeneratingProcess
     from ietest_fast.corpus.streams import BatchReader as BatchReader
     from ietest_fast.corpus.streams import BatchWriter as BatchWriter
     from ietest_fast.corpus.streams import open_batches as open_batches
@@ -34,6 +35,7 @@ __all__ = [
     "BatchReader",
     "BatchWriter",
     "Corpus",
+    "DataGeneratingProcess",
     "Description",
     "Overlap",
     "corpus_from_table",
@@ -58,6 +60,7 @@ __getattr__, __dir__ = lazy_names(
         "BatchReader": "streams",
         "BatchWriter": "streams",
         "Corpus": "dataset",
+        "DataGeneratingProcess": "resampling",
         "Description": "description",
         "Overlap": "description",
         "corpus_from_table": "dataset",

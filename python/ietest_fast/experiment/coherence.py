@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from ietest_fast.corpus.resampling import DataGeneratingProcess
 from ietest_fast.experiment.judge import sign
 from ietest_fast.experiment.schema import (
     AlgorithmRecord,
@@ -27,7 +28,6 @@ from ietest_fast.experiment.schema import (
 )
 from ietest_fast.experiment.schema.cells import COUNTS
 from ietest_fast.experiment.search import (
-    DataGeneratingProcess,
     bootstrap_seed,
     canonical_json,
 )
@@ -46,21 +46,24 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.corpus.resampling import Split
     from ietest_fast.experiment.schema import (
         CellResult,
         ClusteredRecord,
         ConditionResult,
+        EvaluatedRho,
         EvaluatedTransformation,
         EvaluationResult,
         ModelRecord,
         RewordedRecord,
         RhoResult,
         RunResult,
+        SearchRecord,
         StrataRecord,
         TransformationRecord,
     )
-    from ietest_fast.experiment.schema.cells import Part
-    from ietest_fast.experiment.search import Split
+    from ietest_fast.experiment.schema.cells import Part, StratumRecord
+    from ietest_fast.experiment.schema.conditions import CochranRecord
     from ietest_fast.stats import EquivalenceResult
 
 _LARGEST = 1e300
@@ -331,44 +334,14 @@ class _Coherence:
     def _check_strata(
         self, own: StrataRecord, reworded: RewordedRecord, cell: CellResult, place: str
     ) -> None:
-        settings, labels = self._settings, self._result.data.test.labels
+        labels = self._result.data.test.labels
         for s, each in enumerate(own.strata if own.name == LABEL else ()):
             where, most = f"{place}.strata.{s}.name", labels.get(each.name, 0)
             need(each.name in labels, where, f"{shorten(each.name)} is none of the labels")
             need(each.n <= most, where, f"is a label of {most} rows, fewer than there are here")
-        called = {each.name for each in own.strata}
-        need(len(called) == len(own.strata), f"{place}.strata", "two have the same name")
-        for name in COUNTS:
-            total = sum(getattr(each, name) for each in own.strata)
-            same = total == getattr(reworded, name)
-            need(same, f"{place}.strata", f"their {name} do not sum to that of the reworded texts")
-        flipped = [each.n_flipped for each in own.strata]
-        known = [each for each in flipped if each is not None]
-        same = sum(known) == reworded.flips.n_flipped
-        if len(known) < len(flipped):
-            same = sum(known) <= reworded.flips.n_flipped
-        need(same, f"{place}.strata", "their n_flipped do not sum to that of the reworded texts")
-        is_clustered = settings.data.cluster is not None
+        self._check_sums(own, reworded, f"{place}.strata")
         for s, each in enumerate(own.strata):
-            where = f"{place}.strata.{s}"
-            counts = each.counts if each.n > 1 else None
-            if each.n_flipped is not None:
-                fits = each.n10 + each.n01 <= each.n_flipped <= each.n10 + each.n01 + each.n00
-                need(fits, f"{where}.n_flipped", "does not fit the counts")
-            names = ("n_flipped", "p_value", "p_adjusted", "p_equivalence")
-            tested = {getattr(each, name) is not None for name in names}
-            same = tested == ({counts is not None} if not is_clustered else tested & {True, False})
-            need(
-                same and len(tested) == 1, where, "what is tested does not fit its number of texts"
-            )
-            if counts is None or not all(tested):
-                continue
-            if is_clustered:
-                self._check_drawn([each.p_value or 0.0], f"{where}.p_value", settings.n_resamples)
-                continue
-            found = _test_equivalence(counts, settings.margin, settings.alpha)
-            hold(each, {"p_value": paired_p(counts)}, where, least=1e-300)
-            hold(each, {"p_equivalence": found.p_value}, where)
+            self._check_stratum(each, f"{place}.strata.{s}")
         there = [each for each in own.strata if each.p_value is not None]
         adjusted = adjust([each.p_value or 0.0 for each in there], "holm") if there else []
         same = all(
@@ -376,6 +349,41 @@ class _Coherence:
         )
         need(same, f"{place}.strata", "p_adjusted does not follow from the p-values")
         self._check_heterogeneity(own, cell, place)
+
+    def _check_sums(self, own: StrataRecord, reworded: RewordedRecord, where: str) -> None:
+        """Check that the strata are the reworded texts, each once."""
+        called = {each.name for each in own.strata}
+        need(len(called) == len(own.strata), where, "two have the same name")
+        for name in COUNTS:
+            total = sum(getattr(each, name) for each in own.strata)
+            same = total == getattr(reworded, name)
+            need(same, where, f"their {name} do not sum to that of the reworded texts")
+        flipped = [each.n_flipped for each in own.strata]
+        known = [each for each in flipped if each is not None]
+        same = sum(known) == reworded.flips.n_flipped
+        if len(known) < len(flipped):
+            same = sum(known) <= reworded.flips.n_flipped
+        need(same, where, "their n_flipped do not sum to that of the reworded texts")
+
+    def _check_stratum(self, each: StratumRecord, where: str) -> None:
+        settings = self._settings
+        is_clustered = settings.data.cluster is not None
+        counts = each.counts if each.n > 1 else None
+        if each.n_flipped is not None:
+            fits = each.n10 + each.n01 <= each.n_flipped <= each.n10 + each.n01 + each.n00
+            need(fits, f"{where}.n_flipped", "does not fit the counts")
+        names = ("n_flipped", "p_value", "p_adjusted", "p_equivalence")
+        tested = {getattr(each, name) is not None for name in names}
+        same = tested == ({counts is not None} if not is_clustered else tested & {True, False})
+        need(same and len(tested) == 1, where, "what is tested does not fit its number of texts")
+        if counts is None or not all(tested):
+            return
+        if is_clustered:
+            self._check_drawn([each.p_value or 0.0], f"{where}.p_value", settings.n_resamples)
+            return
+        found = _test_equivalence(counts, settings.margin, settings.alpha)
+        hold(each, {"p_value": paired_p(counts)}, where, least=1e-300)
+        hold(each, {"p_equivalence": found.p_value}, where)
 
     def _check_heterogeneity(self, own: StrataRecord, cell: CellResult, place: str) -> None:
         settings, seed = self._settings, self._seed(cell.rho, cell.m)
@@ -520,12 +528,7 @@ class _Coherence:
             same = found == (list(range(settings.n_classifiers)) if there else [])
             need(same, f"{place}.cochran", "is not of the classifiers of rho 0")
             for c, test in enumerate(each.cochran):
-                where = f"{place}.cochran.{c}"
-                drawn = test.n_resamples is not None
-                need(drawn == (test.seed is not None), f"{where}.seed", "goes with n_resamples")
-                if drawn:
-                    hold(test, {"seed": self._seed(0.0, test.m)}, where)
-                    self._check_drawn([test.p_value], f"{where}.p_value", test.n_resamples)
+                self._check_cochran(test, f"{place}.cochran.{c}")
         keys = list(dict.fromkeys((each.model, each.train_size) for each in result.conditions))
         expected = [(*key, rho) for key in keys for rho in settings.rho]
         same = not result.across or expected == [
@@ -534,6 +537,13 @@ class _Coherence:
         need(same, "across", "there is not one for each model, training size and rho")
         several = len(result.transformations) > 1
         need(bool(result.across) == several, "across", "goes with several transformations")
+
+    def _check_cochran(self, test: CochranRecord, where: str) -> None:
+        drawn = test.n_resamples is not None
+        need(drawn == (test.seed is not None), f"{where}.seed", "goes with n_resamples")
+        if drawn:
+            hold(test, {"seed": self._seed(0.0, test.m)}, where)
+            self._check_drawn([test.p_value], f"{where}.p_value", test.n_resamples)
 
     def _check_evaluations(self) -> None:
         result = self._result
@@ -550,31 +560,40 @@ class _Coherence:
             same = len(evaluation.rhos) == len(condition.rhos)
             need(same, "evaluations", "the rho are not those of the conditions")
             self._check_rho_values(evaluation, place)
-            tests = [rho.test for rho in evaluation.rhos if rho.test is not None]
             for r, rho in enumerate(evaluation.rhos):
-                where = f"{place}.rhos.{r}"
-                need(rho.alpha == self._settings.alpha, where, "alpha is not that of the settings")
-                need(rho.n == phi.rows, f"{where}.n", f"is not the {phi.rows} rows of {phi.key}")
-                same = (rho.test is not None) == phi.keeps_labels
-                need(same, f"{where}.test", "goes with a transformation that keeps labels")
-                same = len(rho.n_correct) == self._settings.n_classifiers
-                need(same, f"{where}.n_correct", "is not of as many classifiers as the settings")
-                if rho.test is not None:
-                    at = f"{where}.test"
-                    self._check_rho(rho.test, at, own)
-                    self._check_signature(rho.test.signature, [rho.test], at, own)
+                self._check_evaluated(rho, phi, f"{place}.rhos.{r}", own)
+            tests = [rho.test for rho in evaluation.rhos if rho.test is not None]
             if tests:
                 self._check_signature(evaluation.signature, tests, place, own)
         for condition in result.conditions:
-            several = result.evaluations_of(condition)
-            for r in range(len(condition.rhos)):
-                expected = correct_over_evaluations([each.rhos[r].test for each in several])
-                found = [each.rhos[r].p_holm for each in several]
-                same = all(
-                    (a is None) == (b is None) and (a is None or b is None or are_close(a, b))
-                    for a, b in zip(found, expected, strict=True)
-                )
-                need(same, "evaluations", "p_holm does not follow from the p-values")
+            self._check_holm(condition)
+
+    def _check_evaluated(
+        self, rho: EvaluatedRho, phi: EvaluatedTransformation, where: str, own: _Tested
+    ) -> None:
+        settings = self._settings
+        need(rho.alpha == settings.alpha, where, "alpha is not that of the settings")
+        need(rho.n == phi.rows, f"{where}.n", f"is not the {phi.rows} rows of {phi.key}")
+        same = (rho.test is not None) == phi.keeps_labels
+        need(same, f"{where}.test", "goes with a transformation that keeps labels")
+        same = len(rho.n_correct) == settings.n_classifiers
+        need(same, f"{where}.n_correct", "is not of as many classifiers as the settings")
+        if rho.test is not None:
+            at = f"{where}.test"
+            self._check_rho(rho.test, at, own)
+            self._check_signature(rho.test.signature, [rho.test], at, own)
+
+    def _check_holm(self, condition: ConditionResult) -> None:
+        """Check what is corrected over the evaluations of the same classifiers."""
+        several = self._result.evaluations_of(condition)
+        for r in range(len(condition.rhos)):
+            expected = correct_over_evaluations([each.rhos[r].test for each in several])
+            found = [each.rhos[r].p_holm for each in several]
+            same = all(
+                (a is None) == (b is None) and (a is None or b is None or are_close(a, b))
+                for a, b in zip(found, expected, strict=True)
+            )
+            need(same, "evaluations", "p_holm does not follow from the p-values")
 
 
 _NOT_JOINT = ("alpha", "p_values", "churn_p_adjusted", "algorithm_p_adjusted", "label_p_adjusted")
@@ -598,18 +617,22 @@ def _check_searches(result: RunResult) -> None:
             place = f"models.{number}.searches.{s}"
             same = [each.number for each in search.trials] == list(range(budget))
             need(same, f"{place}.trials", f"are not the {budget} that the settings ask for")
-            params: Any = model.settings.params
-            if search.trials:
-                best = max(search.trials, key=lambda each: (each.valid_accuracy, -each.number))
-                params = best.params
-            if params is not None:
-                same = canonical_json(search.params) == canonical_json(params)
-                need(same, f"{place}.params", "are not those given, or of the best trial")
+            _check_params(search, model.settings.params, f"{place}.params")
             if result.settings.mode == "augment" and search.rho is not None:
                 continue
             for t, trial in enumerate(search.trials):
                 where = f"{place}.trials.{t}.valid_accuracy"
                 _need_share(trial.valid_accuracy, result.data.valid.rows, where)
+
+
+def _check_params(search: SearchRecord, given: Any, where: str) -> None:
+    params: Any = given
+    if search.trials:
+        best = max(search.trials, key=lambda each: (each.valid_accuracy, -each.number))
+        params = best.params
+    if params is not None:
+        same = canonical_json(search.params) == canonical_json(params)
+        need(same, where, "are not those given, or of the best trial")
 
 
 @functools.lru_cache(maxsize=16)

@@ -9,7 +9,6 @@ from decimal import Decimal, InvalidOperation, Overflow
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-import numpy as np
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -32,6 +31,7 @@ from ietest_fast.registry import FileNames, list_problems, names_at_hand, readin
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.resampling import MAX_RESAMPLES
+from ietest_fast.stats.strata import list_file_columns
 from ietest_fast.transform.phi import (
     DEFAULT_PHI,
     InputFile,
@@ -39,12 +39,9 @@ from ietest_fast.transform.phi import (
     choose_phi,
     parse_phi,
 )
+from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ietest_fast.corpus import Corpus
-    from ietest_fast.experiment.search import DataGeneratingProcess
     from ietest_fast.models.protocol import Model
 
 
@@ -276,24 +273,6 @@ TrainSizes = Annotated[
     tuple[int, ...], Strict(False), BeforeValidator(_read), AfterValidator(_check)
 ]
 """Different numbers of rows, in the order of the configuration; none for all rows."""
-
-
-def check_train_sizes(sizes: Sequence[int], train: Corpus, process: DataGeneratingProcess) -> None:
-    """Make sure that there are so many rows, and that classifiers can learn from each number."""
-    for size in sizes:
-        if size > len(train):
-            raise InputError(
-                f"train_size: the training set has {len(train):,} labelled rows, not {size:,}; "
-                f"name sizes from 2 to {len(train)}",
-                path=train.source,
-            )
-        labels = np.unique(train.labels[process.subset(len(train), size)])
-        if len(labels) < 2:
-            raise InputError(
-                f"train_size: the {size:,} rows that are drawn all have the label "
-                f"{train.label_names[labels[0]]!r}; name a larger size, or another seed",
-                path=train.source,
-            )
 
 
 NO_REPLICATES = (
@@ -655,9 +634,19 @@ class RunConfig(Section):
         return cast("tuple[ModelConfig, ...]", self.model)
 
     @property
+    def model_keys(self) -> list[str]:
+        """What the run calls each model: its name, numbered where several have the same."""
+        return number_names(own.name for own in self.models)
+
+    @property
     def train_sizes(self) -> tuple[int | None, ...]:
         """The numbers of training rows, in order; None for all rows."""
         return self.train_size or (None,)
+
+    @property
+    def strata_columns(self) -> list[str]:
+        """The strata that are columns of the test set; labels and edits need none."""
+        return list_file_columns(self.strata)
 
     @property
     def used_method(self) -> Literal["exact", "multinomial", "resample"]:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.answers.versions import number_names
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.search import identify
@@ -21,11 +19,11 @@ from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.numerals import say_count
 from ietest_fast.transform import Material, RowError
 from ietest_fast.transform import plan as plan_phi
-from ietest_fast.transform.phi import PhiChoice, choose_phi, parse_phi
-from ietest_fast.values import find_missing
+from ietest_fast.values import find_missing, number_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -149,37 +147,25 @@ def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
     return Splits(train=train, valid=valid, test=test)
 
 
-def number_clusters(config: DataConfig, test: Corpus) -> NDArray[np.int64] | None:
-    """Give the clusters of the test set numbers."""
-    from ietest_fast.stats.inputs import as_clusters
+def read_groups(
+    cluster: str | None, strata: Sequence[str], test: Corpus
+) -> tuple[NDArray[np.int64] | None, dict[str, NDArray[Any]]]:
+    """Return the test rows' clusters, as numbers, and their strata by column, each of shape (n,).
 
-    if config.cluster is None:
-        return None
-    if config.cluster not in test.table.column_names:
-        raise InputError(
-            f"there is no such column; there are {', '.join(test.table.column_names)}",
-            path=test.source,
-            column=config.cluster,
-        )
-    clusters = test.table.column(config.cluster)
-    missing = np.flatnonzero(find_missing(clusters))
-    if missing.size:
-        raise InputError(
-            f"{say_count(missing.size, 'row belongs', 'rows belong')} to no cluster; fill the "
-            "column in, or name another (data.cluster, --clusters)",
-            path=test.source,
-            row=f"row {missing[0]}",
-            column=config.cluster,
-        )
-    codes, _ = as_clusters(clusters, len(test), config.cluster)
-    return codes
-
-
-def read_strata_columns(names: Sequence[str], test: Corpus) -> dict[str, NDArray[Any]]:
-    """Return columns of the test set that are to be strata, each of shape (n,)."""
+    Results are judged by these groups, so a row that is in none is refused before work begins.
+    """
     from ietest_fast.stats.strata import read_strata
 
+    _refuse_unknown([*([] if cluster is None else [cluster]), *strata], test)
+    clusters = None if cluster is None else _number_clusters(cluster, test)
     found = {}
+    for name in strata:
+        distinct, codes = read_strata(test.table.column(name), len(test), name=name)
+        found[name] = np.asarray(distinct)[codes]
+    return clusters, found
+
+
+def _refuse_unknown(names: Sequence[str], test: Corpus) -> None:
     for name in names:
         if name not in test.table.column_names:
             raise InputError(
@@ -187,9 +173,23 @@ def read_strata_columns(names: Sequence[str], test: Corpus) -> dict[str, NDArray
                 path=test.source,
                 column=name,
             )
-        distinct, codes = read_strata(test.table.column(name), len(test), name=name)
-        found[name] = np.asarray(distinct)[codes]
-    return found
+
+
+def _number_clusters(name: str, test: Corpus) -> NDArray[np.int64]:
+    from ietest_fast.stats.inputs import as_clusters
+
+    clusters = test.table.column(name)
+    missing = np.flatnonzero(find_missing(clusters))
+    if missing.size:
+        raise InputError(
+            f"{say_count(missing.size, 'row belongs', 'rows belong')} to no cluster; fill the "
+            "column in, or name another (data.cluster, --clusters)",
+            path=test.source,
+            row=f"row {missing[0]}",
+            column=name,
+        )
+    codes, _ = as_clusters(clusters, len(test), name)
+    return codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -409,36 +409,45 @@ class PlannedPhi:
 
 def plan_phis(
     chosen: Sequence[Any], evaluated: Sequence[Any]
-) -> tuple[tuple[PlannedPhi, ...], ...]:
+) -> tuple[tuple[PlannedPhi, ...], tuple[PlannedPhi, ...]]:
     """Plan the transformations of a run."""
-    evaluated = [_choose(each) for each in evaluated]
-    planned: list[PlannedTransformation] = []
-    try:
-        for each in chosen:
-            planned.append(plan_phi(each))
-            check_equivalence(planned[-1])
-        planned.extend(plan_phi(each) for each in evaluated)
-        settings = [{**own.describe(), "inputs": own.fingerprint} for own in planned]
-        first, more = settings[: len(chosen)], settings[len(chosen) :]
-        refuse_twins("transformation", [(own["name"], identify(own)) for own in first])
-        _refuse_known(first, more)
-        refuse_twins(
-            "transformation", [(own["name"], identify(own)) for own in more], key="eval_phi"
-        )
-    except BaseException:
-        for own in planned:
-            own.close()
-        raise
-    keys = number_names([own.name for own in planned[: len(chosen)]], taken=[ORIGINAL])
-    spelled = [
-        _spell(each, own.name) for each, own in zip(evaluated, planned[len(chosen) :], strict=True)
-    ]
-    keys += number_names(spelled, taken=[ORIGINAL, *keys])
-    found = [
+    with ExitStack() as held:
+        first = [held.enter_context(plan_phi(each)) for each in chosen]
+        for own in first:
+            check_equivalence(own)
+        more = [held.enter_context(plan_phi(each)) for each in evaluated]
+        found = _name_phis(first, more)
+        held.pop_all()
+    return found
+
+
+def _name_phis(
+    chosen: Sequence[PlannedTransformation], evaluated: Sequence[PlannedTransformation]
+) -> tuple[tuple[PlannedPhi, ...], tuple[PlannedPhi, ...]]:
+    """Give each transformation the key by which results tell it apart; none may be there twice."""
+    first, more = map(_describe_phis, (chosen, evaluated))
+    refuse_twins("transformation", [(own["name"], identify(own)) for own in first])
+    _refuse_known(first, more)
+    refuse_twins("transformation", [(own["name"], identify(own)) for own in more], key="eval_phi")
+    keys = number_names([own.name for own in chosen], taken=[ORIGINAL])
+    further = number_names([own.spelled or own.name for own in evaluated], taken=[ORIGINAL, *keys])
+    return _key_phis(keys, chosen, first), _key_phis(further, evaluated, more)
+
+
+def _describe_phis(planned: Sequence[PlannedTransformation]) -> list[dict[str, Any]]:
+    """Return what is recorded of transformations; two of the same record are the same."""
+    return [{**own.describe(), "inputs": own.fingerprint} for own in planned]
+
+
+def _key_phis(
+    keys: Sequence[str],
+    planned: Sequence[PlannedTransformation],
+    settings: Sequence[Mapping[str, Any]],
+) -> tuple[PlannedPhi, ...]:
+    return tuple(
         PlannedPhi(key=key, planned=own, settings=each)
         for key, own, each in zip(keys, planned, settings, strict=True)
-    ]
-    return tuple(found[: len(chosen)]), tuple(found[len(chosen) :])
+    )
 
 
 def refuse_twins(noun: str, named: Sequence[tuple[str, object]], *, key: str | None = None) -> None:
@@ -460,36 +469,3 @@ def _refuse_known(
                 f"eval_phi: {own['name']!r}, with the same options, is a transformation of this "
                 "run already, so its classifiers answer that test set anyway; leave it out here"
             )
-
-
-def _choose(given: Any) -> Any:
-    """Read a transformation that is given by its name, so that it is known what was said of it."""
-    if isinstance(given, str):
-        return parse_phi(given)
-    return choose_phi(given) if isinstance(given, Mapping) else given
-
-
-def _spell(given: Any, name: str) -> str:
-    """Write a transformation as it is given on a command line: its name and what is not usual."""
-    if not isinstance(given, PhiChoice):
-        return name
-    parts = []
-    for kind, options in given.parts:
-        said = [
-            f"{field}={_plain(value)}"
-            for field, value in options
-            if value != kind.options.model_fields[field].get_default(call_default_factory=True)
-        ]
-        parts.append(kind.name + (":" + ",".join(said) if said else ""))
-    return "+".join(parts)
-
-
-def _plain(value: Any) -> str:
-    """Write the value of an option: of a path its name, for where it stood is nobody's business."""
-    if isinstance(value, Path):
-        return value.name
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple | list):
-        return "/".join(map(_plain, value))
-    return str(value)

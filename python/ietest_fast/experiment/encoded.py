@@ -88,20 +88,24 @@ def save_encoded(
         for i, own in enumerate(further.values()):
             rows = {"source_row": own.source_row, "changed": own.changed}
             parts[f"further{i}"] = _list_arrays(own.split, [ORIGINAL]) | rows
-        written: dict[int, tuple[NDArray[Any], Path]] = {}
-        for name, arrays in parts.items():
-            (folder / name).mkdir()
-            for key, array in arrays.items():
-                path = folder / name / f"{key}.npy"
-                # What splits share is one file, and in memory once.
-                with suppress(OSError):  # not every file system has links
-                    if id(array) in written:
-                        path.hardlink_to(written[id(array)][1])
-                if not path.exists():
-                    np.save(path, array, allow_pickle=False)
-                    written[id(array)] = array, path
+        _write_arrays(folder, parts)
 
     write_sealed_folder(path, fill)
+
+
+def _write_arrays(folder: Path, parts: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
+    """Write the arrays of each part; what parts share is one file, and in memory once."""
+    written: dict[int, tuple[NDArray[Any], Path]] = {}
+    for name, arrays in parts.items():
+        (folder / name).mkdir()
+        for key, array in arrays.items():
+            path = folder / name / f"{key}.npy"
+            with suppress(OSError):  # not every file system has links
+                if id(array) in written:
+                    path.hardlink_to(written[id(array)][1])
+            if not path.exists():
+                np.save(path, array, allow_pickle=False)
+                written[id(array)] = array, path
 
 
 def _list_arrays(split: EncodedSplit, names: Sequence[str]) -> dict[str, NDArray[Any]]:

@@ -15,22 +15,20 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 import ietest_fast
-from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.description import find_overlap
+from ietest_fast.corpus.resampling import DataGeneratingProcess, check_train_sizes
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.experiment.config import NO_REPLICATES, check_train_sizes
+from ietest_fast.experiment.config import NO_REPLICATES
 from ietest_fast.experiment.data import (
     PlannedPhi,
     Splits,
-    number_clusters,
     plan_phis,
+    read_groups,
     read_splits,
-    read_strata_columns,
     refuse_twins,
 )
 from ietest_fast.experiment.search import (
     CELL_SCHEME,
-    DataGeneratingProcess,
     Resample,
     draw_candidates,
     identify,
@@ -38,7 +36,7 @@ from ietest_fast.experiment.search import (
 )
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.numerals import say_count
-from ietest_fast.stats.strata import MOST_LABELS, list_file_columns
+from ietest_fast.stats.strata import MOST_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -165,23 +163,13 @@ def make_plan(
     evaluations: Sequence[Transformation] | None = None,
 ) -> Plan:
     """Read and check everything that a run needs, and find the identities of all its parts."""
-    grouped = list_file_columns(config.strata)
+    grouped = config.strata_columns
     splits = read_splits(config.data, keep=grouped) if splits is None else splits
-    clusters = number_clusters(config.data, splits.test)
-    strata = read_strata_columns(grouped, splits.test)
     _check_labels(config, splits)
     _warn_of_overlap(splits)
     check_train_sizes(config.train_size, splits.train, DataGeneratingProcess(seed=config.seed))
-    models = [(own, own.load()) for own in config.models]
-    if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
-        raise InputError(
-            "n_jobs: a model that is given as an object is trained in this process, and not in "
-            f"{config.n_jobs}; leave n_jobs out"
-        )
-    for own, model in models:
-        if config.keep_models and not model.capabilities.saves:
-            raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
-        _find_columns(own, splits)
+    clusters, strata = read_groups(config.data.cluster, grouped, splits.test)
+    models = _load_models(config, splits)
     chosen: Sequence[Any] = config.phis
     if transformation is not None:
         chosen = transformation if isinstance(transformation, Sequence) else [transformation]
@@ -190,10 +178,9 @@ def make_plan(
         if config.n_resamples is not None and not config.has_replicates(len(phis)):
             raise InputError(f"n_resamples: {NO_REPLICATES}")
         planner = _Planner(config=config, splits=splits, phis=phis, evaluations=further)
-        keys = number_names([own.name for own, _ in models])
         planned = tuple(
             planner.plan_model(key, own, model)
-            for key, (own, model) in zip(keys, models, strict=True)
+            for key, (own, model) in zip(config.model_keys, models, strict=True)
         )
         # By their cells: a preset and the hyperparameters that it stands for train the same.
         refuse_twins("model", [(each.config.name, each.cells) for each in planned])
@@ -216,6 +203,21 @@ def make_plan(
         for phi in (*phis, *further):
             phi.planned.close()
         raise
+
+
+def _load_models(config: RunConfig, splits: Splits) -> list[tuple[ModelConfig, Model]]:
+    """Load the models, each of which has to fit the data and how it is to be trained."""
+    models = [(own, own.load()) for own in config.models]
+    if config.n_jobs not in {None, 1} and any(own.is_object for own, _ in models):
+        raise InputError(
+            "n_jobs: a model that is given as an object is trained in this process, and not in "
+            f"{config.n_jobs}; leave n_jobs out"
+        )
+    for own, model in models:
+        if config.keep_models and not model.capabilities.saves:
+            raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
+        _find_columns(own, splits)
+    return models
 
 
 def _check_labels(config: RunConfig, splits: Splits) -> None:

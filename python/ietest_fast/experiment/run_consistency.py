@@ -230,6 +230,11 @@ class _Line:
     versions: tuple[str, ...]
     cells: list[tuple[int, ConditionResult, Sequence[CellResult]]] = field(default_factory=list)
 
+    def add(self, amount: int, condition: ConditionResult, cells: Sequence[CellResult]) -> None:
+        """Add the classifiers of a number of rows; at rho = 0 every transformation has the same."""
+        if all(amount != known for known, _, _ in self.cells):
+            self.cells.append((amount, condition, cells))
+
 
 def measure_run(
     results: RunResult,
@@ -278,28 +283,34 @@ def measure_run(
 def _find_lines(
     results: RunResult, names: Mapping[str, str], rhos: Collection[float] | None
 ) -> list[_Line]:
-    further = tuple(each.key for each in results.evaluated if each.keeps_labels)
-    every = tuple(each.key for each in results.transformations)
     several_rho = len({rho.rho for each in results.conditions for rho in each.rhos}) > 1
+    several_phi = len(results.transformations) > 1
     lines: dict[tuple[str, str | None, float], _Line] = {}
     for condition in results.conditions:
         amount = condition.train_size or results.data.train.rows
+        name = names.get(condition.model, condition.model)
         for rho in condition.rhos:
             if rhos is not None and rho.rho not in rhos:
                 continue
             trained = None if rho.rho == 0 else condition.transformation
             key = condition.model, trained, rho.rho
             if key not in lines:
-                of = f" of {trained}" if trained is not None and len(every) > 1 else ""
+                of = f" of {trained}" if trained is not None and several_phi else ""
                 at = f", ρ = {rho.rho:g}{of}" if several_rho or of else ""
                 lines[key] = _Line(
-                    name=f"{names.get(condition.model, condition.model)}{at}",
+                    name=f"{name}{at}",
                     model=condition.model,
-                    versions=(*(every if trained is None else (trained,)), *further),
+                    versions=_list_versions(results, trained),
                 )
-            if all(amount != known for known, _, _ in lines[key].cells):
-                lines[key].cells.append((amount, condition, rho.cells))
+            lines[key].add(amount, condition, rho.cells)
     return list(lines.values())
+
+
+def _list_versions(results: RunResult, trained: str | None) -> tuple[str, ...]:
+    """Return the versions that classifiers have answered, by what they were trained on."""
+    further = [each.key for each in results.evaluated if each.keeps_labels]
+    every = [each.key for each in results.transformations]
+    return (*(every if trained is None else [trained]), *further)
 
 
 def _measure(

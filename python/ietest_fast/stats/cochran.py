@@ -370,26 +370,7 @@ def _pairwise(names: tuple[str, ...], table: NDArray[np.bool_]) -> tuple[Pairwis
 def _as_table(
     outcomes: Any, versions: Sequence[str] | None
 ) -> tuple[tuple[str, ...], NDArray[np.bool_]]:
-    names: list[str]
-    if isinstance(outcomes, Mapping):
-        names = [str(name) for name in outcomes]
-        columns = list(outcomes.values())
-    elif hasattr(outcomes, "column_names"):  # Arrow
-        names = [str(name) for name in outcomes.column_names]
-        columns = list(outcomes.columns)
-    elif hasattr(outcomes, "columns"):  # pandas, polars
-        names = [str(name) for name in outcomes.columns]
-        _refuse_twins(names)
-        columns = [outcomes[name] for name in outcomes.columns]
-    else:
-        array = np.asarray(outcomes)
-        if array.ndim != 2:
-            raise InputError(
-                f"outcomes must be a table of texts by versions, not an array of shape "
-                f"{array.shape}"
-            )
-        names = [f"version {j + 1}" for j in range(array.shape[1])]
-        columns = [array[:, j] for j in range(array.shape[1])]
+    names, columns = _take_columns(outcomes)
     if versions is not None:
         if len(versions) != len(columns):
             raise InputError(f"there are {len(columns)} versions, but {len(versions)} names")
@@ -400,6 +381,24 @@ def _as_table(
     checked = {name: as_outcomes(column, name) for name, column in zip(names, columns, strict=True)}
     check_lengths(**checked)
     return tuple(names), np.ascontiguousarray(np.stack(list(checked.values()), axis=1))
+
+
+def _take_columns(outcomes: Any) -> tuple[list[str], list[Any]]:
+    """Return names and columns of a table, whatever library it comes from."""
+    if isinstance(outcomes, Mapping):
+        return [str(name) for name in outcomes], list(outcomes.values())
+    if hasattr(outcomes, "column_names"):  # Arrow
+        return [str(name) for name in outcomes.column_names], list(outcomes.columns)
+    if hasattr(outcomes, "columns"):  # pandas, polars
+        names = [str(name) for name in outcomes.columns]
+        _refuse_twins(names)
+        return names, [outcomes[name] for name in outcomes.columns]
+    array = np.asarray(outcomes)
+    if array.ndim != 2:
+        raise InputError(
+            f"outcomes must be a table of texts by versions, not an array of shape {array.shape}"
+        )
+    return [f"version {j + 1}" for j in range(array.shape[1])], list(array.T)
 
 
 def _refuse_twins(names: list[str]) -> None:

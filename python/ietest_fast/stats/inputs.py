@@ -545,23 +545,7 @@ def read_classifiers(
 
 def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
     """Give a table of scores, shape (n, M), and the columns' names where it has them."""
-    names: list[Any] | None = None
-    if isinstance(values, dict):
-        names, columns = _check_names(values, name), list(values.values())
-    elif hasattr(values, "column_names"):  # Arrow
-        names = _check_names(values.column_names, name)
-        columns = [values.column(i) for i in range(len(names))]
-    elif hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
-        names = _check_names(values.columns, name)
-        columns = [values[label] for label in names]
-    else:
-        array = values if isinstance(values, np.ma.MaskedArray) else _as_array(values, name)
-        if array.ndim != 2:
-            raise InputError(
-                f"{name} must have a row for each text and a column for each classifier, not the "
-                f"shape {array.shape}"
-            )
-        columns = list(array.T)
+    names, columns = _take_columns(values, name)
     if not columns:
         raise InputError(f"{name} has no classifier")
     labels = [f"{name}, classifier {i + 1}" for i in range(len(columns))]
@@ -571,6 +555,25 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     if len({column.size for column in checked}) > 1:
         raise InputError(f"the columns of {name} differ in length")
     return np.column_stack(checked), None if names is None else tuple(map(str, names))
+
+
+def _take_columns(values: Any, name: str) -> tuple[list[Any] | None, list[Any]]:
+    """Return the names, where there are any, and the columns of a table of any library."""
+    if isinstance(values, dict):
+        return _check_names(values, name), list(values.values())
+    if hasattr(values, "column_names"):  # Arrow
+        names = _check_names(values.column_names, name)
+        return names, [values.column(i) for i in range(len(names))]
+    if hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
+        names = _check_names(values.columns, name)
+        return names, [values[label] for label in names]
+    array = values if isinstance(values, np.ma.MaskedArray) else _as_array(values, name)
+    if array.ndim != 2:
+        raise InputError(
+            f"{name} must have a row for each text and a column for each classifier, not the "
+            f"shape {array.shape}"
+        )
+    return None, list(array.T)
 
 
 def _as_array(values: Any, name: str) -> NDArray[Any]:

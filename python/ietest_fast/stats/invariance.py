@@ -221,24 +221,14 @@ class InvarianceTestResult(Result):
                 differ = f"Accuracy is shown to differ over all texts (p = {p})"
                 said = f"{differ}; {where}, delta is {delta}."
             return f"{said}{flips}"
+        one_sided = p if self.alternative == "two-sided" else f"{p}, one-sided"
         if self.verdict is Verdict.CHANGES:
-            seen = "No overall change in accuracy is shown"
-            if self.alternative != "two-sided":
-                more = "higher" if self.alternative == "greater" else "lower"
-                seen = f"Accuracy on the originals is not shown to be {more}"
-                p = f"{p}, one-sided"
-            if self.equivalence.equivalent:
-                seen = "Accuracy hardly shows it"
-            seen = f"{seen}: delta {delta} {where} (p = {p})."
-            by = ""
-            if self.strata is not None and self.uneven:
-                by = f" {self.strata.explanation}"
+            by = f" {self.strata.explanation}" if self.strata is not None and self.uneven else ""
+            seen = f"{self._say_unseen(self.equivalence)}: delta {delta} {where} (p = {one_sided})."
             return f"The classifier changes its mind.{by}{flips} {seen}"
         if self.verdict is Verdict.UNDECIDED:
-            if self.alternative != "two-sided":
-                p = f"{p}, one-sided"
             return (
-                f"Undecided: {where} delta is {delta}; neither a difference (p = {p}) nor "
+                f"Undecided: {where} delta is {delta}; neither a difference (p = {one_sided}) nor "
                 f"one below {margin} (p = {format_p(self.equivalence.p_value)}) is shown."
                 f"{_say_plan(self.equivalence)}{flips}"
             )
@@ -256,6 +246,15 @@ class InvarianceTestResult(Result):
                 "they are."
             )
         return f"{below[0].upper()}{below[1:]}{hidden}"
+
+    def _say_unseen(self, equivalence: EquivalenceResult) -> str:
+        """Say how little accuracy shows of it that answers change."""
+        if equivalence.equivalent:
+            return "Accuracy hardly shows it"
+        if self.alternative == "two-sided":
+            return "No overall change in accuracy is shown"
+        more = "higher" if self.alternative == "greater" else "lower"
+        return f"Accuracy on the originals is not shown to be {more}"
 
     @property
     def caveat(self) -> str | None:

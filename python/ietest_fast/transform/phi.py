@@ -185,6 +185,9 @@ class PlannedTransformation:
     """Whole sentences about options that are seldom wanted; told when it is built."""
     language: str | None = None
     """What the texts have to be in; None: it knows no language."""
+    spelled: str | None = None
+    """How a command line says it: its name and the options that are not usual; None if it was not
+    chosen by name."""
 
     @classmethod
     def of(
@@ -352,7 +355,31 @@ class PhiChoice:
             for part in planned:
                 part.close()
             raise
-        return planned[0] if len(planned) == 1 else _compose(planned)
+        made = planned[0] if len(planned) == 1 else _compose(planned)
+        return replace(made, spelled=self._spell())
+
+    def _spell(self) -> str:
+        """Write the choice in a line, so that two of one name can be told apart."""
+        parts = []
+        for kind, options in self.parts:
+            said = [
+                f"{field}={_spell_value(value)}"
+                for field, value in options
+                if value != kind.options.model_fields[field].get_default(call_default_factory=True)
+            ]
+            parts.append(kind.name + (":" + ",".join(said) if said else ""))
+        return "+".join(parts)
+
+
+def _spell_value(value: Any) -> str:
+    """Write the value of an option: of a path its name, for where it stood is nobody's business."""
+    if isinstance(value, Path):
+        return value.name
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return "/".join(map(_spell_value, value))
+    return str(value)
 
 
 def plan(

@@ -11,8 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.analyses.stress.run import measure_stress
-from ietest_fast.analyses.stress.suite import StressTest, make_suite, paper_suite, read_suite
+from ietest_fast.analyses.stress.run import StressNotes, measure_stress
+from ietest_fast.analyses.stress.suite import (
+    StressOptions,
+    StressTest,
+    make_suite,
+    paper_suite,
+    read_suite,
+)
 from ietest_fast.answers import evaluate
 from ietest_fast.answers.versions import read_foreign_texts
 from ietest_fast.corpus import Corpus, corpus_from_table
@@ -116,7 +122,9 @@ def test_quantities_of_another_file(corpus: Corpus, problems: Path) -> None:
     assert all(row["changed"] for row in rows)
     original = found.predictions.select(version="original").table
     assert original["item"].to_pylist() == [str(i) for i in range(6)]
-    (profile,) = measure_stress(found.predictions, group_by="genre", empty=suite.empty)
+    (profile,) = measure_stress(
+        found.predictions, StressOptions(group_by="genre"), notes=StressNotes(empty=suite.empty)
+    )
     test = next(each for each in profile.tests if each.name == "numerical")
     assert (test.n_items, test.is_foreign, dict(test.by_group)) == (2, True, {})
     assert test.accuracy.k == sum(row[-1] == "neutral" for row in expected)

@@ -17,6 +17,7 @@ from ietest_fast.analyses.consistency.file import ConsistencyAnswers, Consistenc
 from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.profile import measure_wordings
 from ietest_fast.analyses.stress.run import measure_stress
+from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.logs import find_logs, read_logs
 from ietest_fast.answers.table import Predictions
 from ietest_fast.errors import InputError
@@ -484,7 +485,7 @@ def test_all_epochs_stay_together_wherever_they_are_read(tmp_path: Path) -> None
         (test,) = compare_versions(predictions, n_resamples=200).tests
         assert isinstance(test.result, ClusteredTestResult)
         assert test.result.n_clusters == 12
-        (profile,) = measure_stress(predictions, n_resamples=200)
+        (profile,) = measure_stress(predictions, StressOptions(n_resamples=200))
         (of_items,) = measure_stress(replace(predictions, repeats=None))
         wide, narrow = (each.original.accuracy.interval for each in (profile, of_items))
         assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)

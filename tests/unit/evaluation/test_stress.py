@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.stress.run import _number_units, measure_stress
-from ietest_fast.analyses.stress.suite import make_suite, read_suite
+from ietest_fast.analyses.stress.run import StressNotes, _number_units, measure_stress
+from ietest_fast.analyses.stress.suite import StressOptions, make_suite, read_suite
 from ietest_fast.answers import Predictions, evaluate, read_predictions
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
@@ -84,11 +84,11 @@ def _answers(corpus: Corpus, tests: dict[str, Any] | None = None) -> tuple[Predi
 def test_clusters_have_to_be_a_column_that_can_be_compared(corpus: Corpus) -> None:
     predictions, _, _ = _answers(corpus)
     with pytest.raises(InputError, match="no such column to tell clusters apart; there are"):
-        measure_stress(predictions, clusters="nosuch")
+        measure_stress(predictions, StressOptions(clusters="nosuch"))
     lists = pa.array([[1]] * len(predictions.table))
     odd = replace(predictions, table=predictions.table.append_column("cluster", lists))
     with pytest.raises(InputError, match="a column to tell clusters apart holds texts"):
-        measure_stress(odd, clusters="cluster")
+        measure_stress(odd, StressOptions(clusters="cluster"))
 
 
 def test_rows_without_a_cluster_belong_to_their_item() -> None:
@@ -103,7 +103,9 @@ def test_rows_without_a_cluster_belong_to_their_item() -> None:
 
 def test_every_number_is_what_counting_gives(corpus: Corpus) -> None:
     predictions, suite, model = _answers(corpus)
-    (profile,) = measure_stress(predictions, group_by="genre", empty=suite.empty)
+    (profile,) = measure_stress(
+        predictions, StressOptions(group_by="genre"), notes=StressNotes(empty=suite.empty)
+    )
     rows = predictions.table.to_pylist()
     assert model.n_asked == len({(row["premise"], row["hypothesis"]) for row in rows})
     gold = {row["item"]: row["gold"] for row in rows if row["version"] == "original"}
@@ -162,7 +164,10 @@ def test_every_number_is_what_counting_gives(corpus: Corpus) -> None:
 
 def test_new_rows_have_labels_of_their_own(corpus: Corpus) -> None:
     predictions, suite, _ = _answers(corpus)
-    tests = {test.name: test for test in measure_stress(predictions, empty=suite.empty)[0].tests}
+    tests = {
+        test.name: test
+        for test in measure_stress(predictions, notes=StressNotes(empty=suite.empty))[0].tests
+    }
     assert not tests["antonym"].keeps_labels
     gold = tests["antonym"].confusion
     assert gold is not None
@@ -176,7 +181,7 @@ def test_a_test_without_a_text_to_change_is_named(corpus: Corpus) -> None:
     assert suite.empty == ("swap",)
     assert [version.name for version in suite.versions] == ["tautology"]
     found = evaluate(Words(), plain, list(suite.versions))
-    (profile,) = measure_stress(found.predictions, empty=suite.empty)
+    (profile,) = measure_stress(found.predictions, notes=StressNotes(empty=suite.empty))
     assert profile.remarks() == ["swap: no text could be changed."]
     with pytest.raises(InputError, match=r"none of the tests \(swap\) changes a text"):
         make_suite(plain, {"swap": "swap"})
@@ -206,7 +211,7 @@ def test_several_models_and_a_log(corpus: Corpus, tmp_path: Path) -> None:
 def test_what_is_missing_is_said(corpus: Corpus) -> None:
     predictions, _, _ = _answers(corpus, {"tautology": "word-overlap"})
     with pytest.raises(InputError, match="no such column to part accuracies by; there are changed"):
-        measure_stress(predictions, group_by="topic")
+        measure_stress(predictions, StressOptions(group_by="topic"))
     with pytest.raises(InputError, match="need the version 'original' and others"):
         measure_stress(predictions.select(version="original"))
 

@@ -20,7 +20,7 @@ from ietest_fast.analyses.stress.run import (
     measure_stress,
     read_stress_answers,
 )
-from ietest_fast.analyses.stress.suite import StressTest
+from ietest_fast.analyses.stress.suite import StressOptions, StressTest
 from ietest_fast.answers import Predictions, read_predictions
 from ietest_fast.answers.file import read_notes, write_answers
 from ietest_fast.answers.logs import read_logs
@@ -114,23 +114,23 @@ def test_items_of_a_test_in_another_case_than_the_originals_are_refused(
 def test_rows_of_a_test_that_contradict_the_originals_are_refused() -> None:
     origins = {"neg": StressOrigin(identity="negation@0000", keeps_labels=True, n_texts=10)}
     table = answers_of()
-    (found,) = measure_stress(Predictions.from_table(table), origins=origins)
+    (found,) = measure_stress(Predictions.from_table(table), notes=StressNotes(origins=origins))
     assert found.tests[0].comparison is not None
     half = table.filter([i >= 5 for i in range(20)])
     with pytest.raises(InputError, match="5 rows of neg are of items without an original, such as"):
         measure_stress(Predictions.from_table(half))
     other = answers_of(item=[*range(10), *range(100, 110)])
     with pytest.raises(InputError, match="10 rows of neg are of items without an original"):
-        measure_stress(Predictions.from_table(other), origins=origins)
+        measure_stress(Predictions.from_table(other), notes=StressNotes(origins=origins))
     gold = answers_of(gold=[*LABELS[:2] * 9, LABELS[1], LABELS[0]])
     with pytest.raises(InputError, match="column 'gold': is 'neutral' in neg, and 'entailment' in"):
-        measure_stress(Predictions.from_table(gold), origins=origins)
+        measure_stress(Predictions.from_table(gold), notes=StressNotes(origins=origins))
     # Where nobody has said that labels are kept, it is told.
     (found,) = measure_stress(Predictions.from_table(gold))
     assert any("neg: not compared with the originals" in said for said in found.remarks())
     genre = answers_of(genre=[*["a", "b"] * 9, "b", "b"])
     with pytest.raises(InputError, match="column 'genre': is 'b' in neg, and 'a' in the original"):
-        measure_stress(Predictions.from_table(genre), group_by="genre")
+        measure_stress(Predictions.from_table(genre), StressOptions(group_by="genre"))
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_a_group_that_is_of_the_item_is_the_same_in_all_versions(
     predictions = Predictions.from_table(answers_of(genre=[*before * 5, *after * 5]))
     if is_refused:
         with pytest.raises(InputError, match=r"column 'genre': is .* give each item one value"):
-            measure_stress(predictions, group_by="genre")
+            measure_stress(predictions, StressOptions(group_by="genre"))
     else:
-        (profile,) = measure_stress(predictions, group_by="genre")
+        (profile,) = measure_stress(predictions, StressOptions(group_by="genre"))
         assert profile["neg"].by_group
 
 
@@ -162,7 +162,8 @@ def test_blanks_around_clusters_make_no_other_stress_test() -> None:
     blank = answers_of(genre=["a", "a ", "b", " b", "c"] * 4)
     plain = answers_of(genre=["a", "a", "b", "b", "c"] * 4)
     found = [
-        measure_stress(Predictions.from_table(each), clusters="genre") for each in (blank, plain)
+        measure_stress(Predictions.from_table(each), StressOptions(clusters="genre"))
+        for each in (blank, plain)
     ]
     first, second = (profile.original.accuracy for (profile,) in found)
     assert first == second
@@ -483,8 +484,8 @@ def test_columns_that_accuracies_cannot_be_parted_by() -> None:
     }
     predictions = log(**columns)
     with pytest.raises(InputError, match=r"list.*a column to part accuracies by holds texts"):
-        measure_stress(predictions, group_by="list")
-    (profile,) = measure_stress(predictions, group_by="genre")
+        measure_stress(predictions, StressOptions(group_by="list"))
+    (profile,) = measure_stress(predictions, StressOptions(group_by="genre"))
     assert {name: share.n for name, share in profile.original.by_group.items()} == {
         "fiction": 1, "missing": 1, "missing#2": 2,
     }  # fmt: skip
@@ -533,7 +534,7 @@ def test_bytes_that_are_no_text_part_no_accuracies() -> None:
         genre=pa.array([b"a", b"\xff"] * 2),
     )
     with pytest.raises(InputError, match="column 'genre'"):
-        measure_stress(predictions, group_by="genre")
+        measure_stress(predictions, StressOptions(group_by="genre"))
 
 
 @pytest.mark.parametrize(
@@ -550,5 +551,5 @@ def test_blanks_make_no_group_and_missing_texts_are_missing(
     names: list[Any], expected: set[str]
 ) -> None:
     predictions = Predictions.from_table(answers_of(genre=[*names * 10]))
-    (profile,) = measure_stress(predictions, group_by="genre")
+    (profile,) = measure_stress(predictions, StressOptions(group_by="genre"))
     assert set(profile["neg"].by_group) == expected

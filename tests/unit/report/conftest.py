@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from finished_runs import hostile_splits, make_run
-from ietest_fast.experiment.view.runs import read_runs
+from ietest_fast.experiment.finished import read_runs
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page

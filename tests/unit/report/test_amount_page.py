@@ -32,9 +32,9 @@ from ietest_fast.answers import Predictions
 from ietest_fast.answers.file import write_answers
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.experiment import check_config
+from ietest_fast.experiment.finished import read_folder
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.view.run_sections import result_section
-from ietest_fast.experiment.view.runs import read_folder
 from ietest_fast.report.contents import gather
 from ietest_fast.report.drawing import PAPER, WIDTH, legend_columns, legend_rows
 from ietest_fast.report.page_builder import build_page

@@ -29,7 +29,7 @@ from ietest_fast.annotation.page import (
 )
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.view.runs import read_run
+from ietest_fast.experiment.finished import read_run
 from ietest_fast.transform.edits import COMPANION_RULES
 
 

@@ -14,7 +14,7 @@ from ietest_fast.annotation.marks import Marks, import_marks, read_all_marks, re
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import InputError, ResourceError
-from ietest_fast.experiment.view.runs import read_run
+from ietest_fast.experiment.finished import read_run
 from toys import LABELS
 
 

@@ -13,7 +13,7 @@ from ietest_fast.annotation.marks import Marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.annotation.server import AnnotationServer
 from ietest_fast.corpus import Corpus
-from ietest_fast.experiment.view.runs import read_run
+from ietest_fast.experiment.finished import read_run
 from report_browser import check_accessibility, wait_until, watched_page
 from toys import LABELS
 

@@ -16,7 +16,7 @@ from ietest_fast.annotation.drawing import draw_sample, draw_transformed
 from ietest_fast.annotation.marks import Marks
 from ietest_fast.annotation.server import AnnotationServer
 from ietest_fast.corpus import Corpus
-from ietest_fast.experiment.view.runs import read_run
+from ietest_fast.experiment.finished import read_run
 from toys import LABELS
 
 

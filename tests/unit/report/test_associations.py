@@ -6,8 +6,8 @@ import math
 
 import pytest
 
+from ietest_fast.experiment.finished import read_run
 from ietest_fast.experiment.view.effects import SMOOTHING, find_label_words, label_word_table
-from ietest_fast.experiment.view.runs import read_run
 from toys import toy_corpus
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ietest_fast.experiment.finished import FinishedRun, read_run
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.experiment.view.charts import (
     _bins,
@@ -21,7 +22,6 @@ from ietest_fast.experiment.view.charts import (
     snr_chart,
     t_chart,
 )
-from ietest_fast.experiment.view.runs import FinishedRun, read_run
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.drawing import PAPER

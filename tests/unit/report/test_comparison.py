@@ -7,6 +7,7 @@ import pytest
 
 from finished_runs import make_run
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.finished import read_run
 from ietest_fast.experiment.view.run_sections import (
     N_REPLICATES,
     are_comparable,
@@ -14,7 +15,6 @@ from ietest_fast.experiment.view.run_sections import (
     compare_runs,
     comparison_table,
 )
-from ietest_fast.experiment.view.runs import read_run
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.stats import PairedCounts, paired_test

@@ -13,6 +13,7 @@ from finished_runs import SWAPS
 from ietest_fast.annotation.drawing import draw_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment import check_config
+from ietest_fast.experiment.finished import finished_runs, read_folder, read_run, read_runs
 from ietest_fast.experiment.results import RESULTS, read_results
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import (
@@ -23,7 +24,6 @@ from ietest_fast.experiment.view.charts import p_chart
 from ietest_fast.experiment.view.effects import find_substitutions
 from ietest_fast.experiment.view.result_tables import across_tables, rho_table
 from ietest_fast.experiment.view.run_sections import to_toml
-from ietest_fast.experiment.view.runs import finished_runs, read_folder, read_run, read_runs
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.numerals import brief_p
 from ietest_fast.report.contents import gather

@@ -8,8 +8,8 @@ import json
 import pytest
 
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.finished import read_counts, read_runs
 from ietest_fast.experiment.view.result_tables import rank_by_snr, ranking_table
-from ietest_fast.experiment.view.runs import read_counts, read_runs
 from ietest_fast.stats import paired_test
 
 HEAD = "model,rho,n11,n10,n01,n00,collapsed"

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import fisher_exact
 
+from ietest_fast.experiment.finished import Versions, read_run
 from ietest_fast.experiment.view.effects import (
     LEAST_ROWS,
     count_flips,
@@ -19,7 +20,6 @@ from ietest_fast.experiment.view.effects import (
     length_table,
     spread_table,
 )
-from ietest_fast.experiment.view.runs import Versions, read_run
 from ietest_fast.stats import holm
 from ietest_fast.transform import EDIT_SCHEMA
 

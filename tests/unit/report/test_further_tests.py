@@ -7,9 +7,9 @@ import io
 import pytest
 
 from further_runs import OTHER, WORDS, run_further
+from ietest_fast.experiment.finished import finished_runs
 from ietest_fast.experiment.view import print_summary
 from ietest_fast.experiment.view.learning import further_tables, make_further_table
-from ietest_fast.experiment.view.runs import finished_runs
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.numerals import brief_p
 from ietest_fast.report import gather

@@ -7,7 +7,7 @@ import html
 import pytest
 
 from finished_runs import HOSTILE
-from ietest_fast.experiment.view import read_run
+from ietest_fast.experiment import read_run
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report import build_page, gather
 from ietest_fast.report.contents import Contents

@@ -8,8 +8,8 @@ import re
 import numpy as np
 import pytest
 
+from ietest_fast.experiment.finished import read_run
 from ietest_fast.experiment.view.effects import QUANTIFIERS, find_hard_cases
-from ietest_fast.experiment.view.runs import read_run
 from ietest_fast.numerals import show_p
 from report_browser import wait_for_examples, watched_page
 

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.view.runs import read_runs
+from ietest_fast.experiment.finished import read_runs
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import citation, find_left_over, write_for_paper

@@ -18,10 +18,10 @@ import pytest
 from finished_runs import SWAPS, make_run
 from ietest_fast.api.running import InvarianceResult
 from ietest_fast.errors import InputError, StoreError
+from ietest_fast.experiment.finished import FinishedRun, name_runs, read_run, read_runs
 from ietest_fast.experiment.search import identify
 from ietest_fast.experiment.view.result_tables import runs_table
 from ietest_fast.experiment.view.run_sections import to_toml
-from ietest_fast.experiment.view.runs import FinishedRun, name_runs, read_run, read_runs
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page

@@ -17,7 +17,8 @@ from ietest_fast.annotation.page import (
 )
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.view.runs import read_counts, read_run
+from ietest_fast.experiment.finished import read_counts, read_run
+from ietest_fast.experiment.view.result_tables import brief_tables
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
@@ -78,11 +79,15 @@ def test_marks_come_with_the_test_on_the_sound_part(run, sample):
     assert (
         f"{low:.1%} to {high:.1%} (95%), which makes {low * n:,.0f} to {high * n:,.0f} of" in said
     )
-    names = [table.name for table in marked_tables(run, marked)]
+    names = [table.name for table in marked_tables(run, marked, brief_tables)]
     assert names[0] == "soundness"
     assert len(names) == 3
     page = build_page(
-        gather(RunsSource(runs=(run,), soundness=tuple(soundness_sections([run], [marked]))))
+        gather(
+            RunsSource(
+                runs=(run,), soundness=tuple(soundness_sections([run], [marked], brief_tables))
+            )
+        )
     )
     assert "Are the rephrasings sound?" in page
     assert "on the 42 observations that are sound" in page
@@ -169,7 +174,9 @@ def test_how_much_was_reworded_is_held_against_the_run(run, sample):
 
 def test_without_marks_the_report_has_what_it_would_take(run):
     page = build_page(
-        gather(RunsSource(runs=(run,), soundness=tuple(soundness_sections([run], []))))
+        gather(
+            RunsSource(runs=(run,), soundness=tuple(soundness_sections([run], [], brief_tables)))
+        )
     )
     assert "Unsound rephrasings that would explain the result" in page
     assert "lets people mark how many there are" in page
@@ -180,7 +187,7 @@ def test_marks_need_a_run_with_texts(tmp_path, sample):
     path = tmp_path / "runs.csv"
     path.write_text("model,rho,n11,n10,n01,n00,collapsed\nbert,0.5,70,10,5,15,False\n")
     with pytest.raises(InputError, match="none of these runs has texts"):
-        soundness_sections(list(read_counts(path)), [read_marked(sample.path)])
+        soundness_sections(list(read_counts(path)), [read_marked(sample.path)], brief_tables)
 
 
 def test_samples_without_marks_or_of_others_are_refused(tmp_path, run, sample):
@@ -190,4 +197,4 @@ def test_samples_without_marks_or_of_others_are_refused(tmp_path, run, sample):
     text = sample.path.read_text().replace(sample.test_set, "0" * 64)
     sample.path.write_text(text)
     with pytest.raises(InputError, match="not drawn from the test set of any of these runs"):
-        soundness_sections([run], [read_marked(sample.path)])
+        soundness_sections([run], [read_marked(sample.path)], brief_tables)

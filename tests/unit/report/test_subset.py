@@ -10,8 +10,8 @@ import pytest
 
 from ietest_fast.annotation.page import repeat_on
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.finished import read_run
 from ietest_fast.experiment.schema import ConditionResult
-from ietest_fast.experiment.view.runs import read_run
 from ietest_fast.experiment.view.summary import say_verdict
 from ietest_fast.stats import PairedCounts, paired_test
 

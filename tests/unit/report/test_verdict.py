@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ietest_fast.experiment.finished import FinishedRun
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.experiment.view.result_tables import ranking_table, rho_table
-from ietest_fast.experiment.view.runs import FinishedRun
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.experiment.view.summary import say_verdict
 from ietest_fast.report.contents import gather

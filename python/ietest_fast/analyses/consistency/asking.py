@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -293,6 +293,53 @@ def _add(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return total
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Originals:
+    """The originals of tables that are joined: each stands in several, and is taken once."""
+
+    sources: Mapping[str, str]
+    """By name of a table, where it comes from."""
+    keys: Sequence[str]
+    """Columns that tell originals apart."""
+    same: Sequence[str]
+    """Columns in which the tables have to agree."""
+    seen: dict[tuple[object, ...], tuple[str, tuple[object, ...]]] = field(default_factory=dict)
+    """By key, the table that an original was taken from, and its values."""
+
+    def are_new(self, name: str, record: Mapping[str, Any]) -> bool:
+        """Whether an original is in no table before; it must not be another one there."""
+        key = tuple(record[column] for column in self.keys)
+        # A missing text is an empty one, as in a CSV file.
+        values = tuple("" if record[c] is None else record[c] for c in self.same)
+        if key not in self.seen:
+            self.seen[key] = name, values
+            return True
+        other, known = self.seen[key]
+        if known != values:
+            column = next(c for c, a, b in zip(self.same, known, values, strict=True) if a != b)
+            raise InputError(
+                f"the original of item {record['item']!r} has another {column} than in "
+                f"{self.sources[other]}; files to be joined have the same originals, answered by "
+                "the same model",
+                path=self.sources[name],
+                column=column,
+            )
+        return False
+
+
+def _check_joined(table: pa.Table, source: str, *, first: str, same: Sequence[str]) -> None:
+    """Refuse a table that lacks what the first has, or has what joining adds."""
+    if SOURCE in table.column_names:
+        raise InputError(
+            "is there already, and the names of the sources go there; rename it",
+            path=source,
+            column=SOURCE,
+        )
+    missing = [column for column in same if column not in table.column_names]
+    if missing:
+        raise InputError(f"is missing; {first} has it", path=source, column=missing[0])
+
+
 def _join(
     tables: Mapping[str, pa.Table],
     sources: Mapping[str, str],
@@ -302,43 +349,14 @@ def _join(
 ) -> pa.Table:
     """Join tables of wordings: originals once, each of the others with its source."""
     tables = dict(zip(tables, align_types([*tables.values()]), strict=True))
-    seen: dict[tuple[object, ...], tuple[str, tuple[object, ...]]] = {}
+    originals = _Originals(sources=sources, keys=keys, same=same)
     parts = []
     for name, table in tables.items():
-        if SOURCE in table.column_names:
-            raise InputError(
-                "is there already, and the names of the sources go there; rename it",
-                path=sources[name],
-                column=SOURCE,
-            )
-        missing = [column for column in same if column not in table.column_names]
-        if missing:
-            raise InputError(
-                f"is missing; {next(iter(sources.values()))} has it",
-                path=sources[name],
-                column=missing[0],
-            )
+        _check_joined(table, sources[name], first=next(iter(sources.values())), same=same)
         is_original = pc.equal(table["version"], ORIGINAL).to_numpy()
         keep = np.ones(table.num_rows, np.bool_)
         own = table.filter(pa.array(is_original)).select(list(dict.fromkeys([*keys, *same])))
-        for row, record in zip(np.flatnonzero(is_original), own.to_pylist(), strict=True):
-            key = tuple(record[column] for column in keys)
-            # A missing text is an empty one, as in a CSV file.
-            values = tuple("" if record[c] is None else record[c] for c in same)
-            if key not in seen:
-                seen[key] = (name, values)
-                continue
-            keep[row] = False
-            other, known = seen[key]
-            if known != values:
-                column = next(c for c, a, b in zip(same, known, values, strict=True) if a != b)
-                raise InputError(
-                    f"the original of item {record['item']!r} has another {column} than in "
-                    f"{sources[other]}; files to be joined have the same originals, answered by "
-                    "the same model",
-                    path=sources[name],
-                    column=column,
-                )
+        keep[is_original] = [originals.are_new(name, record) for record in own.to_pylist()]
         versions = pc.if_else(
             pa.array(is_original),
             pa.scalar(ORIGINAL),

@@ -27,7 +27,7 @@ from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats.consistency.measure import ISO_PVAP, consistency_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -326,6 +326,60 @@ def amount_chart(curve: ConsistencyCurve, name: str) -> Chart:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Path:
+    """The points of a curve at which its measure is known, by accuracy and consistency."""
+
+    curve: ConsistencyCurve
+    """All of its points."""
+    measure: str
+    """Which measure of consistency it has."""
+    points: tuple[CurvePoint, ...]
+    """Those with this measure, in the order of the amounts."""
+
+    @classmethod
+    def of(cls, curve: ConsistencyCurve) -> _Path:
+        """Take the points that can be drawn."""
+        measure = _consistency_of(curve.points)
+        known = tuple(each for each in curve.points if _value(each, measure) is not None)
+        return cls(curve=curve, measure=measure, points=known)
+
+    @property
+    def places(self) -> list[tuple[float, float]]:
+        """Percent across and up, of each point."""
+        return [
+            (_percent(each, "accuracy_macro"), _percent(each, self.measure)) for each in self.points
+        ]
+
+    def labels(self, *, of_ends: bool) -> list[tuple[float, float, str]]:
+        """Where amounts stand, and how they are written; of several curves the ends alone are."""
+        found = [(*own, each.written) for own, each in zip(self.places, self.points, strict=True)]
+        if of_ends and len(found) > 2:
+            return [found[0], found[-1]]
+        return found
+
+    def draw(self, axes: Axes, look: Mapping[str, Any], hints: Hints) -> None:
+        """Draw the line and its points, with intervals both ways."""
+        places = self.places
+        x, y = [a for a, _ in places], [b for _, b in places]
+        axes.plot(x, y, linewidth=1.5, color=look["color"], linestyle=look["linestyle"])
+        for each, (a, b) in zip(self.points, places, strict=True):
+            _draw_ends(axes, each, "accuracy_macro", look["color"], level_at=b)
+            _draw_ends(axes, each, self.measure, look["color"], upright_at=a)
+            draw_points(
+                axes, [a], [b], [self._say(each)], hints,
+                marker=look["marker"], markersize=7, color=look["color"],
+            )  # fmt: skip
+
+    def _say(self, each: CurvePoint) -> str:
+        whose = f"{plain_label(self.curve.name)}, " if self.curve.name else ""
+        return (
+            f"{whose}{each.written} {self.curve.of}: accuracy "
+            f"{say_estimate(each.result['accuracy_macro'])}, {_CONSISTENCY[self.measure]} "
+            f"{say_estimate(each.result[self.measure])}"
+        )
+
+
 def path_chart(curves: Sequence[ConsistencyCurve], name: str) -> Chart:
     """Draw accuracy and P_C with the points of a curve connected in the order of the amounts."""
     drawn = curves[:MOST_CURVES]
@@ -340,28 +394,11 @@ def path_chart(curves: Sequence[ConsistencyCurve], name: str) -> Chart:
         labels: list[tuple[float, float, str]] = []
         for number, curve in enumerate(drawn):
             look = choose_look(number, palette)
-            measure = _consistency_of(curve.points)
-            known = [each for each in curve.points if _value(each, measure) is not None]
-            x = [_percent(each, "accuracy_macro") for each in known]
-            y = [_percent(each, measure) for each in known]
-            across += [end for each in known for end in _ends(each, "accuracy_macro")]
-            up += [end for each in known for end in _ends(each, measure)]
-            axes.plot(x, y, linewidth=1.5, color=look["color"], linestyle=look["linestyle"])
-            for place, (each, a, b) in enumerate(zip(known, x, y, strict=True)):
-                _draw_ends(axes, each, "accuracy_macro", look["color"], level_at=b)
-                _draw_ends(axes, each, measure, look["color"], upright_at=a)
-                whose = f"{plain_label(curve.name)}, " if curve.name else ""
-                text = (
-                    f"{whose}{each.written} {curve.of}: accuracy "
-                    f"{say_estimate(each.result['accuracy_macro'])}, {_CONSISTENCY[measure]} "
-                    f"{say_estimate(each.result[measure])}"
-                )
-                draw_points(
-                    axes, [a], [b], [text], hints,
-                    marker=look["marker"], markersize=7, color=look["color"],
-                )  # fmt: skip
-                if len(drawn) == 1 or place in {0, len(known) - 1}:
-                    labels.append((a, b, each.written))
+            path = _Path.of(curve)
+            across += [end for each in path.points for end in _ends(each, "accuracy_macro")]
+            up += [end for each in path.points for end in _ends(each, path.measure)]
+            path.draw(axes, look, hints)
+            labels += path.labels(of_ends=len(drawn) > 1)
             if len(drawn) > 1:
                 axes.plot([], [], label=escape_label(curve.name), linewidth=1.5, **look)
         left, right = _room(across, 0, 100)

@@ -28,12 +28,12 @@ from ietest_fast.answers.file import (
 from ietest_fast.answers.labels import say_known_numbers, with_known_answers
 from ietest_fast.answers.schema import is_predictions, say_unlikely
 from ietest_fast.answers.table import ORIGINAL, Predictions
-from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.consistency.corrected import MOST_CONFIDENCE_STRATA, stratum_of
+from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from ietest_fast.analyses.consistency.buckets import Buckets, Making, rank_within
 from ietest_fast.answers.table import ORIGINAL
-from ietest_fast.answers.versions import number_names
 from ietest_fast.corpus.columns import check_columns, list_names
 from ietest_fast.corpus.reasoning import ALPHA_NLI, DELTA_NLI, task_of_corpus
 from ietest_fast.errors import InputError
@@ -26,7 +25,7 @@ from ietest_fast.transform.edits import (
     find_choices,
     row_generator,
 )
-from ietest_fast.values import read_ids
+from ietest_fast.values import number_names, read_ids
 
 if TYPE_CHECKING:
     from collections.abc import Callable

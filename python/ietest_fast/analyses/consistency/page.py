@@ -59,7 +59,7 @@ from ietest_fast.stats import Verdict
 from ietest_fast.values import as_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from ietest_fast.analyses.consistency.curves import ConsistencyCurve
@@ -132,22 +132,7 @@ def gather_wordings(
     found: dict[Any, dict[str, Any]] = {}
     rows: dict[tuple[Any, ...], list[Any]] = {}
     for number, profile in enumerate(profiles):
-        table = profile.predictions.table
-        wanted = [
-            name
-            for name in ("item", "version", "copy", "gold", "predicted", *columns)
-            if name in table.column_names
-        ]
-        table = table.select(wanted)
-        for place, name in enumerate(wanted):
-            if name in columns:  # whatever a file holds there, the page shows texts
-                texts_of = as_texts(table[name], path=profile.predictions.source, name=name)
-                table = table.set_column(place, name, texts_of)
-        right = profile.predictions.correct.tolist()
-        # Originals stand first, paraphrases as they are in the table.
-        confidence = find_wordings(profile.predictions).confidence
-        sure = [None] * len(right) if confidence is None else np.round(confidence, 3).tolist()
-        for row, is_right, own in zip(table.to_pylist(), right, sure, strict=True):
+        for row, answer in _list_answers(profile, columns):
             key = row["item"], row["version"], row.get("copy")
             if key not in rows:
                 item = found.setdefault(
@@ -156,7 +141,7 @@ def gather_wordings(
                 line = [row["version"], [row.get(name) for name in columns], [None] * len(profiles)]
                 rows[key] = line
                 item["rows"].append(line)
-            rows[key][2][number] = [row.get("predicted"), int(is_right), own]
+            rows[key][2][number] = answer
     for item in found.values():
         item["rows"].sort(key=lambda line: line[0] != ORIGINAL)
     with_paraphrases = [
@@ -175,6 +160,26 @@ def gather_wordings(
         n_left=len(left),
         n_split_left=sum(_splits(item, len(profiles)) for item in left),
     )
+
+
+def _list_answers(
+    profile: ConsistencyProfile, columns: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """Give each row with what the page says of its answer: which, whether right, and how sure."""
+    predictions = profile.predictions
+    names = ("item", "version", "copy", "gold", "predicted", *columns)
+    wanted = [name for name in names if name in predictions.table.column_names]
+    table = predictions.table.select(wanted)
+    for place, name in enumerate(wanted):
+        if name in columns:  # whatever a file holds there, the page shows texts
+            texts_of = as_texts(table[name], path=predictions.source, name=name)
+            table = table.set_column(place, name, texts_of)
+    right = predictions.correct.tolist()
+    # Originals stand first, paraphrases as they are in the table.
+    confidence = find_wordings(predictions).confidence
+    sure = [None] * len(right) if confidence is None else np.round(confidence, 3).tolist()
+    for row, is_right, own in zip(table.to_pylist(), right, sure, strict=True):
+        yield row, [row.get("predicted"), int(is_right), own]
 
 
 def _splits(item: dict[str, Any], n_models: int) -> bool:
@@ -282,26 +287,37 @@ class ConsistencySource(Consistency):
                 parts=tuple(parts),
             )
         ]
-        sections += [*_diversity_sections(self), *_partial_sections(self)]
-        shown = [
-            table for each in drawn if (table := split_table(each, self.text_columns)) is not None
+        return [
+            *sections,
+            *_diversity_sections(self),
+            *_partial_sections(self),
+            *_wording_sections(self),
         ]
-        items = gather_wordings(profiles, self.text_columns)
-        below: list[Part] = [] if items is None else [items.on_page()]
-        if items is not None and (said := items.remark()) is not None:
-            below.insert(0, Note(text=said))
-        below += [Numbers(table=table, folded=table.title) for table in shown]
-        if below:
-            sections.append(
-                Section(
-                    id="wordings",
-                    title="Items and their paraphrases",
-                    intro="Every wording of an item, with the answers; in brackets: confidence in "
-                    "the right one.",
-                    parts=tuple(below),
-                )
-            )
-        return sections
+
+
+def _wording_sections(source: ConsistencySource) -> list[Section]:
+    """Return the section of all items to be read; none where their texts are not known."""
+    parts: list[Part] = []
+    items = gather_wordings(source.profiles, source.text_columns)
+    if items is not None:
+        said = items.remark()
+        parts += [] if said is None else [Note(text=said)]
+        parts.append(items.on_page())
+    for profile in source.profiles[:OWN_FIGURES]:
+        table = split_table(profile, source.text_columns)
+        if table is not None:
+            parts.append(Numbers(table=table, folded=table.title))
+    if not parts:
+        return []
+    return [
+        Section(
+            id="wordings",
+            title="Items and their paraphrases",
+            intro="Every wording of an item, with the answers; in brackets: confidence in the "
+            "right one.",
+            parts=tuple(parts),
+        )
+    ]
 
 
 def say_consistency(profile: ConsistencyProfile) -> tuple[Verdict, str]:

@@ -221,14 +221,7 @@ def read_texts_and_empty(
     empty = []
     with naming(source):
         for item, bucket in content.items():
-            listed = bucket
-            if kind == "results":
-                listed = [
-                    field_of(each, "paraphrased_example", dict, _place(item, place))
-                    for place, each in enumerate(field_of(bucket, "bucket_confidences", list, item))
-                ]
-            elif not isinstance(bucket, list):
-                raise DamageError(f"is {show_value(bucket)}; a list of paraphrases expected", item)
+            listed = _list_paraphrases(item, bucket, kind)
             rows += _text_rows(item, listed, version)
             if not listed:
                 empty.append(item)
@@ -249,6 +242,18 @@ def read_texts_and_empty(
         if any(row.get(name) is not None for row in rows):
             columns[name] = [row.get(name) for row in rows]
     return pa.table(columns), tuple(empty)
+
+
+def _list_paraphrases(item: str, bucket: Any, kind: str) -> list[Any]:
+    """Return the paraphrases of an item; results have them beside the answers."""
+    if kind == "results":
+        return [
+            field_of(each, "paraphrased_example", dict, _place(item, place))
+            for place, each in enumerate(field_of(bucket, "bucket_confidences", list, item))
+        ]
+    if not isinstance(bucket, list):
+        raise DamageError(f"is {show_value(bucket)}; a list of paraphrases expected", item)
+    return bucket
 
 
 def _result_rows(content: dict[str, Any], version: str) -> Iterator[dict[str, Any]]:

@@ -42,7 +42,7 @@ from ietest_fast.stats.consistency.corrected import (
 from ietest_fast.stats.result import Result, fit_cells
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.analyses.consistency.noting import ConsistencyOptions
     from ietest_fast.analyses.consistency.partition import (
@@ -303,6 +303,21 @@ def weigh_by_test_sets(
     if not 1 <= n <= MOST_CONFIDENCE_STRATA:
         raise InputError(f"the number of strata is from 1 to {MOST_CONFIDENCE_STRATA:,}, not {n}")
     wanted = [name_group(group) for each in answers for group in each.predictions.groups]
+    full_of = _match_test_sets(wanted, test_sets)
+    strata = {}
+    for name, own in full_of.items():
+        confidence = find_confidence(own)
+        try:
+            strata[name] = count_strata(confidence, n)
+        except InputError as error:
+            raise InputError(str(error), path=own.source) from error
+    return tuple(_note_strata(each, strata, full_of) for each in answers)
+
+
+def _match_test_sets(
+    wanted: Sequence[str], test_sets: Sequence[Predictions]
+) -> dict[str, Predictions]:
+    """Find each classifier's answers to the full test set: by its name, or in their order."""
     given = [
         (name_group(group), each.select(**group) if group else each)
         for each in test_sets
@@ -310,35 +325,30 @@ def weigh_by_test_sets(
     ]
     if {name for name, _ in given} >= set(wanted) and len(wanted) > 1:
         by_name = dict(given)
-        chosen = [by_name[name] for name in wanted]
-    elif len(given) == len(wanted):
-        chosen = [own for _, own in given]
-    else:
-        raise InputError(
-            f"{say_count(len(given), 'classifier has', 'classifiers have')} answered a full test "
-            f"set, and {len(wanted)} the paraphrases; give one test set for each, in their order",
-            path=test_sets[0].source,
-        )
-    strata = {}
-    full_of = dict(zip(wanted, chosen, strict=True))
-    for name, own in full_of.items():
-        confidence = find_confidence(own)
-        try:
-            strata[name] = count_strata(confidence, n)
-        except InputError as error:
-            raise InputError(str(error), path=own.source) from error
-    found = []
-    for each in answers:
-        mine, notes = {}, dict.fromkeys(each.notes.warnings)
-        for group in each.predictions.groups:
-            name = name_group(group)
-            mine[name] = strata[name]
-            own = each.predictions.select(**group) if group else each.predictions
-            texts = find_answered_texts(own, each.notes.text_columns)
-            said = compare_with_test_set(own, full_of[name], text_columns=texts)
-            notes |= dict.fromkeys(said)
-        found.append(replace(each, notes=replace(each.notes, strata=mine, warnings=tuple(notes))))
-    return tuple(found)
+        return {name: by_name[name] for name in wanted}
+    if len(given) == len(wanted):
+        return dict(zip(wanted, [own for _, own in given], strict=True))
+    raise InputError(
+        f"{say_count(len(given), 'classifier has', 'classifiers have')} answered a full test "
+        f"set, and {len(wanted)} the paraphrases; give one test set for each, in their order",
+        path=test_sets[0].source,
+    )
+
+
+def _note_strata(
+    answers: ConsistencyAnswers,
+    strata: Mapping[str, tuple[int, ...]],
+    full_of: Mapping[str, Predictions],
+) -> ConsistencyAnswers:
+    """Note the strata of a file's classifiers, and where their test sets do not fit."""
+    mine, notes = {}, dict.fromkeys(answers.notes.warnings)
+    for group in answers.predictions.groups:
+        name = name_group(group)
+        mine[name] = strata[name]
+        own = answers.predictions.select(**group) if group else answers.predictions
+        texts = find_answered_texts(own, answers.notes.text_columns)
+        notes |= dict.fromkeys(compare_with_test_set(own, full_of[name], text_columns=texts))
+    return replace(answers, notes=replace(answers.notes, strata=mine, warnings=tuple(notes)))
 
 
 def measure_wordings(

@@ -234,10 +234,7 @@ def mark_difficulty(
 ) -> MarkedFile:
     """Mark the items of a file as easy or difficult by AFLite."""
     path, chosen = Path(path), features or FeatureSource()
-    table = _read_table(path)
-    for name in (DIFFICULTY, SCORE):
-        if name in table.column_names:
-            raise InputError("is there already; rename it", path=path, column=name)
+    table = _read_unmarked(path)
     if label_column is None and is_predictions(table.schema) and "gold" in table.column_names:
         label_column = "gold"
     item = item_column or ("item" if "item" in table.column_names else None)
@@ -281,22 +278,35 @@ def mark_difficulty(
         raise InputError(str(error), path=path) from error
     marks = np.full(table.num_rows, -1, np.int64)
     marks[corpus.source_rows] = of_row
-    is_marked = marks >= 0
-    words = pa.array(found.names[np.maximum(marks, 0)], pa.string(), mask=~is_marked)
-    scores = np.where(is_marked, found.score[np.maximum(marks, 0)], np.nan)
     return MarkedFile(
-        table=table.append_column(DIFFICULTY, words).append_column(
-            SCORE, pa.array(scores, pa.float64(), from_pandas=True)
-        ),
+        table=_append_marks(table, marks, found),
         difficulty=found,
         n_items=n,
         has_wordings=item is not None,
-        n_unmarked=int((~is_marked).sum()),
+        n_unmarked=int((marks < 0).sum()),
         n_features=int(matrix.shape[1]),
         text_columns=() if chosen.vectors is not None else tuple(names),
         n_train=used_train,
         slice_size=used_slice,
     )
+
+
+def _read_unmarked(path: Path) -> pa.Table:
+    """Read a file to which marks can be added."""
+    table = _read_table(path)
+    for name in (DIFFICULTY, SCORE):
+        if name in table.column_names:
+            raise InputError("is there already; rename it", path=path, column=name)
+    return table
+
+
+def _append_marks(table: pa.Table, marks: NDArray[np.int64], found: Difficulty) -> pa.Table:
+    """Give each row what was found of its item; rows that are no item's (-1) have nothing."""
+    is_marked = marks >= 0
+    words = pa.array(found.names[np.maximum(marks, 0)], pa.string(), mask=~is_marked)
+    scores = np.where(is_marked, found.score[np.maximum(marks, 0)], np.nan)
+    marked = table.append_column(DIFFICULTY, words)
+    return marked.append_column(SCORE, pa.array(scores, pa.float64(), from_pandas=True))
 
 
 def check_marked(data: Any) -> None:

@@ -305,12 +305,8 @@ def _check_compounds(
             one = own[first[0]][text_columns[first[1]]]
             two = None if second is None else own[second[0]][text_columns[second[1]]]
             whole_texts = own[place][column]
-            pairs = (
-                pc.utf8_lower(each).to_pylist() for each in (whole_texts, _compose(how, one, two))
-            )
-            for row, (text, wanted) in enumerate(zip(*pairs, strict=True)):
-                if text == wanted or (second is None and text.startswith(wanted)):
-                    continue
+            row = _find_other(whole_texts, _compose(how, one, two), is_whole=second is not None)
+            if row is not None:
                 shown = (show_value(each[row].as_py()) for each in (whole_texts, one))
                 raise InputError(
                     "an instance of {} has {}, where the rule makes a text of {}; ask the model "
@@ -319,6 +315,15 @@ def _check_compounds(
                     row=f"row {own[place]['row'][row].as_py()}",
                     column=column,
                 )
+
+
+def _find_other(texts: pa.ChunkedArray, wanted: pa.ChunkedArray, *, is_whole: bool) -> int | None:
+    """Find the first text that is not the wanted one, or does not begin as it; None if all do."""
+    pairs = (pc.utf8_lower(each).to_pylist() for each in (texts, wanted))
+    for row, (text, own) in enumerate(zip(*pairs, strict=True)):
+        if text != own and (is_whole or not text.startswith(own)):
+            return row
+    return None
 
 
 def _compose(how: str, one: pa.ChunkedArray, two: pa.ChunkedArray | None) -> pa.ChunkedArray:

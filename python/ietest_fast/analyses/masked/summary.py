@@ -649,20 +649,8 @@ def _side_by_side(
     for key in keys:
         row: list[Cell] = [key[0], _RANKED[key[1]]]
         for place, groups in enumerate(found):
-            group = groups.get(key)
-            if not place or not is_shared:
-                row.append(0 if group is None else group.accuracy.n)
-                if has_majority:
-                    row.append(None if group is None else group.majority_share)
-            row += (
-                [None, None, None]
-                if group is None
-                else [
-                    group.accuracy.share,
-                    group.accuracy.interval,
-                    group.mean_reciprocal_rank,
-                ]
-            )
+            has_common = not is_shared or place == 0
+            row += _group_cells(groups.get(key), len(common) if has_common else 0)
         rows.append(tuple(row))
     return Table(
         name=name,
@@ -670,6 +658,18 @@ def _side_by_side(
         columns=tuple(columns),
         rows=tuple(rows),
     )
+
+
+def _group_cells(group: MaskedGroup | None, n_common: int) -> list[Cell]:
+    """Return what a model has in a group, behind the first columns that models may share."""
+    if group is None:
+        return [*[0, None][:n_common], None, None, None]
+    return [
+        *[group.accuracy.n, group.majority_share][:n_common],
+        group.accuracy.share,
+        group.accuracy.interval,
+        group.mean_reciprocal_rank,
+    ]
 
 
 def wrong_table(summaries: Sequence[MaskedSummary]) -> Table | None:

@@ -18,7 +18,7 @@ from ietest_fast.transform.edits import COMPANION_RULES, apply_edits
 from ietest_fast.values import as_texts, name_groups, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ietest_fast.answers.table import Predictions
     from ietest_fast.answers.versions import Version
@@ -146,31 +146,42 @@ def note_rows(
     n = before.num_rows
     rules: list[set[str]] = [set() for _ in range(n)]
     classes: list[set[str]] = [set() for _ in range(n)]
-    edits = made.edits
-    if edits is not None:
-        steps = [edits]
-        if "step" in edits.column_names:
-            numbers = sorted(pc.unique(edits["step"]).to_pylist())
-            steps = [edits.filter(pc.equal(edits["step"], number)) for number in numbers]
-        texts = before
-        for number, own in enumerate(steps):
-            _note_edits(texts, own, rules, classes)
-            if number + 1 < len(steps):
-                texts = apply_edits(texts, own)
-    is_pair = len(text_columns) == 2
+    for texts, edits in _part_steps(before, made.edits):
+        _note_edits(texts, edits, rules, classes)
     pairs: list[str | None] = [None] * n
-    if is_pair and any(_ANTONYM in found for found in rules):
+    if len(text_columns) == 2 and any(_ANTONYM in found for found in rules):
         premises, hypotheses = (made.table[name].to_pylist() for name in text_columns)
-        for row, found in enumerate(rules):
-            if _ANTONYM in found or not found:
-                pair = find_word_pair(premises[row] or "", hypotheses[row] or "")
-                pairs[row] = None if pair is None else " / ".join(pair)
+        pairs = [
+            _say_pair(premise, hypothesis) if _ANTONYM in found or not found else None
+            for premise, hypothesis, found in zip(premises, hypotheses, rules, strict=True)
+        ]
     if made.labels is not None:  # the edits lead from another pair of texts
         classes = [set() for _ in range(n)]
     joined = {RULE: [_join(each) for each in rules], WORD_CLASS: [_join(each) for each in classes]}
     return {
         name: pa.array(each, pa.string()) for name, each in {**joined, WORD_PAIR: pairs}.items()
     }
+
+
+def _part_steps(before: pa.Table, edits: pa.Table | None) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Give the edits of each step with the texts that they were made in."""
+    if edits is None:
+        return
+    if "step" not in edits.column_names:
+        yield before, edits
+        return
+    numbers = sorted(pc.unique(edits["step"]).to_pylist())
+    steps = [edits.filter(pc.equal(edits["step"], number)) for number in numbers]
+    texts = before
+    for place, own in enumerate(steps):
+        if place:
+            texts = apply_edits(texts, steps[place - 1])
+        yield texts, own
+
+
+def _say_pair(premise: str | None, hypothesis: str | None) -> str | None:
+    pair = find_word_pair(premise or "", hypothesis or "")
+    return None if pair is None else " / ".join(pair)
 
 
 def read_notes(predictions: Predictions) -> Predictions:

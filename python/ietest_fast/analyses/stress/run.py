@@ -32,7 +32,6 @@ from ietest_fast.answers.file import NotedAnswers, Notes, read_answers, write_an
 from ietest_fast.answers.readers.tables import list_versions
 from ietest_fast.answers.schema import CHANGED
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
-from ietest_fast.answers.versions import number_names
 from ietest_fast.errors import InputError
 from ietest_fast.models.label_map import match_labels
 from ietest_fast.numerals import say_count
@@ -42,12 +41,13 @@ from ietest_fast.values import (
     find_missing,
     find_outcomes,
     name_groups,
+    number_names,
     say_written,
     show_value,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -201,16 +201,10 @@ NEUTRAL = "neutral"
 
 def measure_stress(
     predictions: Predictions,
+    options: StressOptions | None = None,
+    notes: StressNotes | None = None,
     *,
-    group_by: str | None = None,
-    clusters: str | None = None,
-    empty: Sequence[str] = (),
-    unseen: Sequence[str] = (),
-    origins: Mapping[str, StressOrigin] | None = None,
-    warnings: Sequence[str] = (),
     named: bool = False,
-    alpha: float = 0.05,
-    **options: Any,
 ) -> tuple[StressProfile, ...]:
     """Measure classifiers on the originals and on all other versions.
 
@@ -219,18 +213,8 @@ def measure_stress(
     known, the rest decides. These versions are tested against the originals, item by item, with
     Holm's correction over those of a classifier; those of a single row are not.
     """
-    if group_by is not None:
-        _check_column(predictions, group_by, "to part accuracies by")
-        if find_missing(predictions.table[group_by]).all():
-            raise InputError(
-                "holds nothing in any row; name another column to part accuracies by",
-                path=predictions.source,
-                column=group_by,
-            )
-    if clusters is not None:
-        _check_column(predictions, clusters, "to tell clusters apart")
-    else:
-        clusters = predictions.repeats
+    options, notes = options or StressOptions(), notes or StressNotes()
+    options = _choose_columns(predictions, options, notes)
     predictions = read_times(read_notes(predictions))
     profiles = []
     for group in predictions.groups:
@@ -241,36 +225,38 @@ def measure_stress(
                 f"{', '.join(mine.versions)}",
                 path=predictions.source,
             )
-        profiles.append(
-            _profile(
-                mine,
-                group if named or len(predictions.groups) > 1 else {},
-                group_by=group_by,
-                clusters=clusters,
-                empty=empty,
-                unseen=unseen,
-                origins=origins or {},
-                warnings=warnings,
-                alpha=alpha,
-                options=options,
-            )
-        )
+        is_named = named or len(predictions.groups) > 1
+        profiles.append(_profile(mine, options, notes, group=group if is_named else {}))
     return tuple(profiles)
+
+
+def _choose_columns(
+    predictions: Predictions, options: StressOptions, notes: StressNotes
+) -> StressOptions:
+    """Return the options with the columns that are used: those asked for, or what answers say."""
+    group_by = options.group_by or notes.group_by
+    if group_by is not None:
+        _check_column(predictions, group_by, "to part accuracies by")
+        if find_missing(predictions.table[group_by]).all():
+            raise InputError(
+                "holds nothing in any row; name another column to part accuracies by",
+                path=predictions.source,
+                column=group_by,
+            )
+    clusters = options.clusters or notes.clusters
+    if clusters is not None:
+        _check_column(predictions, clusters, "to tell clusters apart")
+    return replace(options, group_by=group_by, clusters=clusters or predictions.repeats)
 
 
 def _profile(
     predictions: Predictions,
-    group: dict[str, Any],
+    options: StressOptions,
+    notes: StressNotes,
     *,
-    group_by: str | None,
-    clusters: str | None,
-    empty: Sequence[str],
-    unseen: Sequence[str],
-    origins: Mapping[str, StressOrigin],
-    warnings: Sequence[str],
-    alpha: float,
-    options: Mapping[str, Any],
+    group: dict[str, Any],
 ) -> StressProfile:
+    group_by, clusters, origins = options.group_by, options.clusters, notes.origins
     names = [name for name in predictions.versions if name != ORIGINAL]
     original = predictions.select(version=ORIGINAL)
     parts = {name: predictions.select(version=name) for name in names}
@@ -283,22 +269,7 @@ def _profile(
         and _keeps_labels(original, parts[name])
     ]
     tested = [name for name in kept if len(parts[name]) > 1]
-    compared: dict[str, VersionTest] = {}
-    if tested:
-        wanted = pc.is_in(
-            predictions.table["version"].cast("string"), value_set=_strings([ORIGINAL, *tested])
-        )
-        table = predictions.table.filter(wanted)
-        if "copy" in table.column_names:
-            table = table.drop_columns(["copy"])
-        found = compare_versions(
-            replace(predictions, table=table),
-            reference=ORIGINAL,
-            clusters=clusters,
-            alpha=alpha,
-            **options,
-        )
-        compared = {test.pairs.version: test for test in found.tests}
+    compared = _compare(predictions, tested, options) if tested else {}
     return StressProfile(
         group=group,
         label_names=predictions.label_names,
@@ -314,42 +285,50 @@ def _profile(
             )
             for name in names
         ),
-        empty=tuple(name for name in empty if name not in names),
-        unseen=tuple(name for name in unseen if name not in names),
-        alpha=alpha,
+        empty=tuple(name for name in notes.empty if name not in names),
+        unseen=tuple(name for name in notes.unseen if name not in names),
+        alpha=options.alpha,
         predictions=predictions,
-        warnings=tuple(warnings),
+        warnings=notes.warnings,
     )
+
+
+def _compare(
+    predictions: Predictions, tested: Sequence[str], options: StressOptions
+) -> dict[str, VersionTest]:
+    """Test versions against the originals; those without labels to keep are not in the family."""
+    wanted = pc.is_in(
+        predictions.table["version"].cast("string"), value_set=_strings([ORIGINAL, *tested])
+    )
+    table = predictions.table.filter(wanted)
+    if "copy" in table.column_names:
+        table = table.drop_columns(["copy"])
+    found = compare_versions(
+        replace(predictions, table=table),
+        reference=ORIGINAL,
+        clusters=options.clusters,
+        alpha=options.alpha,
+        margin=options.margin,
+        method=options.method,
+        n_resamples=options.n_resamples,
+        rng=options.rng,
+        alternative=options.alternative,
+        n_threads=options.n_threads,
+    )
+    return {test.pairs.version: test for test in found.tests}
 
 
 def measure_answers(
     answers: Sequence[StressAnswers], options: StressOptions | None = None
 ) -> tuple[StressProfile, ...]:
     """Measure the answers of files, each as it says of itself."""
-    options = options or StressOptions()
     profiles: list[StressProfile] = []
     for each in answers:
-        notes, first = each.notes, answers[0].notes
-        found = measure_stress(
-            each.predictions,
-            group_by=options.group_by or notes.group_by,
-            clusters=options.clusters or notes.clusters,
-            empty=notes.empty,
-            unseen=notes.unseen,
-            origins=notes.origins,
-            warnings=list(dict.fromkeys((*notes.warnings, *say_unparsed(each.predictions)))),
-            named=len(answers) > 1,
-            alpha=options.alpha,
-            margin=options.margin,
-            method=options.method,
-            n_resamples=options.n_resamples,
-            rng=options.rng,
-            alternative=options.alternative,
-            n_threads=options.n_threads,
-        )
-        for profile in found:
-            said = _say_unlike(profiles[0], profile, (first, notes)) if profiles else ()
-            profiles.append(replace(profile, unlike=tuple(said)))
+        said = dict.fromkeys((*each.notes.warnings, *say_unparsed(each.predictions)))
+        notes, first = replace(each.notes, warnings=tuple(said)), answers[0].notes
+        for profile in measure_stress(each.predictions, options, notes, named=len(answers) > 1):
+            unlike = _say_unlike(profiles[0], profile, (first, notes)) if profiles else ()
+            profiles.append(replace(profile, unlike=tuple(unlike)))
     return tuple(profiles)
 
 

@@ -8,29 +8,20 @@ from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ietest_fast.experiment.view.charts import write_figures as write_figures
-    from ietest_fast.experiment.view.runs import FinishedRun as FinishedRun
-    from ietest_fast.experiment.view.runs import read_run as read_run
-    from ietest_fast.experiment.view.runs import read_runs as read_runs
     from ietest_fast.experiment.view.sections import RunsSource as RunsSource
     from ietest_fast.experiment.view.summary import print_summary as print_summary
 
 __all__ = [
-    "FinishedRun",
     "RunsSource",
     "print_summary",
-    "read_run",
-    "read_runs",
     "write_figures",
 ]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "FinishedRun": "runs",
         "RunsSource": "sections",
         "print_summary": "summary",
-        "read_run": "runs",
-        "read_runs": "runs",
         "write_figures": "charts",
     },
 )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.experiment.finished import finished_runs, name_runs
 from ietest_fast.experiment.view.learning import curves_of_runs, size_accuracy_chart
 from ietest_fast.experiment.view.result_tables import rank_by_snr
-from ietest_fast.experiment.view.runs import finished_runs, name_runs
 from ietest_fast.numerals import format_t, percent, show_p
 from ietest_fast.report.drawing import (
     WIDTH,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import CellResult, RunResult
     from ietest_fast.experiment.view.effects import Substitutions
-    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.stats import PowerCurve
 
 P_FLOOR = 1e-12
@@ -249,55 +249,14 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         axes.set_yscale("log")
         lowest = max(min(rho.p_min for run in runs for rho in run.rhos), P_FLOOR)
         axes.set_ylim(min(lowest, *thresholds) / 5, 2)
-        height = math.inf
-        for threshold in thresholds:
-            axes.axhline(threshold, color=palette.ink, linestyle="--", linewidth=1)
-            # Beside the axes, where no point is; lines may be close, so labels make way.
-            height = min(height - 11, _height(figure, axes, threshold))
-            axes.annotate(
-                _say_level(runs, threshold),
-                (1, 0),
-                xycoords="axes fraction",
-                xytext=(4, height),
-                textcoords="offset points",
-                ha="left",
-                va="center",
-                fontsize=8,
-                color=palette.ink,
-            )
+        _draw_levels(figure, axes, {own: _say_level(runs, own) for own in thresholds}, palette)
         if len(runs) == 1:
-            cells = runs[0].cells
-            axes.plot(
-                [cell.rho for cell in cells],
-                [max(cell.p_value, P_FLOOR) for cell in cells],
-                linestyle="none",
-                marker=".",
-                markersize=3.5,
-                color=palette.quiet,
-            )
+            _draw_p_values(axes, runs[0].cells, palette)
         if len(runs) > MOST_NAMED:
             lines = [(run, [max(rho.p_min, P_FLOOR) for rho in run.rhos]) for run in runs]
             _plain_lines(axes, lines, palette)
         for number, run in enumerate(runs if len(runs) <= MOST_NAMED else ()):
-            look = choose_look(number, palette)
-            marker = look.pop("marker")
-            heights = [max(rho.p_min, P_FLOOR) for rho in run.rhos]
-            axes.plot([rho.rho for rho in run.rhos], heights, linewidth=1.5, **look)
-            axes.plot([], [], label=escape_label(run.name), marker=marker, markersize=5.5, **look)
-            for rho, height in zip(run.rhos, heights, strict=True):
-                p, is_rejected = rho.p_min, rho.reject
-                said = "rejected" if is_rejected else "not rejected"
-                draw_points(
-                    axes,
-                    [rho.rho],
-                    [height],
-                    [f"{run.name}, ρ = {rho.rho:g}: smallest p = {show_p(p)}, {said}"],
-                    hints,
-                    marker="v" if p < P_FLOOR else marker,
-                    markersize=6,
-                    color=look["color"],
-                    markerfacecolor=look["color"] if is_rejected else palette.ground,
-                )
+            _draw_smallest(axes, run, choose_look(number, palette), palette, hints)
         axes.set_ylabel("smallest p-value (filled: rejected)")
         _rho_axis(axes, runs, palette)
         _legend(figure, runs)
@@ -314,6 +273,61 @@ def p_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         draw=draw,
         note=" ".join(signs),
     )
+
+
+def _draw_levels(figure: Figure, axes: Axes, levels: Mapping[float, str], palette: Palette) -> None:
+    """Draw the levels that p-values are held against, named beside the axes, where no point is."""
+    height = math.inf
+    for level, said in levels.items():
+        axes.axhline(level, color=palette.ink, linestyle="--", linewidth=1)
+        # Lines may be close, so labels make way.
+        height = min(height - 11, _height(figure, axes, level))
+        axes.annotate(
+            said,
+            (1, 0),
+            xycoords="axes fraction",
+            xytext=(4, height),
+            textcoords="offset points",
+            ha="left",
+            va="center",
+            fontsize=8,
+            color=palette.ink,
+        )
+
+
+def _draw_p_values(axes: Axes, cells: Sequence[CellResult], palette: Palette) -> None:
+    axes.plot(
+        [cell.rho for cell in cells],
+        [max(cell.p_value, P_FLOOR) for cell in cells],
+        linestyle="none",
+        marker=".",
+        markersize=3.5,
+        color=palette.quiet,
+    )
+
+
+def _draw_smallest(
+    axes: Axes, run: FinishedRun, look: dict[str, Any], palette: Palette, hints: Hints
+) -> None:
+    """Draw the smallest p-values of a run, filled where it rejects."""
+    marker = look.pop("marker")
+    heights = [max(rho.p_min, P_FLOOR) for rho in run.rhos]
+    axes.plot([rho.rho for rho in run.rhos], heights, linewidth=1.5, **look)
+    axes.plot([], [], label=escape_label(run.name), marker=marker, markersize=5.5, **look)
+    for rho, height in zip(run.rhos, heights, strict=True):
+        p, is_rejected = rho.p_min, rho.reject
+        said = "rejected" if is_rejected else "not rejected"
+        draw_points(
+            axes,
+            [rho.rho],
+            [height],
+            [f"{run.name}, ρ = {rho.rho:g}: smallest p = {show_p(p)}, {said}"],
+            hints,
+            marker="v" if p < P_FLOOR else marker,
+            markersize=6,
+            color=look["color"],
+            markerfacecolor=look["color"] if is_rejected else palette.ground,
+        )
 
 
 def _height(figure: Figure, axes: Axes, value: float) -> float:

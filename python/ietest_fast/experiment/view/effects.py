@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.experiment.view.runs import FinishedRun, Versions
+    from ietest_fast.experiment.finished import FinishedRun, Versions
 
 # Test observations as the page carries them: both versions, edits, and every answer.
 

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.analyses.consistency.page import curve_parts
+from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.experiment.view.runs import name_models
 from ietest_fast.numerals import brief_p, percent, percent_of, points_of, say_count
 from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
 from ietest_fast.report.parts import Heading, Note, Part
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import rich.table
+    from matplotlib.axes import Axes
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import (
         ConditionResult,
         EvaluatedRho,
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
         RunResult,
         Spread,
     )
-    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.drawing import Drawn, Palette
     from ietest_fast.report.tables import Cell
 
@@ -389,22 +390,7 @@ def _draw(
         hints = Hints()
         for number, (label, rho, read) in enumerate(lines):
             spreads = [read(next(own for own in run.rhos if own.rho == rho)) for run in curve]
-            heights = [math.nan if own.mean is None else 100 * own.mean for own in spreads]
-            bars = [100 * (own.sd or 0.0) for own in spreads]
-            look = choose_look(number, palette)
-            marker = look.pop("marker")
-            axes.errorbar(
-                sizes, heights, yerr=bars, linewidth=1.5, elinewidth=1, capsize=2.5, **look
-            )
-            # What the legend shows, drawn nowhere.
-            axes.plot([], [], label=label, marker=marker, markersize=5.5, linewidth=1.5, **look)
-            texts = [
-                f"{size:,} rows, {label}: {height:.2f}" + (f" ± {bar:.2f}" if bar else "")
-                for size, height, bar in zip(sizes, heights, bars, strict=True)
-            ]
-            draw_points(
-                axes, sizes, heights, texts, hints, marker=marker, markersize=6, color=look["color"]
-            )
+            _draw_line(axes, sizes, spreads, hints, label=label, look=choose_look(number, palette))
         if sizes[-1] >= _LOGARITHMIC_FROM * sizes[0]:
             axes.set_xscale("log")
             axes.xaxis.set_minor_locator(NullLocator())
@@ -418,6 +404,31 @@ def _draw(
         return figure, hints.texts
 
     return draw
+
+
+def _draw_line(
+    axes: Axes,
+    sizes: Sequence[int],
+    spreads: Sequence[Spread],
+    hints: Hints,
+    *,
+    label: str,
+    look: dict[str, Any],
+) -> None:
+    """Draw the means of one quantity over the sizes, with bars of standard deviations."""
+    heights = [math.nan if own.mean is None else 100 * own.mean for own in spreads]
+    bars = [100 * (own.sd or 0.0) for own in spreads]
+    marker = look.pop("marker")
+    axes.errorbar(sizes, heights, yerr=bars, linewidth=1.5, elinewidth=1, capsize=2.5, **look)
+    # What the legend shows, drawn nowhere.
+    axes.plot([], [], label=label, marker=marker, markersize=5.5, linewidth=1.5, **look)
+    texts = [
+        f"{size:,} rows, {label}: {height:.2f}" + (f" ± {bar:.2f}" if bar else "")
+        for size, height, bar in zip(sizes, heights, bars, strict=True)
+    ]
+    draw_points(
+        axes, sizes, heights, texts, hints, marker=marker, markersize=6, color=look["color"]
+    )
 
 
 def _points(share: float | None) -> str:

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.analyses.compare_page import as_file_name
+from ietest_fast.experiment.finished import name_of_size
 from ietest_fast.experiment.schema import Spread
-from ietest_fast.experiment.view.runs import name_of_size
 from ietest_fast.numerals import say_count
 from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 from ietest_fast.stats import Interval
@@ -15,7 +15,9 @@ from ietest_fast.stats import Interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ietest_fast.experiment.view.runs import FinishedRun
+    from ietest_fast.experiment.finished import FinishedRun
+    from ietest_fast.experiment.schema import RhoResult
+    from ietest_fast.experiment.schema.cells import StratumRecord
     from ietest_fast.stats import SignalToNoise
 
 
@@ -290,35 +292,37 @@ def strata_tables(runs: Sequence[FinishedRun]) -> list[Table]:
     return [_strata_table(runs, name) for name in names]
 
 
+def _strata_rows(run: FinishedRun, rho: RhoResult, name: str) -> list[tuple[Any, ...]]:
+    """Return a row for each stratum; none unless every classifier was tested in the strata."""
+    own = [
+        each
+        for cell in rho.cells
+        if cell.reworded is not None
+        for each in cell.reworded.strata
+        if each.name == name
+    ]
+    if len(own) < len(rho.cells):
+        return []
+    p = min(1.0, len(own) * min(each.p_value for each in own))
+    by_stratum = zip(*(each.strata for each in own), strict=True)
+    return [
+        (run.name, rho.rho, strata[0].name, strata[0].n, *_changes_of(strata), p)
+        for strata in by_stratum
+    ]
+
+
+def _changes_of(strata: Sequence[StratumRecord]) -> tuple[MeanSd | None, ...]:
+    """Return the means over classifiers of what one stratum lost, won and changed."""
+    flipped = [each.n_flipped / each.n for each in strata if each.n_flipped is not None]
+    return (
+        _mean_sd(Spread.of([each.n10 / each.n for each in strata])),
+        _mean_sd(Spread.of([each.n01 / each.n for each in strata])),
+        _mean_sd(Spread.of([each.delta for each in strata])),
+        _mean_sd(Spread.of(flipped)) if flipped else None,
+    )
+
+
 def _strata_table(runs: Sequence[FinishedRun], name: str) -> Table:
-    rows: list[tuple[Any, ...]] = []
-    for run in runs:
-        for rho in run.rhos:
-            own = [
-                each
-                for cell in rho.cells
-                if cell.reworded is not None
-                for each in cell.reworded.strata
-                if each.name == name
-            ]
-            if len(own) < len(rho.cells):
-                continue
-            p = min(1.0, len(own) * min(each.p_value for each in own))
-            for strata in zip(*(each.strata for each in own), strict=True):
-                flipped = [each.n_flipped / each.n for each in strata if each.n_flipped is not None]
-                rows.append(
-                    (
-                        run.name,
-                        rho.rho,
-                        strata[0].name,
-                        strata[0].n,
-                        _mean_sd(Spread.of([each.n10 / each.n for each in strata])),
-                        _mean_sd(Spread.of([each.n01 / each.n for each in strata])),
-                        _mean_sd(Spread.of([each.delta for each in strata])),
-                        _mean_sd(Spread.of(flipped)) if flipped else None,
-                        p,
-                    )
-                )
     return Table(
         name=f"by-{as_file_name(name)}",
         title=f"The reworded texts by {name}: means ± standard deviations over the M classifiers",
@@ -333,7 +337,7 @@ def _strata_table(runs: Sequence[FinishedRun], name: str) -> Table:
             Column("changed %", "percent"),
             Column("p, same proportion", "p"),
         ),
-        rows=tuple(rows),
+        rows=tuple(row for run in runs for rho in run.rhos for row in _strata_rows(run, rho, name)),
         note=(
             "Lost: right on the original only. Won: right on the rephrased text only. p: the share "
             "of losses among both is the same everywhere; the smallest of the M classifiers, times "

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import (
         ConditionResult,
         ModelRecord,
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
         TransformationRecord,
     )
     from ietest_fast.experiment.view.effects import TestSetAnswers
-    from ietest_fast.experiment.view.runs import FinishedRun
     from ietest_fast.report.drawing import Chart
     from ietest_fast.stats import Decision
 
@@ -305,30 +305,34 @@ def _compare(
     """Compare outcomes, bool of shape (n, M, 2)."""
     from ietest_fast.experiment.schema import Spread
 
-    compared = []
+    compared, n = [], first.shape[1]
     for quantity in ("original", "transformed", "loss"):
-        values, p_values = [], []
-        for m in range(first.shape[1]):
-            if quantity == "loss":
-                lost = [own[:, m, 0].astype(np.float64) - own[:, m, 1] for own in (first, second)]
-                p_values.append(paired_test(*lost, scores=True, n_resamples=N_REPLICATES).p_value)
-                values.append([float(own.mean()) for own in lost])
-            else:
-                version = ("original", "transformed").index(quantity)
-                right = [own[:, m, version] for own in (first, second)]
-                p_values.append(paired_test(PairedCounts.from_outcomes(*right)).p_value)
-                values.append([float(own.mean()) for own in right])
+        pairs = [_compare_classifiers(quantity, first[:, m], second[:, m]) for m in range(n)]
         compared.append(
             Compared(
                 rho=rho,
                 quantity=quantity,
-                first=Spread.of([a for a, _ in values]),
-                second=Spread.of([b for _, b in values]),
-                difference=Spread.of([a - b for a, b in values]),
-                decision=decide(p_values, alpha=alpha),
+                first=Spread.of([a for a, _, _ in pairs]),
+                second=Spread.of([b for _, b, _ in pairs]),
+                difference=Spread.of([a - b for a, b, _ in pairs]),
+                decision=decide([p_value for _, _, p_value in pairs], alpha=alpha),
             )
         )
     return compared
+
+
+def _compare_classifiers(
+    quantity: str, first: NDArray[np.bool_], second: NDArray[np.bool_]
+) -> tuple[float, float, float]:
+    """Return a quantity of two classifiers, and the p-value of their difference."""
+    if quantity == "loss":
+        lost = [own[:, 0].astype(np.float64) - own[:, 1] for own in (first, second)]
+        p_value = paired_test(*lost, scores=True, n_resamples=N_REPLICATES).p_value
+        return float(lost[0].mean()), float(lost[1].mean()), p_value
+    version = ("original", "transformed").index(quantity)
+    right = [own[:, version] for own in (first, second)]
+    p_value = paired_test(PairedCounts.from_outcomes(*right)).p_value
+    return float(right[0].mean()), float(right[1].mean()), p_value
 
 
 def comparable_pairs(runs: Sequence[FinishedRun]) -> list[tuple[FinishedRun, FinishedRun]]:

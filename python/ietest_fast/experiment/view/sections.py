@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.finished import FinishedRun, make_demo_train
 from ietest_fast.experiment.view.charts import substitution_chart
 from ietest_fast.experiment.view.effects import (
     DEFAULT_QUANTIFIER,
@@ -30,7 +31,6 @@ from ietest_fast.experiment.view.run_sections import (
     result_section,
     robustness_section,
 )
-from ietest_fast.experiment.view.runs import FinishedRun, make_demo_train
 from ietest_fast.experiment.view.summary import say_verdict
 from ietest_fast.report.parts import (
     Figures,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.experiment.finished import Versions
     from ietest_fast.experiment.view.effects import TestSetAnswers
-    from ietest_fast.experiment.view.runs import Versions
 
 
 def effect_sections(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[Section]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import (
         AcrossTransformations,
         ConditionResult,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         RunResult,
         Spread,
     )
-    from ietest_fast.experiment.view.runs import FinishedRun
 
 
 # What a run found, in one sentence of plain words.
@@ -615,45 +615,54 @@ def across_lines(result: RunResult, across: Sequence[AcrossTransformations]) -> 
 
 def print_summary(result: RunResult, console: Console) -> None:
     """Print the tables of a run and what has to be said with them."""
-
-    def say(lines: Sequence[str]) -> None:
-        for line in lines:
-            console.print(line, soft_wrap=True)
-
     for number, condition in enumerate(result.conditions):
         if number:
             console.print()
-        if len(result.conditions) > 1:
-            size = condition.train_size
-            rows = "" if size is None else f", trained on {size:,} rows"
-            say([f"{condition.model} under {condition.transformation}{rows}"])
-        say([say_condition(condition)])
-        reworded = make_reworded_table(condition)
-        if reworded is not None:
-            console.print(reworded)
-            say(reworded_lines(condition))
-        algorithm = make_algorithm_table(condition)
-        if algorithm is not None:
-            say(["", "The algorithm, on the same texts:"])
-            console.print(algorithm)
-            say(algorithm_lines(condition))
-        if reworded is not None:
-            say(["", "Over all texts, each ρ by itself, as in the paper:"])
-        console.print(make_table(condition))
-        say(summary_lines(result, condition))
-        if result.evaluations:
-            say(["", "The same classifiers on further test sets:"])
-            console.print(make_further_table(result, condition))
-            say(further_lines(result, condition))
+        _print_condition(result, condition, console)
     for model, size in dict.fromkeys((each.model, each.train_size) for each in result.across):
         across = [each for each in result.across if (each.model, each.train_size) == (model, size)]
         console.print()
-        rows = "" if size is None else f", trained on {size:,} rows"
-        say([f"{model}, over {len(across[0].transformations)} transformations{rows}"])
+        over = f"{model}, over {len(across[0].transformations)} transformations"
+        _print_lines([f"{over}{_say_size(size)}"], console)
         console.print(make_across_table(across))
-        say(across_lines(result, across))
+        _print_lines(across_lines(result, across), console)
     for own in curves_of(result):
         console.print()
-        say([f"{own[0].model} under {own[0].transformation}, by the number of training rows"])
+        of = f"{own[0].model} under {own[0].transformation}"
+        _print_lines([f"{of}, by the number of training rows"], console)
         console.print(make_size_table(own))
-        say(size_lines(own))
+        _print_lines(size_lines(own), console)
+
+
+def _print_lines(lines: Sequence[str], console: Console) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def _say_size(train_size: int | None) -> str:
+    return "" if train_size is None else f", trained on {train_size:,} rows"
+
+
+def _print_condition(result: RunResult, condition: ConditionResult, console: Console) -> None:
+    """Print the tests of one model under one transformation, the reworded texts first."""
+    if len(result.conditions) > 1:
+        of = f"{condition.model} under {condition.transformation}"
+        _print_lines([f"{of}{_say_size(condition.train_size)}"], console)
+    _print_lines([say_condition(condition)], console)
+    reworded = make_reworded_table(condition)
+    if reworded is not None:
+        console.print(reworded)
+        _print_lines(reworded_lines(condition), console)
+    algorithm = make_algorithm_table(condition)
+    if algorithm is not None:
+        _print_lines(["", "The algorithm, on the same texts:"], console)
+        console.print(algorithm)
+        _print_lines(algorithm_lines(condition), console)
+    if reworded is not None:
+        _print_lines(["", "Over all texts, each ρ by itself, as in the paper:"], console)
+    console.print(make_table(condition))
+    _print_lines(summary_lines(result, condition), console)
+    if result.evaluations:
+        _print_lines(["", "The same classifiers on further test sets:"], console)
+        console.print(make_further_table(result, condition))
+        _print_lines(further_lines(result, condition), console)
