@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import filecmp
 import json
 import warnings
@@ -20,7 +21,7 @@ from ietest_fast.answers.schema import (
     plain_type,
 )
 from ietest_fast.answers.table import Predictions
-from ietest_fast.corpus.formats import open_parquet
+from ietest_fast.corpus.formats import column_names, find_format, open_parquet
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.files import open_file
@@ -163,9 +164,9 @@ def _key(kind: str) -> bytes:
 def holds_logic(path: Path) -> bool:
     """Whether a file holds answers to the suite logic."""
     schema = _read_schema(path)
-    if schema is None or _key(LOGIC) in (schema.metadata or {}):
-        return schema is not None
-    if set(LOGIC_COLUMNS) <= set(schema.names):
+    if schema is not None and _key(LOGIC) in (schema.metadata or {}):
+        return True
+    if set(LOGIC_COLUMNS) <= set(_read_names(path) if schema is None else schema.names):
         raise InputError(
             "holds answers to the suite logic, but no longer how they came about: another program "
             "has written it again without its metadata; ask the model again",
@@ -182,6 +183,15 @@ def refuse_logic(path: str | Path) -> None:
             "ietest-fast stress and report read it",
             path=path,
         )
+
+
+def _read_names(path: Path) -> list[str]:
+    """Return the columns of a file of text that is a table; none of anything else."""
+    with contextlib.suppress(InputError):  # who reads it says what is wrong
+        form = find_format(path)
+        if path.is_file() and form.kind != "parquet":
+            return column_names(path, form)
+    return []
 
 
 def _read_schema(path: Path) -> pa.Schema | None:

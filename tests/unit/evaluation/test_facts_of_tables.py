@@ -177,6 +177,7 @@ def test_models_have_settings_of_their_own(tmp_path: Path) -> None:
         ("accuracy", ["", ""], 0),
         ("accuracy", [[0.1, 0.2] * 6, [0.2, 0.1] * 6], 0),
         ("train_accuracy", [0.31, 0.3], 0),
+        ("error_rate", [0.0, 2 / 12], 0),
         ("accuracy", [-3.5, 250], 0),
     ],
 )

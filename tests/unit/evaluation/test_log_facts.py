@@ -318,6 +318,23 @@ def test_options_of_requests_in_which_logs_of_the_harness_differ_are_told(
     assert all(str(said) in note and "system" not in note for note in notes)
 
 
+@pytest.mark.parametrize(("n", "is_told"), [(0, False), (1, True), (2, True), (8, False)])
+def test_a_filter_makes_the_same_of_equal_responses(
+    tmp_path: Path, n: int, *, is_told: bool
+) -> None:
+    def answer(i: int) -> list[list[str]]:
+        return [[f"The answer is {'yes' if i % 2 == 0 or i < 2 * n else 'no'}"]]
+
+    outcomes = [int(i % 2 == 0) for i in range(24)]
+    logs = [
+        harness_log(tmp_path / f"{name}.jsonl", {"get-answer": outcomes}, words=name, resps=answer)
+        for name in ("Plain", "Other")
+    ]
+    notes = [note for note in read_logs(logs).notes if "made of equal resps" in note]
+    assert len(notes) == 2 * is_told
+    assert all(f"in {n} of 24 samples" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [

@@ -1560,6 +1560,69 @@ def test_answers_to_the_originals_in_the_table_of_a_version_are_compared(
     assert not told or f"in {n} row," in told[0]
 
 
+def test_answers_to_the_originals_are_no_copies_of_labels(tmp_path: Path) -> None:
+    gold, first = list("xy" * 12), list("xy" * 11 + "yx")
+    a = pd.DataFrame({"text": [f"t {i}" for i in range(24)], "label": gold, "prediction": first})
+    b = a.assign(text=[f"u {i}" for i in range(24)], prediction=gold, original=first)
+    logs = [write(a, tmp_path / "a.csv"), write(b, tmp_path / "b.csv")]
+    assert not [n for n in read_logs(logs, logs_are="versions").notes if "nearly the same" in n]
+
+
+@pytest.mark.parametrize("name", ["label_transformed", "transformed_gold", "gold_label_original"])
+@pytest.mark.parametrize("n", [0, 3, 12])
+def test_labels_of_one_version_beside_those_of_all(tmp_path: Path, name: str, n: int) -> None:
+    gold = list("xy" * 6)
+    own = list("yx" * 6)[:n] + gold[n:]
+    frame = pd.DataFrame({"label": gold, "original": gold, "transformed": own, name: own})
+    path = write(frame, tmp_path / "wide.csv")
+    if not n:
+        assert read_logs([path]).predictions
+        return
+    with pytest.raises(InputError, match=rf"'{name}': is another label than label in {n} rows"):
+        read_logs([path])
+    assert read_logs([path], gold_column="label").predictions
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_ids_of_versions_side_by_side_name_the_same_rows(tmp_path: Path, n: int) -> None:
+    gold, ids = list("xy" * 6), [f"a{i}" for i in range(12)]
+    frame = pd.DataFrame({"label": gold, "original": gold, "transformed": gold[::-1]})
+    frame["id_original"], frame["id_transformed"] = ids, ids[n:] + ids[:n]
+    notes = read_logs([write(frame, tmp_path / "wide.csv")]).notes
+    assert any("id_original and id_transformed name the rows" in note for note in notes) == (n > 0)
+
+
+def test_answers_to_the_suite_logic_without_their_notes_are_no_rewordings(tmp_path: Path) -> None:
+    frame = long([True] * N).assign(instance=1, part="a", expected="x", unit="u")
+    for ending in ("csv", "jsonl", "parquet"):
+        with pytest.raises(InputError, match="no longer how they came about"):
+            read_logs([write(frame, tmp_path / f"l.{ending}")])
+
+
+@pytest.mark.parametrize("unit", ["nll", "loss"])
+@pytest.mark.parametrize("n", [0, 3])
+def test_scores_of_which_the_lowest_is_likeliest(tmp_path: Path, unit: str, n: int) -> None:
+    gold = list("xy" * 6)
+    frame = pd.DataFrame({"label": gold, "original": gold, "transformed": gold[::-1]})
+    for label in "xy":
+        values = [0.2 if (own == label) != (i < n) else 2.3 for i, own in enumerate(gold)]
+        frame[f"{unit}_{label}_original"] = values
+    notes = read_logs([write(frame, tmp_path / "wide.csv")]).notes
+    told = [note for note in notes if "is the likeliest in" in note]
+    assert len(told) == (n > 0)
+    assert not told or f"in {n} rows" in told[0]
+
+
+def test_other_records_of_what_was_reworded_are_compared(tmp_path: Path) -> None:
+    gold, changed = list("xy" * 12), [i % 3 > 0 for i in range(24)]
+    frame = pd.DataFrame({"label": gold, "original": gold, "transformed": gold[::-1]})
+    frame["changed"] = changed
+    for n in (0, 2):
+        frame["n_substitutions"] = [2 * (own != (i < n)) for i, own in enumerate(changed)]
+        notes = read_logs([write(frame, tmp_path / "wide.csv")]).notes
+        assert any("n_substitutions (unlike changed in" in note for note in notes) == (n > 0)
+
+
 @pytest.mark.parametrize("n_digits", [19, 400, 5000])
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_labels_of_very_many_digits_are_names(tmp_path: Path, n_digits: int, ending: str) -> None:

@@ -83,10 +83,15 @@ def note_amounts(
     """Note how much data each classifier has seen: all of them are one curve."""
     names = [name_group(group) for each in answers for group in each.predictions.groups]
     if len(amounts) != len(names):
+        shown = [
+            repr(name_group(group) or Path(each.predictions.source).stem)
+            for each in answers
+            for group in each.predictions.groups
+        ]
         raise InputError(
             f"there {'is' if len(amounts) == 1 else 'are'} {say_count(len(amounts), 'amount')} for "
             f"{say_count(len(names), 'classifier')}; give one for each, in "
-            f"the order of {', '.join(map(repr, names))}"
+            f"the order of {', '.join(shown)}"
         )
     by_model = dict(zip(names, amounts, strict=True))
     said = [_say_other_amounts(each, by_model, of) for each in answers]

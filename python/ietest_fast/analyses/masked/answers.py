@@ -22,6 +22,7 @@ from ietest_fast.analyses.masked.items import (
     find_others,
     read_group,
 )
+from ietest_fast.answers.readers.facts_of_tables import say_other_means
 from ietest_fast.answers.readers.label_columns import does_repeat, label_keys
 from ietest_fast.answers.schema import MARKS, plain_type
 from ietest_fast.corpus.columns import check_columns, find_named, list_names
@@ -512,6 +513,10 @@ def _check_ranks(
             is_other = is_known & (marks != is_first)
             is_other[bad] = False
             refuse(is_other, name, "contradicts the rank")
+        elif k == 1:
+            are_first = [(reciprocal == 1)[is_scored]]
+            for note in say_other_means({name: own[name]}, are_first, path, outcomes=()):
+                warnings.warn(note.removeprefix("Warning: "), IetestWarning, stacklevel=2)
     _check_twins(own, others, reciprocal, refuse)
     if "ranked_in" in others:
         ways = get_args(RankedIn)

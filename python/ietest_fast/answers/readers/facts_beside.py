@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.answers.readers.facts_of_tables import (
+    name_with,
     say_long_means,
     say_no_numbers,
     say_other_scores,
@@ -391,6 +392,30 @@ def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
         )
 
 
+def check_labels_of_versions(
+    path: Path,
+    names: Sequence[str],
+    gold: pa.ChunkedArray,
+    gold_column: str,
+    columns: Mapping[str, str],
+) -> None:
+    """Refuse right answers of one version, side by side with others, that are not those of all."""
+    right = label_keys(gold, path)
+    usual = name_with([*LABEL_COLUMNS, *LABELS_BESIDE], columns)
+    own = [name for name in find_named(names, usual) if name not in columns.values()]
+    for name, values in read_some(path, own).items():
+        n = _count_differences(values, right, path, may_be_named=True)
+        if n:
+            raise InputError(
+                f"is another label than {gold_column} in {say_count(n, 'row')}, and all versions "
+                f"are judged by one column; mend what is wrong, name the column that counts "
+                f"(--gold-column {gold_column}), or write a row for each item and version, in "
+                "which a version may have labels of its own",
+                path=path,
+                column=name,
+            )
+
+
 def _find_answers(names: Sequence[str], column: str, version: str) -> str | None:
     """Return the column of answers to a version whose outcomes have a name, by either name."""
     both = ((f"{each}_{column}", f"{column}_{each}") for each in PREDICTIONS)
@@ -578,6 +603,7 @@ def say_unread(
     *,
     taken: Collection[str | None],
     chosen: Collection[str | None] = (),
+    changed: pa.Array | None = None,
     are_outcomes: bool = False,
 ) -> tuple[str, ...]:
     """Say which other columns of a table nearly repeat the labels or answers that count.
@@ -598,6 +624,8 @@ def say_unread(
     counted = key_counted(gold, answers, path)
     if are_outcomes:
         counted |= key_together({name: find_outcomes(answers[name])[0] for name in answers}, None)
+    if changed is not None:
+        counted[CHANGED] = np.asarray(changed)
     alone = {name: f"whether {name} is right" for name in answers}
     by_gold = gold is not None and gold[0] in chosen
     known = {*chosen, *(said for name, said in alone.items() if by_gold or name in chosen)}
@@ -626,14 +654,27 @@ def read_own_gold(
 
 
 def read_row_ids(
-    path: Path, names: Sequence[str], *, taken: set[str], fields: Fields
+    path: Path,
+    names: Sequence[str],
+    *,
+    taken: set[str],
+    fields: Fields,
+    versions: Collection[str] = (),
 ) -> dict[str, pa.Array]:
-    """Read columns that seem to tell rows apart; one that cannot be read does not.
+    """Read columns that seem to tell rows apart, of versions side by side too.
+
+    One that cannot be read does not.
 
     Where rows of several tables are matched by their order, any column may name them, such as an
     index that was written along; what it holds says whether it does.
     """
-    named = [name for name in names if is_id_name(name)]
+    ends = tuple(versions) if len(versions) > 1 else ()
+    named = [
+        name
+        for name in names
+        if is_id_name(name)
+        or (LIKE_IDS.search(name) and (name.endswith(ends) or name.startswith(ends)))
+    ]
     others = []
     if fields.item is None and not fields.is_alone:
         others = [name for name in names if name not in {*named, *taken}]

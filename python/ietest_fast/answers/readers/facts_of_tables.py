@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 
 
 _ACCURACIES = ("accuracy", "mean_accuracy")
+_ERRORS = ("error_rate", "mean_error")
 _MOST_SETTINGS = 5  # more are of single rows
 _PERCENT = 100.0
 # Numbers with a decimal comma, with signs between thousands, or with a sign of their unit.
@@ -145,7 +146,7 @@ def say_wide_means(
     """
     said: list[str] = []
     for version, column in columns.items():
-        made: list[list[str]] = [[*MARKS], [*_ACCURACIES]]
+        made: list[list[str]] = [[*MARKS], [*_ACCURACIES], [*_ERRORS]]
         if len(columns) > 1:
             made = [name_with(each, dict.fromkeys((version, column))) for each in made]
         found = [[name for name in find_named(names, each) if name != column] for each in made]
@@ -154,6 +155,8 @@ def say_wide_means(
         counts = _list_counts(answers[column], gold, marks[column][1], path)
         values = read_some(path, [*found[0], *found[1]])
         said += say_other_means(values, counts, path, outcomes=found[0])
+        wrong = [~each for each in counts]
+        said += say_other_means(read_some(path, found[2]), wrong, path, outcomes=(), of="wrong")
     return tuple(said)
 
 
@@ -200,6 +203,7 @@ def say_other_means(
     *,
     outcomes: Collection[str],
     rows: str = "all rows",
+    of: str = "right",
 ) -> list[str]:
     """Say which columns have a share of right answers that is none of those of the answers.
 
@@ -215,7 +219,7 @@ def say_other_means(
             n = say_count(counts[0].size, "answer")
             said.append(
                 f"Warning: {path}: {name} is {share:g} in {rows}, and {counts[0].mean():.4f} of "
-                f"{n} are right; the answers count (mend the column, or leave it out if it is of "
+                f"{n} are {of}; the answers count (mend the column, or leave it out if it is of "
                 "other rows)."
             )
     return said
@@ -282,7 +286,9 @@ def _is_share(said: float, right: NDArray[np.bool_]) -> bool:
 _SCORES = (
     *("prob", "probs", "proba", "probas", "probability", "probabilities", "p", "score", "scores"),
     *("logit", "logits", "logprob", "logprobs", "softmax"),
+    *("nll", "nlls", "loss", "losses", "perplexity", "ppl"),
 )
+_LOWER_IS_LIKELIER = re.compile(r"(?i)(^|[^a-z])(nlls?|loss(es)?|perplexity|ppl)([^a-z]|$)")
 _SCORE_WORDS = re.compile(rf"(?i)(^|[^a-z])({'|'.join(_SCORES)})([^a-z]|$)")
 _PAIR = 2
 _LEAST_PERCENT = 10  # is the largest of some percentages
@@ -435,6 +441,8 @@ def _count_unlikely(
 
     chunks = [getattr(found[name], "chunks", [found[name]]) for name in scores.values()]
     numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
+    if all(map(_LOWER_IS_LIKELIER.search, scores.values())):
+        numbers = -numbers
     kinds = [*scores, *({*mine, *right} - OF_NONE - {*scores})][: max(len(scores), 2)]
     if len(scores) == 1:
         known = numbers[np.isfinite(numbers)]

@@ -460,10 +460,14 @@ def _pair_labels(own: Labels, mine: Labels) -> NDArray[np.int64] | None:
     counts, words, names = counts[np.ix_(rows, columns)], words[rows], names[columns]
     if len(columns) < 2:
         return None
-    if not set(words) & set(names):
-        if _are_finer(counts):
-            return None
-        words = _match_words(words, names, counts)
+    if not set(words) & set(names) and _are_finer(counts):
+        return None
+    # A word may be the same in two languages.
+    strange, unsaid = ~np.isin(words, names), ~np.isin(names, words)
+    if strange.any() and unsaid.any():
+        part = counts[np.ix_(strange, unsaid)]
+        words = words.copy()
+        words[strange] = _match_words(words[strange], names[unsaid], part)
     known = [*dict.fromkeys([*names, *words])]
     paired = np.zeros((len(known), len(known)), np.int64)
     places = [[known.index(each) for each in own_words] for own_words in (words, names)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +62,8 @@ _OF_DATA = frozenset(
 _OF_EXAMPLES = frozenset(
     {"fewshot_as_multiturn", "fewshot_config", "fewshot_delimiter", "fewshot_seed"}
 )
+# A filter makes the same of equal responses in at least nine of ten, or it depends on more.
+_ONE_IN = 10
 _STAMP = re.compile(r"_\d{4}-\d\d-\d\d(T[\d\-.:]+)?$")
 
 
@@ -118,12 +121,34 @@ def compare_responses(samples: list[dict[str, Any]], used: str, path: Path) -> l
         first = [each[0] if isinstance(each, list) else each for each in given]
         return kept not in (first, given)
 
-    n = sum(map(differs, samples)) if used == "none" else 0
+    if used != "none":
+        return _say_otherwise_filtered(samples, path)
+    n = sum(map(differs, samples))
     note = (
         f"Warning: in {n:,} of {len(samples):,} samples of {path} filtered_resps is not the first "
         "of resps, which the filter 'none' takes; filtered_resps counts."
     )
     return [note] if n else []
+
+
+def _say_otherwise_filtered(samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Count the samples of which a filter made another answer than of most equal responses.
+
+    A filter that looks at the choices of each document, or draws, makes many of one response.
+    """
+    made: dict[str, Counter[str]] = {}
+    for record in samples:
+        given, kept = (json.dumps(record.get(name)) for name in ("resps", "filtered_resps"))
+        made.setdefault(given, Counter())[kept] += 1
+    n_all = sum(each.total() for each in made.values() if each.total() > 1)
+    n = n_all - sum(max(each.values()) for each in made.values() if each.total() > 1)
+    if not n or n * _ONE_IN > n_all:
+        return []
+    note = (
+        f"Warning: in {n:,} of {len(samples):,} samples of {path} filtered_resps is another answer "
+        "than the filter made of equal resps; filtered_resps counts."
+    )
+    return [note]
 
 
 def _results_beside(path: Path) -> Path | None:

@@ -201,9 +201,10 @@ def is_nested(values: pa.Array | pa.ChunkedArray) -> bool:
     import pyarrow.compute as pc
 
     if not pa.types.is_string(values.type) and not pa.types.is_large_string(values.type):
-        return pa.types.is_nested(values.type)
+        return bool(pa.types.is_nested(values.type))
     are_like = pc.match_substring_regex(values, r"^\s*(\[.*\]|\{.*\})\s*$")
-    return values.null_count < len(values) and bool(pc.all(are_like).as_py())
+    is_all: bool | None = pc.all(are_like).as_py()
+    return values.null_count < len(values) and is_all is True
 
 
 def unfold(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -9,6 +9,7 @@ from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
     VERSIONS,
+    check_labels_of_versions,
     find_long_names,
     find_number_names,
     find_texts,
@@ -125,6 +126,8 @@ class TableReader:
         notes += say_other_pairs(path, names, [*columns.values()], changed)
         own_column, own = (None, None) if has_gold else read_own_gold(path, names, columns, fields)
         originals = {} if len(columns) > 1 else _read_originals(path, names, {*table.column_names})
+        if has_gold and fields.gold is None and len(columns) > 1:
+            check_labels_of_versions(path, names, table[gold], gold, columns)
         marks = {
             column: (None, None)
             if are_outcomes
@@ -133,7 +136,9 @@ class TableReader:
             )
             for column in columns.values()
         }
-        ids = read_row_ids(path, names, taken={gold, *columns.values()}, fields=fields)
+        ids = read_row_ids(
+            path, names, taken={gold, *columns.values()}, fields=fields, versions=columns
+        )
         notes += say_ids_again(ids, {*keep, fields.item}, path, has_texts=inputs is not None)
         about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
         notes += said
@@ -185,9 +190,11 @@ class TableReader:
                 *_ABOUT,
                 EDITS,
                 *others,
+                *originals,
                 *_list_told(names, gold, marks),
             },
             chosen=chosen,
+            changed=changed,
             are_outcomes=are_outcomes and fields.threshold is None,
         )
         return [
