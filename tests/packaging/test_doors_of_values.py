@@ -41,7 +41,7 @@ FOLDS = {
     "annotation/page.py": "words of texts",
     "annotation/marks.py": "marks of people",
     "experiment/finished.py": "conditions that the user has typed",
-    "analyses/compare_page.py": "names of anchors",
+    "report/tables.py": "names of tables",
     "stats/inputs.py": "spellings of labels in arrays, without Arrow",
 }
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.compare_statistics import (
+    RewordedTexts,
+    check_known,
+    compute_statistics,
+    find_asked,
+    find_statistics,
+    write_statistics,
+)
 from ietest_fast.analyses.consistency.wordings import check_clusters
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL
@@ -18,7 +26,6 @@ from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
-    MatchedSample,
     Verdict,
     chance_limit,
     cochran_q_test,
@@ -27,126 +34,24 @@ from ietest_fast.stats import (
     judge_pairs,
     paired_test,
 )
-from ietest_fast.stats.dose import judge_dose
 from ietest_fast.stats.result import Result, fit_cells
-from ietest_fast.stats.strata import EDITS, LABEL, judge_strata, read_strata
+from ietest_fast.stats.strata import EDITS, LABEL
 from ietest_fast.values import as_numbers, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
+    from ietest_fast.analyses.compare_statistics import Statistic
     from ietest_fast.answers.table import Pairs, Predictions
     from ietest_fast.stats import (
         ClusteredTestResult,
         CochranResult,
-        DoseResponseResult,
         InvarianceTestResult,
         PairedTestResult,
-        StratifiedResult,
     )
     from ietest_fast.stats.outcomes import Method
-    from ietest_fast.stats.strata import StrataCorrection
-
-
-# Versions by label, genre or number of edits: columns of predictions that tell texts apart.
-
-
-def look_closer(
-    pairs: Pairs,
-    clusters: Any,
-    strata: Sequence[str],
-    dose: str | None,
-    *,
-    reworded: str | Literal[True] | None,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Test the strata of columns, and the growth with another, on the reworded texts.
-
-    What is right is taken from the predictions: a version may have labels of its own.
-    """
-    if not strata and dose is None:
-        return {}
-    mask = None if reworded is True else pairs.reworded(reworded)
-    rows = np.arange(len(pairs)) if mask is None else np.flatnonzero(mask)
-    both = pairs.answers
-
-    def read(name: str) -> pa.ChunkedArray:
-        column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
-        return pa.chunked_array([column])
-
-    try:
-        return judge_groups(
-            pairs.sample,
-            read,
-            strata=strata,
-            dose=dose,
-            rows=rows,
-            answers=both,
-            clusters=clusters,
-            options=options,
-        )
-    except InputError as error:
-        if error.path is not None:
-            raise
-        raise InputError(str(error), path=pairs.predictions.source) from error
-
-
-def judge_groups(
-    sample: MatchedSample,
-    read: Callable[[str], pa.ChunkedArray],
-    *,
-    strata: Sequence[str],
-    dose: str | None,
-    rows: NDArray[np.int64],
-    answers: tuple[NDArray[Any], NDArray[Any]] | None,
-    clusters: Any,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Test the strata of columns, and the growth with another, on some of n texts."""
-    units = None if clusters is None else np.asarray(clusters)[rows]
-    if rows.size < 2 or (units is not None and np.unique(units).size < 2):
-        return {}
-    own = MatchedSample(
-        original_correct=sample.original_correct[rows],
-        transformed_correct=sample.transformed_correct[rows],
-    )
-    there = None if answers is None else (answers[0][rows], answers[1][rows])
-
-    def take(name: str) -> pa.ChunkedArray:
-        return read(name).take(pa.array(rows))
-
-    def judge(name: str) -> StratifiedResult:
-        names, codes = read_strata(take(name), rows.size, name=name)
-        return judge_strata(own, names, codes, answers=there, clusters=units, name=name, **options)
-
-    return {
-        "strata": tuple(judge(name) for name in strata),
-        "dose": None
-        if dose is None
-        else judge_dose(
-            own,
-            _read_doses(take(dose), dose),
-            flipped=None if there is None else there[0] != there[1],
-            clusters=units,
-            name=dose,
-            **{name: options[name] for name in ("alpha", "n_resamples", "rng")},
-        ),
-    }
-
-
-def _read_doses(column: pa.ChunkedArray, name: str) -> NDArray[np.float64]:
-    numbers = as_numbers(column)
-    wrong = np.flatnonzero(~np.isfinite(numbers))
-    if wrong.size:
-        first = column[int(wrong[0])].as_py()
-        found = "nothing" if first is None else repr(first)
-        raise InputError(
-            f"{name} must hold a whole number for every text, but {wrong.size} of {numbers.size} "
-            f"have none; the first holds {found}"
-        )
-    return numbers
 
 
 # With more different right answers than this they are no classes that a model could collapse to.
@@ -179,10 +84,8 @@ class VersionTest:
     """Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted`` and
     by p-values of labels that are adjusted likewise. None where classifiers are compared, and at an
     alpha of 0.5 or more."""
-    strata: tuple[StratifiedResult, ...] = ()
-    """By column that was asked for, the tests of its strata, on the reworded texts."""
-    dose: DoseResponseResult | None = None
-    """Whether losses and flips grow with a column; None if that was not asked for."""
+    statistics: Mapping[str, Statistic] = field(default_factory=dict)
+    """By name, what was computed besides on the reworded texts."""
 
     @property
     def verdict(self) -> Verdict:
@@ -221,20 +124,25 @@ class VersionTest:
             "p_adjusted": self.p_adjusted,
             "reject": self.reject,
             "invariance": None if self.invariance is None else self.invariance.to_dict(),
-            "strata": [each.to_dict() for each in self.strata],
-            "dose": None if self.dose is None else self.dose.to_dict(),
+            **write_statistics(self.statistics),
         }
 
     def cells(self) -> dict[str, Any]:
         """Return the row of a data frame; of reworded texts it has what tables show."""
-        nested = {"invariance", "strata", "dose"}
-        own = self.invariance
+        numbers, own = self.to_dict(), self.invariance
+        for nested in ("invariance", *find_statistics()):
+            del numbers[nested]
         return {
-            **fit_cells({key: each for key, each in self.to_dict().items() if key not in nested}),
+            **fit_cells(numbers),
             "reworded": None if own is None else own.n_reworded,
             "delta_reworded": None if own is None or own.n_reworded is None else own.delta,
             "flip_rate": None if own is None or own.flips is None else own.flips.rate,
             "verdict": str(self.verdict),
+            **{
+                f"{name}_{cell}": value
+                for name, each in self.statistics.items()
+                for cell, value in each.cells().items()
+            },
         }
 
 
@@ -316,10 +224,8 @@ def compare_versions(
     margin: float | None = None,
     flip_margin: float | None = None,
     reworded: str | Literal[True] | None = None,
-    strata: Sequence[str] = (),
-    strata_correction: StrataCorrection = "holm",
-    dose: str | None = None,
     n_threads: int | None = None,
+    **asked: Any,
 ) -> Comparison:
     """Test each version of the items against the reference, for each classifier.
 
@@ -348,15 +254,13 @@ def compare_versions(
     reworded
         The column that says which texts of a version are reworded, if it has another name than
         ``changed``; True: all are.
-    strata
-        Columns by whose values the reworded texts are also tested one by one, see
-        :func:`ietest_fast.stats.stratified_test`; ``label`` is the gold label. They do not change
-        the verdict, which looks at the gold labels in any case.
-    strata_correction
-        ``holm`` or ``minp``, over the strata of a column.
-    dose
-        A column of numbers with which losses and flips may grow; see
-        :func:`ietest_fast.stats.dose_response_test`.
+    **asked
+        What asks for further statistics of the reworded texts; see
+        :mod:`ietest_fast.analyses.compare_statistics`. ``strata`` are columns by whose values these
+        texts are also tested one by one, see :func:`ietest_fast.stats.stratified_test`, with
+        ``strata_correction``, ``holm`` or ``minp``; ``label`` is the gold label. They do not change
+        the verdict, which looks at the gold labels in any case. ``dose`` is a column of numbers
+        with which losses and flips may grow; see :func:`ietest_fast.stats.dose_response_test`.
 
     Returns
     -------
@@ -368,6 +272,8 @@ def compare_versions(
         If there is nothing to compare, a classifier lacks the reference, or fewer than two items
         are left.
     """
+    check_known(asked)
+    draws = any(each.options for each in find_asked(asked).values())
     compared: Literal["versions", "models"] = "versions"
     clusters = predictions.repeats if clusters is None else clusters
     if len(predictions.versions) == 1:
@@ -403,7 +309,7 @@ def compare_versions(
                 clusters,
                 method,
                 options,
-                draws_groups=bool(strata) or dose is not None,
+                draws_besides=draws,
             )
             for name in mine.versions
             if name != reference
@@ -439,14 +345,11 @@ def compare_versions(
         family = [
             replace(
                 test,
-                **look_closer(
-                    test.pairs,
-                    test.clusters,
-                    strata,
-                    dose,
+                statistics=_compute_besides(
+                    test,
                     reworded=reworded,
                     options={
-                        "correction": strata_correction,
+                        **asked,
                         "margin": DEFAULT_MARGIN if margin is None else margin,
                         "flip_margin": DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
                         "alpha": alpha,
@@ -502,7 +405,7 @@ def _test(
     method: str | None,
     options: dict[str, Any],
     *,
-    draws_groups: bool,
+    draws_besides: bool,
 ) -> VersionTest:
     if len(pairs) < 2:
         raise InputError(
@@ -512,8 +415,8 @@ def _test(
     labels = None if clusters is None else _read_clusters(pairs, clusters)
     if labels is None and len(pc.unique(pairs.items)) < len(pairs):
         labels = np.asarray(pairs.items.to_pylist())  # several rows of an item
-    if draws_groups and labels is None and method in {None, "exact"}:
-        options = options | {"n_resamples": None}  # which is for the strata or the dose, then
+    if draws_besides and labels is None and method in {None, "exact"}:
+        options = options | {"n_resamples": None}  # which is for other statistics, then
     result: Any = paired_test(
         pairs.sample.original_correct,
         pairs.sample.transformed_correct,
@@ -635,6 +538,37 @@ def _judge(
         labels=_name_labels(pairs) if is_known and len(np.unique(gold)) <= _MOST_CLASSES else None,
         **options,
     )
+
+
+def _compute_besides(
+    test: VersionTest, *, reworded: str | Literal[True] | None, options: Mapping[str, Any]
+) -> dict[str, Statistic]:
+    """Compute the statistics that are asked for, on the reworded texts.
+
+    What is right is taken from the predictions: a version may have labels of its own.
+    """
+    if not find_asked(options):
+        return {}
+    pairs = test.pairs
+    mask = None if reworded is True else pairs.reworded(reworded)
+
+    def read(name: str) -> pa.ChunkedArray:
+        column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
+        return pa.chunked_array([column])
+
+    texts = RewordedTexts.of(
+        pairs.sample,
+        np.arange(len(pairs)) if mask is None else np.flatnonzero(mask),
+        answers=pairs.answers,
+        clusters=test.clusters,
+        column=read,
+    )
+    try:
+        return compute_statistics(texts, options)
+    except InputError as error:
+        if error.path is not None:
+            raise
+        raise InputError(str(error), path=pairs.predictions.source) from error
 
 
 def _adjust_labels(family: list[VersionTest]) -> list[VersionTest]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare_statistics import Strata, find_statistics
 from ietest_fast.analyses.consistency.shared import (
     SharedWordings,
     check_same_texts,
@@ -23,7 +24,6 @@ from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
 from ietest_fast.answers.table import Predictions
-from ietest_fast.atomic import name_files
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import brief_points
@@ -38,65 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.analyses.compare import Comparison, VersionTest
-    from ietest_fast.stats import EquivalenceResult, PairedCounts, StratifiedResult
-
-# Tables of strata: accuracy and flips by label, genre or number of edits.
-
-
-def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
-    """Return a line for each stratum."""
-    knows_flips = any(each.flips is not None for each in found.strata)
-    level = f"{100 * (1 - 2 * found.alpha):g}%"
-    among = "" if found.p_adjusted is None else ", corrected for the number of versions"
-    flips = (Column("flipped %", "percent"), Column("interval of flips %", "percent"))
-    return Table(
-        name=f"strata-{as_file_name(found.name)}",
-        title=f"By {found.name}" + ("" if whose is None else f": {whose}"),
-        columns=(
-            Column(found.name),
-            Column("pairs", "count"),
-            Column("losses", "count"),
-            Column("gains", "count"),
-            Column("δ (points)", "points"),
-            Column("interval of δ", "points"),
-            Column("p", "p"),
-            Column(f"p, {found.correction}", "p"),
-            Column("p, |δ| ≥ margin", "p"),
-            *(flips if knows_flips else ()),
-        ),
-        rows=tuple(
-            (
-                each.name,
-                each.n,
-                each.counts.n10,
-                each.counts.n01,
-                each.delta,
-                None if each.equivalence is None else each.equivalence.interval,
-                each.p_value,
-                None if each.p_adjusted is None else PValue(each.p_adjusted, found.alpha),
-                None if each.equivalence is None else each.equivalence.p_value,
-                *(
-                    ()
-                    if not knows_flips
-                    else (None, None)
-                    if each.flips is None
-                    else (each.flips.rate, each.flips.interval)
-                ),
-            )
-            for each in found.strata
-        ),
-        note=(
-            f"Losses become wrong, gains right. Intervals at {level}. The same share of losses in "
-            f"every stratum: p = {found.format_p()}{among}."
-        ),
-    )
-
-
-def as_file_name(name: str) -> str:
-    """Return the name of a column as part of the name of a file, and of a label in LaTeX."""
-    kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in name.lower())
-    (found,) = name_files([kept.strip("-")], otherwise="column")
-    return found
+    from ietest_fast.analyses.compare_statistics import Statistic
+    from ietest_fast.stats import EquivalenceResult, PairedCounts
 
 
 N_EXAMPLES = 200
@@ -238,7 +181,6 @@ class EvaluationSource:
         outcomes = [each for evaluation in self.evaluations for each in evaluation.outcomes]
         joint = joint_table(self.evaluations)
         changed = [table for each in outcomes[:OWN_FIGURES] if (table := changed_table(each))]
-        strata = [table for each in outcomes[:OWN_FIGURES] for table in version_strata_tables(each)]
         section = Section(
             id="versions",
             title="Every version of the texts",
@@ -250,8 +192,7 @@ class EvaluationSource:
                 Numbers(table=version_table(self.evaluations)),
                 *_caveats(self.evaluations),
                 *([] if joint is None else [Numbers(table=joint)]),
-                *([Heading(text="By label and number of edits")] if strata else []),
-                *(Numbers(table=table) for table in strata),
+                *statistics_parts(outcomes[:OWN_FIGURES]),
                 *([Heading(text="Where the answers part")] if changed else []),
                 *(Numbers(table=table, folded=table.title) for table in changed),
             ),
@@ -507,12 +448,25 @@ def _say_unmatched(outcomes: Sequence[VersionOutcome]) -> str:
     return f" Up to {n:,} items lack one of the versions." if n else ""
 
 
-def version_strata_tables(outcome: VersionOutcome) -> list[Table]:
-    """Return what is found by label and by number of edits, where these are known."""
-    own = outcome.tested.invariance
-    found = [] if own is None or own.strata is None else [own.strata]
-    whose = f"{outcome.classifier}, {outcome.version}"
-    return [strata_table(each, whose=whose) for each in (*found, *outcome.tested.strata)]
+def statistics_parts(outcomes: Sequence[VersionOutcome]) -> list[Part]:
+    """Return the tables of each statistic below its title."""
+    found = [(f"{each.classifier}, {each.version}", _with_labels(each.tested)) for each in outcomes]
+    parts: list[Part] = []
+    for name, statistic in find_statistics().items():
+        tables = [table for whose, own in found if name in own for table in own[name].tables(whose)]
+        parts += [Heading(text=statistic.title)] if tables else []
+        parts += [Numbers(table=table) for table in tables]
+    return parts
+
+
+def _with_labels(test: VersionTest) -> dict[str, Statistic]:
+    """Return the statistics of a version; its verdict looks at the labels, which are strata too."""
+    own = test.invariance
+    if own is None or own.strata is None:
+        return dict(test.statistics)
+    asked = test.statistics.get("strata")
+    others = asked.results if isinstance(asked, Strata) else ()
+    return {**test.statistics, "strata": Strata(results=(own.strata, *others))}
 
 
 def joint_table(evaluations: Sequence[Evaluation]) -> Table | None:

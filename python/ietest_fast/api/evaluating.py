@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.analyses import compare_versions
+from ietest_fast.analyses.compare_statistics import columns_asked
 from ietest_fast.answers import evaluate as answer_versions
 from ietest_fast.answers.readers.table_columns import list_columns
 from ietest_fast.answers.versions import find_shared_ids, read_version
@@ -564,12 +565,14 @@ def evaluate(
         If something does not fit: columns, labels, rows of `transformed`, a transformation that
         changes no text.
     """
-    if transformed is not None and EDITS in {*strata, dose}:
+    asked: dict[str, Any] = {"strata": strata, "strata_correction": strata_correction, "dose": dose}
+    columns = columns_asked(asked)
+    if transformed is not None and EDITS in columns:
         raise InputError(
             "edits: a version that is given as `transformed` tells no edits; leave edits out, or "
             "evaluate what phi makes by itself"
         )
-    grouped = list_file_columns((*strata, dose))
+    grouped = list_file_columns(columns)
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)
     )
@@ -616,10 +619,8 @@ def evaluate(
         alpha=alpha,
         margin=margin,
         flip_margin=flip_margin,
-        strata=strata,
-        strata_correction=strata_correction,
-        dose=dose,
         n_threads=n_threads,
+        **asked,
     )
     return EvaluationResult(evaluation=evaluation, comparison=comparison)
 

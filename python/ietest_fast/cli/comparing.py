@@ -23,14 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ietest_fast.analyses.compare import Comparison, VersionTest
+    from ietest_fast.analyses.compare_statistics import Statistic
     from ietest_fast.answers.logs import ReadLogs
-    from ietest_fast.stats import (
-        DoseResponseResult,
-        EstimateResult,
-        InvarianceTestResult,
-        PairedTestResult,
-        StratifiedResult,
-    )
+    from ietest_fast.stats import EstimateResult, InvarianceTestResult, PairedTestResult
     from ietest_fast.stats.result import Result
 
 # Options that say how logs are read; ``eval`` and ``test`` share them.
@@ -151,8 +146,7 @@ def read(
         columns = sides
     if columns is not None and options["correct_columns"] is not None:
         raise click.UsageError("--correct-columns takes the place of columns of predictions")
-    strata = [name for name in options.get("strata", ()) if name != "label"]  # the gold label
-    kept = [options["clusters"], options.get("reworded"), *strata, options.get("dose"), *keep]
+    kept = [options["clusters"], options.get("reworded"), *keep]
     return read_logs(
         logs,
         tasks=options["task"],
@@ -171,6 +165,14 @@ def read(
         label_names=split_names(options.get("labels")),
         unparsed=options["unparsed"],
     )
+
+
+def list_kept(options: Mapping[str, Any]) -> list[str]:
+    """Return the columns of logs that statistics read, but for the gold label, which has a role."""
+    from ietest_fast.analyses.compare_statistics import columns_asked
+    from ietest_fast.stats.strata import LABEL
+
+    return [name for name in columns_asked(options) if name != LABEL]
 
 
 # What commands say of a paired test: the result, what stands beside it, and a signature.
@@ -368,22 +370,17 @@ def print_test(
     echo(signature)
 
 
-# What ``eval`` and ``test`` print of strata, and of what grows with a column.
+# What ``eval`` and ``test`` print besides, of versions in logs.
 
 
-def print_closer(
-    strata: Sequence[StratifiedResult], dose: DoseResponseResult | None, *, name: str | None = None
-) -> None:
-    """Print a table for each column of strata, and the rows of the dose."""
-    from ietest_fast.analyses.compare_page import strata_table
-
-    for each in strata:
-        echo()
-        print_table(strata_table(each, whose=name))
-        echo(each.explanation)
-    if dose is not None:
-        shown = str(dose) if name is None else f"{name}: {dose}"
-        echo("", *shown.splitlines())
+def print_statistics(found: Mapping[str, Statistic], *, name: str | None = None) -> None:
+    """Print the lines and tables of all statistics that were computed."""
+    for each in found.values():
+        for part in each.shown(name):
+            if isinstance(part, str):
+                echo(part)
+            else:
+                print_table(part)
 
 
 _COLLAPSED = "Warning: {} has collapsed: it predicts one class, or is not shown to be above chance."
@@ -403,6 +400,7 @@ def compare_logs(
 ) -> int:
     """Test what logs hold, print it, and return the exit status."""
     from ietest_fast.analyses.compare import compare_versions
+    from ietest_fast.analyses.compare_statistics import take_options
 
     clusters = options["clusters"] or read.predictions.repeats
     if clusters is None:
@@ -422,10 +420,8 @@ def compare_logs(
         margin=margin,
         flip_margin=options["flip_margin"],
         reworded=choose_reworded(options),
-        strata=options["strata"],
-        strata_correction=options["strata_correction"],
-        dose=options["dose"],
         n_threads=options["n_threads"],
+        **take_options(options),
     )
     read = replace(read, notes=(*read.notes, *found.notes))
     if len(found.tests) == 1:
@@ -500,7 +496,7 @@ def _print_one(
         signature=signature,
         invariance=test.invariance,
     )
-    print_closer(test.strata, test.dose)
+    print_statistics(test.statistics)
     _print_changes(found, test)
 
 
@@ -608,7 +604,7 @@ def _print_several(
         else f"No difference from {reference} is shown."
     )
     for test in found.tests:
-        print_closer(test.strata, test.dose, name=test.name)
+        print_statistics(test.statistics, name=test.name)
         _print_changes(found, test, name=test.name)
         for line in test.caveats:
             echo(line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.comparing import OF_LOGS, log_options, read
+from ietest_fast.cli.comparing import OF_LOGS, list_kept, log_options, read
 from ietest_fast.cli.options import (
     OpenShare,
     check_alike,
@@ -23,7 +23,7 @@ from ietest_fast.cli.options import (
     need_one,
     read_label_map,
     split_names,
-    strata_options,
+    statistics_options,
     test_options,
     word_options,
 )
@@ -118,7 +118,7 @@ _OF_PREDICTIONS = (
     help="Smaller differences count as equivalent.  [default: 0.01]",
 )
 @invariance_options
-@strata_options
+@statistics_options
 @test_options
 @csv_option()
 def command(
@@ -154,7 +154,7 @@ def command(
         check_out(options["out"], [*map(Path, logs), None if gold is None else Path(gold)])
         from ietest_fast.cli.comparing import compare_logs
 
-        found = read(logs, options, keep=options["keep_columns"])
+        found = read(logs, options, keep=[*list_kept(options), *options["keep_columns"]])
         if options["out"] is not None:
             found.predictions.write(options["out"])
         return compare_logs(
@@ -189,6 +189,7 @@ def command(
 
 def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluation:
     """Run the model on all versions of the test set, and write what was asked for."""
+    from ietest_fast.analyses.compare_statistics import columns_asked
     from ietest_fast.answers.asking import evaluate
     from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.answers.versions import find_shared_ids, read_version
@@ -200,7 +201,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     out: Path | None = options["out"]
     id_column, clusters = options["id_column"], options["clusters"]
     texts = split_names(options["text_columns"])
-    grouped = list_file_columns((*options["strata"], options["dose"]))
+    grouped = list_file_columns(columns_asked(options))
     kept = [*options["keep_columns"], *([clusters] if clusters else []), *grouped]
     kept = list(dict.fromkeys(kept))
     ids = [] if id_column is None else [id_column]

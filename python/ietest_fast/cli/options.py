@@ -243,8 +243,12 @@ def _take_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...
     return values[0] if values else None
 
 
-def strata_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says by which columns the reworded texts are told apart."""
+ASKING = ("strata", "dose")
+"""Names of the options that ask for statistics of the reworded texts."""
+
+
+def statistics_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what asks for statistics of the reworded texts (``analyses/compare_statistics.py``)."""
     options = [
         click.option(
             "--strata",
@@ -310,7 +314,7 @@ def check_resamples(options: Mapping[str, Any]) -> None:
 
     Strata and doses draw tables where they are too many to enumerate.
     """
-    draws = options["method"] not in {None, "exact"} or options["strata"] or options["dose"]
+    draws = options["method"] not in {None, "exact"} or any(options[name] for name in ASKING)
     if options["n_resamples"] is not None and not draws:
         raise click.UsageError(
             "--n-resamples is for --method multinomial and resample; the exact law has no resamples"
@@ -331,7 +335,7 @@ def check_margin(margin: float | None, *, alpha: float, are_scores: bool = False
 
 def check_alike(options: Mapping[str, Any], *, alpha: float) -> None:
     """Refuse to look for a likeness that is not tested at this level."""
-    for name in ("flip_margin", "fail_unless_alike", "strata", "dose"):
+    for name in ("flip_margin", "fail_unless_alike", *ASKING):
         if options[name] and alpha >= 0.5:
             raise click.UsageError(
                 f"--{name.replace('_', '-')} needs an --alpha below 0.5, not {alpha:g}"

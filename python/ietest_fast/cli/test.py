@@ -12,7 +12,9 @@ from ietest_fast.cli.comparing import (
     Extra,
     beside,
     beside_clusters,
+    list_kept,
     log_options,
+    print_statistics,
     print_test,
     read,
     say,
@@ -20,6 +22,7 @@ from ietest_fast.cli.comparing import (
     sign,
 )
 from ietest_fast.cli.options import (
+    ASKING,
     COUNTS,
     LEVELS,
     NAMES,
@@ -33,7 +36,7 @@ from ietest_fast.cli.options import (
     exit_status,
     invariance_options,
     is_given,
-    strata_options,
+    statistics_options,
     test_options,
 )
 from ietest_fast.report.progress import show_stage
@@ -42,13 +45,9 @@ from ietest_fast.report.terminal import print_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ietest_fast.analyses.compare_statistics import Statistic
     from ietest_fast.models.measurements import Measurements
-    from ietest_fast.stats import (
-        DoseResponseResult,
-        InvarianceTestResult,
-        PairedCounts,
-        StratifiedResult,
-    )
+    from ietest_fast.stats import InvarianceTestResult, PairedCounts
     from ietest_fast.stats.result import Result
 
 
@@ -89,7 +88,7 @@ if TYPE_CHECKING:
 @click.option("--quantiles", type=LEVELS, default=(), help="Of t*, for scores.")
 @log_options
 @invariance_options
-@strata_options
+@statistics_options
 @test_options
 @csv_option()
 def command(
@@ -123,7 +122,7 @@ def command(
         check_margin(options["margin"], alpha=alpha)
         check_alike(options, alpha=alpha)
         return compare_logs(
-            read(files, options),
+            read(files, options, keep=list_kept(options)),
             options=options,
             margin=options["margin"],
             alpha=alpha,
@@ -161,17 +160,18 @@ def command(
     if invariance is None:
         for name in ("reworded", "all-reworded", "flip-margin", "fail-unless-alike"):
             check_not_given(name, because="is for two columns of outcomes, or counts")
-        for name in ("strata", "dose"):
+        for name in ASKING:
             check_not_given(name, because="is for two columns of outcomes")
-    strata, dose = _look_closer(invariance, given, alpha=alpha, options=options)
+    besides = _compute_besides(invariance, given, alpha=alpha, options=options)
     signature = sign(result, alpha=alpha, n_classifiers=len(original))
     if as_json:
+        from ietest_fast.analyses.compare_statistics import write_statistics
+
         print_json(
             result.to_dict()
             | {name: value for name, (value, _) in extra.items()}
             | {"invariance": None if invariance is None else invariance.to_dict()}
-            | {"strata": [each.to_dict() for each in strata]}
-            | {"dose": None if dose is None else dose.to_dict()}
+            | write_statistics(besides)
             | {"alpha": alpha, "reject": reject, "signature": signature}
         )
     else:
@@ -184,9 +184,7 @@ def command(
             signature=signature,
             invariance=invariance,
         )
-        from ietest_fast.cli.comparing import print_closer
-
-        print_closer(strata, dose)
+        print_statistics(besides)
     return exit_status(
         reject=reject,
         fail_on_reject=fail_on_reject,
@@ -233,11 +231,12 @@ def _read(
     versions: tuple[str, ...] | None,
     options: Mapping[str, Any],
 ) -> Measurements:
-    """Read what is compared, the columns of strata and doses, and gold labels if there are some."""
+    """Read what is compared, the columns of statistics, and gold labels if there are some."""
+    from ietest_fast.analyses.compare_statistics import columns_asked
     from ietest_fast.errors import InputError
     from ietest_fast.models.measurements import read_measurements
 
-    asked = [*options["strata"], *([options["dose"]] if options["dose"] else [])]
+    asked = columns_asked(options)
     unasked: list[str] = []
     if versions is None and len(original) == 1:
         unasked = _list_labels(file, {*original, *transformed, *_roles(options), *asked})
@@ -280,13 +279,14 @@ def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any])
 
     import pyarrow as pa
 
+    from ietest_fast.analyses.compare_statistics import columns_asked
     from ietest_fast.answers.readers.facts_beside import LIKE_IDS, say_ids_again, say_unread
     from ietest_fast.answers.readers.table_columns import list_columns, read_some
     from ietest_fast.errors import IetestWarning
     from ietest_fast.values import is_id_name
 
     path, names = Path(file), list_columns(file)
-    named = {*options["strata"], options["dose"], *_roles(options)}
+    named = {*columns_asked(options), *_roles(options)}
     notes: tuple[str, ...] = ()
     if not options["clusters"]:
         ids = [
@@ -370,43 +370,40 @@ def _find_labels(given: Measurements) -> Any:
     return None
 
 
-def _look_closer(
+def _compute_besides(
     invariance: InvarianceTestResult | None,
     given: Measurements | None,
     *,
     alpha: float,
     options: Mapping[str, Any],
-) -> tuple[list[StratifiedResult], DoseResponseResult | None]:
-    """Test strata and doses of two columns of outcomes, on the reworded texts."""
-    if invariance is None or given is None or not (options["strata"] or options["dose"]):
-        return [], None
+) -> dict[str, Statistic]:
+    """Compute the statistics that are asked for of two columns of outcomes, on reworded texts."""
+    if invariance is None or given is None:
+        return {}
     import numpy as np
 
     from ietest_fast import stats
-    from ietest_fast.analyses.compare import judge_groups
+    from ietest_fast.analyses.compare_statistics import RewordedTexts, compute_statistics
 
     a, b = given.columns.values()
     margin, flip_margin = options["margin"], options["flip_margin"]
     reworded = given.reworded
-    found = judge_groups(
+    texts = RewordedTexts.of(
         stats.MatchedSample(original_correct=a, transformed_correct=b),  # type: ignore[arg-type]
-        given.beside.__getitem__,
-        strata=options["strata"],
-        dose=options["dose"],
-        rows=np.arange(len(a)) if reworded is None else np.flatnonzero(reworded),
+        np.arange(len(a)) if reworded is None else np.flatnonzero(reworded),
         answers=None,
         clusters=given.clusters,
-        options={
-            "correction": options["strata_correction"],
-            "margin": stats.DEFAULT_MARGIN if margin is None else margin,
-            "flip_margin": stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
-            "alpha": alpha,
-            "n_resamples": options["n_resamples"],
-            "rng": options["seed"],
-            "n_threads": options["n_threads"],
-        },
+        column=given.beside.__getitem__,
     )
-    return list(found.get("strata", ())), found.get("dose")
+    settings = {
+        "margin": stats.DEFAULT_MARGIN if margin is None else margin,
+        "flip_margin": stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+        "alpha": alpha,
+        "n_resamples": options["n_resamples"],
+        "rng": options["seed"],
+        "n_threads": options["n_threads"],
+    }
+    return compute_statistics(texts, {**options, **settings})
 
 
 # Equivalence is tested below this level.
@@ -455,7 +452,7 @@ def _check_usage(
     options: Mapping[str, Any],
 ) -> None:
     if counts is not None:
-        for name in ("clusters", "scores", "quantiles", "null", "reworded", "strata", "dose"):
+        for name in ("clusters", "scores", "quantiles", "null", "reworded", *ASKING):
             if options[name]:
                 raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
         if versions is not None:

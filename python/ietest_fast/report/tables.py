@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.atomic import name_files
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import show_p
 from ietest_fast.signs import show_controls
@@ -165,6 +166,13 @@ class Column:
 
 def _with_sd(mean: str, sd: str) -> str:
     return f"{mean} ± {sd}" if sd else mean
+
+
+def as_table_name(words: str) -> str:
+    """Return words, such as the name of a column, as a name of a table."""
+    kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in words.lower())
+    (found,) = name_files([kept.strip("-")], otherwise="column")
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

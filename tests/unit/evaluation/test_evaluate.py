@@ -171,10 +171,10 @@ def test_the_number_of_edits_is_a_column_to_tell_texts_apart_by(corpus) -> None:
     assert edits == [0] * 4 + [1, 2, 0, 1] + [None] * 4  # what does not tell has none
     alone = evaluate(Words(), corpus, phi).predictions
     (test,) = compare_versions(alone, strata=["edits", "label"], dose="edits").tests
-    assert [(each.name, each.n) for each in test.strata[0].strata] == [("1", 2), ("2", 1)]
-    assert [each.name for each in test.strata[1].strata] == ["neg", "pos"]
-    assert test.dose is not None
-    assert test.dose.doses == (1, 2)
+    by_edits, by_label = test.statistics["strata"].results
+    assert [(each.name, each.n) for each in by_edits.strata] == [("1", 2), ("2", 1)]
+    assert [each.name for each in by_label.strata] == ["neg", "pos"]
+    assert test.statistics["dose"].result.doses == (1, 2)
     assert "edits" not in evaluate(Words(), corpus, Phi("keeps")).predictions.columns
 
 

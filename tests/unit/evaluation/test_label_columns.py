@@ -45,7 +45,7 @@ def named(values: list[str], neg: Any, pos: Any) -> list[Any]:
     [
         (but(LABELS, 3, 4), "foo (unlike label in 2 rows)"),
         ([each.upper() + " " for each in but(LABELS, 3)], "foo (unlike label in 1 row)"),
-        (named(but(LABELS, 3), "pos", "ja"), "foo (unlike label in 1 row)"),  # one word is shared
+        (named(but(LABELS, 3), "ja", "pos"), "foo (unlike label in 1 row)"),  # one word is shared
         (named(but(LABELS, 3), 0, 1), "foo (unlike label in 1 row)"),
         (named(but(LABELS, 3), "B", "A"), "foo (unlike label in 1 row)"),
         (but(FIRST, 1), "foo (unlike original in 1 row)"),

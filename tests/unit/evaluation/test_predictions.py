@@ -271,17 +271,17 @@ def test_a_version_with_labels_of_its_own_is_right_by_them_in_every_stratum() ->
     (test,) = found.tests
     counts = test.result.counts
     assert (counts.n10, counts.n01) == (8, 8)
-    for strata in test.strata:
+    for strata in test.statistics["strata"].results:
         heterogeneity = strata.heterogeneity
         assert (sum(heterogeneity.losses), sum(heterogeneity.gains)) == (8, 8)
         assert sum(each.flips.n_flipped for each in strata.strata if each.flips) == 300 - 16
-    assert test.dose is not None
-    assert (sum(test.dose.losses), sum(test.dose.gains)) == (8, 8)
-    assert sum(test.dose.flipped or ()) == 300 - 16
+    dose = test.statistics["dose"].result
+    assert (sum(dose.losses), sum(dose.gains)) == (8, 8)
+    assert sum(dose.flipped or ()) == 300 - 16
     assert test.invariance is not None
     assert test.invariance.strata is not None
     own = [each.to_dict() for each in test.invariance.strata.strata]
-    assert [each.to_dict() for each in test.strata[0].strata] == own
+    assert [each.to_dict() for each in test.statistics["strata"].results[0].strata] == own
 
 
 def test_edits_of_a_version_are_not_those_of_the_reference() -> None:

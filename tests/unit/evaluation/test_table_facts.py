@@ -298,7 +298,7 @@ def test_groups_that_are_one_number_are_one_group(tmp_path: Path, ending: str) -
     (test,) = whole.tests
     assert test.clusters is not None
     assert len(set(test.clusters.tolist())) == N // 2
-    assert [each.name for each in test.strata[0].strata] == list("012345")
+    assert [each.name for each in test.statistics["strata"].results[0].strata] == list("012345")
     pair = pd.DataFrame({"A": [0, 1] * 6, "B": [1, 1] * 6, "c": frame["group"][::2]})
     path = write(pair, tmp_path / f"pair.{ending}")
     clusters = read_measurements(path, ("A", "B"), clusters="c").clusters
@@ -317,7 +317,7 @@ def test_groups_are_told_apart_by_what_is_seen(tmp_path: Path, spell: Callable[[
     (test,) = compare_versions(found, clusters="group", strata=["group"]).tests
     assert test.clusters is not None
     assert len(set(test.clusters.tolist())) == n
-    assert len(test.strata[0].strata) == n
+    assert len(test.statistics["strata"].results[0].strata) == n
     pair = pd.DataFrame({"A": [0, 1] * 6, "B": [1, 1] * 6, "c": names})
     path = write(pair, tmp_path / "pair.csv")
     clusters = read_measurements(path, ("A", "B"), clusters="c").clusters
@@ -1137,7 +1137,7 @@ def test_one_of_two_tables_may_have_what_is_asked_for(tmp_path: Path, place: int
     assert tests[0].invariance is not None
     assert tests[0].invariance.n_reworded == sum(MARKS)
     assert len(np.unique(tests[0].clusters)) == 4
-    assert len(tests[0].strata) == 1
+    assert len(tests[0].statistics["strata"].results) == 1
     with pytest.raises(InputError, match="there is no such column"):
         read_logs(paths, keep_columns=["touched", "nothing"])
 

@@ -81,7 +81,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence, Set
     from pathlib import Path
 
     import pyarrow as pa
@@ -141,7 +141,7 @@ def say_copies(
 
 
 def say_ids_again(
-    ids: Mapping[str, pa.Array], taken: set[str | None], path: Path, *, has_texts: bool = True
+    ids: Mapping[str, pa.Array], taken: Set[str | None], path: Path, *, has_texts: bool = True
 ) -> tuple[str, ...]:
     """Count ids that stand in several rows, which a merge of repeated keys makes of one text.
 

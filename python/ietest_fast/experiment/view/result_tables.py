@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.analyses.compare_page import as_file_name
 from ietest_fast.experiment.finished import name_of_size
 from ietest_fast.experiment.schema import Spread
 from ietest_fast.numerals import say_count
-from ietest_fast.report.tables import Column, MeanSd, PValue, Table
+from ietest_fast.report.tables import Column, MeanSd, PValue, Table, as_table_name
 from ietest_fast.stats import Interval
 
 if TYPE_CHECKING:
@@ -324,7 +323,7 @@ def _changes_of(strata: Sequence[StratumRecord]) -> tuple[MeanSd | None, ...]:
 
 def _strata_table(runs: Sequence[FinishedRun], name: str) -> Table:
     return Table(
-        name=f"by-{as_file_name(name)}",
+        name=f"by-{as_table_name(name)}",
         title=f"The reworded texts by {name}: means ± standard deviations over the M classifiers",
         columns=(
             Column("model"),
