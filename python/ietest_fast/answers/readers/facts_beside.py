@@ -81,7 +81,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence, Set
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow as pa
@@ -141,7 +141,11 @@ def say_copies(
 
 
 def say_ids_again(
-    ids: Mapping[str, pa.Array], taken: Set[str | None], path: Path, *, has_texts: bool = True
+    ids: Mapping[str, pa.Array],
+    taken: Collection[str | None],
+    path: Path,
+    *,
+    has_texts: bool = True,
 ) -> tuple[str, ...]:
     """Count ids that stand in several rows, which a merge of repeated keys makes of one text.
 
@@ -155,7 +159,7 @@ def say_ids_again(
     slipped = _say_slipped({name: ids[name] for name in ids if LIKE_IDS.search(name)}, path)
     if slipped:
         return slipped
-    if any(are_ids(values) for values in named.values()) or not taken.isdisjoint(named):
+    if any(are_ids(values) for values in named.values()) or set(named).intersection(taken):
         return ()
     notes = []
     for name, column in named.items():
