@@ -12,7 +12,7 @@ import pytest
 import ietest_fast as ie
 from command_line import run_here
 from ietest_fast.corpus import Corpus
-from ietest_fast.corpus.resampling import DataGeneratingProcess, resampling_key
+from ietest_fast.corpus.dataset import DataGeneratingProcess, resampling_key
 from ietest_fast.errors import ConfigError, InputError, StoreError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.data import Splits

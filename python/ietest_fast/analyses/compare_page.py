@@ -27,7 +27,7 @@ from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import brief_points
-from ietest_fast.report.parts import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
+from ietest_fast.report.contents import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.stats import Verdict, equivalence_test
 from ietest_fast.stats.strata import EDITS

@@ -13,7 +13,7 @@ from ietest_fast.annotation.marks import MAJORITY, MARKS, read_all_marks
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
-from ietest_fast.report.parts import Heading, Numbers, Part, Section
+from ietest_fast.report.contents import Heading, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import (
     Interval,

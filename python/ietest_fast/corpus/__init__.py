@@ -11,6 +11,7 @@ from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ietest_fast.corpus.dataset import Corpus as Corpus
+    from ietest_fast.corpus.dataset import DataGeneratingProcess as DataGeneratingProcess
     from ietest_fast.corpus.dataset import corpus_from_table as corpus_from_table
     from ietest_fast.corpus.dataset import require_trainable as require_trainable
     from ietest_fast.corpus.demo.sentences import demo_batches as demo_batches
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.reading import split as split
     from ietest_fast.corpus.reasoning import read_alpha_nli as read_alpha_nli
     from ietest_fast.corpus.reasoning import read_delta_nli as read_delta_nli
-    from ietest_fast.corpus.resampling import DataGeneratingProcess as DataGeneratingProcess
     from ietest_fast.corpus.streams import BatchReader as BatchReader
     from ietest_fast.corpus.streams import BatchWriter as BatchWriter
     from ietest_fast.corpus.streams import open_batches as open_batches
@@ -60,7 +60,7 @@ __getattr__, __dir__ = lazy_names(
         "BatchReader": "streams",
         "BatchWriter": "streams",
         "Corpus": "dataset",
-        "DataGeneratingProcess": "resampling",
+        "DataGeneratingProcess": "dataset",
         "Description": "description",
         "Overlap": "description",
         "corpus_from_table": "dataset",

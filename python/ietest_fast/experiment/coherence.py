@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ietest_fast.corpus.resampling import DataGeneratingProcess
+from ietest_fast.corpus.dataset import DataGeneratingProcess
 from ietest_fast.experiment.judge import sign
 from ietest_fast.experiment.schema import (
     AlgorithmRecord,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.corpus.resampling import Split
+    from ietest_fast.corpus.dataset import Split
     from ietest_fast.experiment.schema import (
         CellResult,
         ClusteredRecord,

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 import ietest_fast
+from ietest_fast.corpus.dataset import DataGeneratingProcess, check_train_sizes
 from ietest_fast.corpus.description import find_overlap
-from ietest_fast.corpus.resampling import DataGeneratingProcess, check_train_sizes
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.experiment.config import NO_REPLICATES
 from ietest_fast.experiment.data import (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Counted up when the meaning of a cell changes without any of its settings changing.
 CELL_SCHEME = 1
 
-# First word of the spawn key: what a seed is for; 1 is for the resampling, corpus.resampling.
+# First word of the spawn key: what a seed is for; 1 is for the resampling, corpus.dataset.
 _TRAINING, _TRIAL, _SEARCH, _BOOTSTRAP = range(2, 6)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
-from ietest_fast.corpus.resampling import DataGeneratingProcess
+from ietest_fast.corpus.dataset import DataGeneratingProcess
 from ietest_fast.experiment.cells import make_predictions, write_cell, write_evaluation
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
 from ietest_fast.experiment.search import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.corpus.resampling import Split
+    from ietest_fast.corpus.dataset import Split
     from ietest_fast.models import Classifier, EncodedRows, EncodedSplit, Model
     from ietest_fast.models.protocol import Params, RowStore
 

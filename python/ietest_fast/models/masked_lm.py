@@ -27,9 +27,9 @@ from ietest_fast.models.checkpoint import (
     read_tokenizer_config,
     save_checkpoint,
 )
-from ietest_fast.models.onnx_models.classifier import OnnxFiles
-from ietest_fast.models.token_networks import (
+from ietest_fast.models.onnx_models.classifier import (
     BYTES_OF_OUTPUT,
+    OnnxFiles,
     find_mask,
     find_shift,
     open_token_network,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.onnx_models.classifier import OnnxFiles
-from ietest_fast.models.token_networks import (
+from ietest_fast.models.onnx_models.classifier import (
+    OnnxFiles,
     find_shift,
     is_checkpoint,
     open_token_network,

@@ -194,7 +194,9 @@ def test_batches_of_a_language_model_are_of_bounded_size(
     make_model(tmp_path, masked=True)
     old, new = make_contexts(60, seed=10)
     expected = SenseModel.load(tmp_path).score(old, new)
-    monkeypatch.setattr("ietest_fast.models.token_networks.BYTES_OF_OUTPUT", 4 * N_WORDS * 40)
+    monkeypatch.setattr(
+        "ietest_fast.models.onnx_models.classifier.BYTES_OF_OUTPUT", 4 * N_WORDS * 40
+    )
     model = SenseModel.load(tmp_path)
     assert model.network.token_budget == 40
     np.testing.assert_allclose(model.score(old, new, n_threads=1), expected, atol=1e-5)

@@ -35,10 +35,9 @@ from ietest_fast.experiment import check_config
 from ietest_fast.experiment.finished import read_folder
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.view.run_sections import result_section
-from ietest_fast.report.contents import gather
+from ietest_fast.report.contents import Figures, Note, Numbers, gather
 from ietest_fast.report.drawing import PAPER, WIDTH, legend_columns, legend_rows
 from ietest_fast.report.page_builder import build_page
-from ietest_fast.report.parts import Figures, Note, Numbers
 from report_browser import check_accessibility, watched_page
 from toys import Swap, toy_splits
 

@@ -42,7 +42,7 @@ from ietest_fast.analyses.consistency.wordings import find_wordings
 from ietest_fast.answers.file import plain_name, read_notes
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.numerals import percent, say_count
-from ietest_fast.report.parts import (
+from ietest_fast.report.contents import (
     OWN_FIGURES,
     Figures,
     Finding,

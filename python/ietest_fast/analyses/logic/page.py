@@ -13,7 +13,7 @@ from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL, read_logic
 from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.analyses.logic.rules import ACCURACY, RULES
 from ietest_fast.answers.file import holds_logic
-from ietest_fast.report.parts import OWN_FIGURES, Finding, Note, Numbers, Part, Section
+from ietest_fast.report.contents import OWN_FIGURES, Finding, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
 from ietest_fast.values import as_texts

@@ -13,6 +13,16 @@ from ietest_fast.analyses.stress.run import StressNotes, measure_answers, read_s
 from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.file import read_notes
 from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.report.contents import (
+    OWN_FIGURES,
+    Figures,
+    Finding,
+    Heading,
+    Note,
+    Numbers,
+    Part,
+    Section,
+)
 from ietest_fast.report.drawing import (
     Chart,
     Hints,
@@ -23,16 +33,6 @@ from ietest_fast.report.drawing import (
     legend_columns,
     legend_rows,
     make_axes,
-)
-from ietest_fast.report.parts import (
-    OWN_FIGURES,
-    Figures,
-    Finding,
-    Heading,
-    Note,
-    Numbers,
-    Part,
-    Section,
 )
 from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.signs import escape_label, plain_label

@@ -14,7 +14,7 @@ from ietest_fast.corpus import require_trainable
 from ietest_fast.corpus.description import count_words, find_incidence
 from ietest_fast.errors import InputError
 from ietest_fast.models import SplitTexts, load_model
-from ietest_fast.report.parts import Reading, compress
+from ietest_fast.report.contents import Reading, compress
 from ietest_fast.report.tables import Column, MeanSd, Table
 from ietest_fast.stats import Interval, holm, wilson_interval
 from ietest_fast.transform import COMPANION_RULES

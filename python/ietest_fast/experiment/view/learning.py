@@ -9,8 +9,8 @@ from ietest_fast.analyses.consistency.page import curve_parts
 from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.run_consistency import measure_run
 from ietest_fast.numerals import brief_p, percent, percent_of, points_of, say_count
+from ietest_fast.report.contents import Heading, Note, Part
 from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
-from ietest_fast.report.parts import Heading, Note, Part
 from ietest_fast.report.tables import Column, MeanSd, PValue, Table
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from ietest_fast.experiment.view.result_tables import (
     runs_table,
     strata_tables,
 )
-from ietest_fast.report.parts import (
+from ietest_fast.report.contents import (
     MOST_OWN_FIGURES,
     OWN_FIGURES,
     Figures,

@@ -32,7 +32,7 @@ from ietest_fast.experiment.view.run_sections import (
     robustness_section,
 )
 from ietest_fast.experiment.view.summary import say_verdict
-from ietest_fast.report.parts import (
+from ietest_fast.report.contents import (
     Figures,
     Finding,
     Heading,
