@@ -19,6 +19,7 @@ from ietest_fast.analyses.compare_statistics import (
     write_statistics,
 )
 from ietest_fast.analyses.consistency.wordings import check_clusters
+from ietest_fast.answers.file import Notes
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.errors import IetestWarning, InputError
@@ -59,6 +60,14 @@ _MOST_CLASSES = 127
 
 # Equivalence is tested below this level.
 _MOST_ALPHA = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareNotes(Notes):
+    """How answers that are compared by version came about."""
+
+    kind = "evaluation"
+    what = "answers of a classifier (ietest-fast eval --out)"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare import CompareNotes, compare_versions
 from ietest_fast.analyses.compare_statistics import Strata, find_statistics
 from ietest_fast.analyses.consistency.shared import (
     SharedWordings,
     check_same_texts,
     find_answered_texts,
 )
-from ietest_fast.answers.file import plain_name, say_copies
+from ietest_fast.answers.file import plain_name, read_notes, say_copies
 from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
@@ -258,7 +258,9 @@ def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) ->
             table = pa.Table.from_batches(list(batches), schema=batches.schema)
         predictions = Predictions.from_table(table, source=str(path))
     known = with_known_answers(predictions)
-    found = evaluate_predictions(known, source=path, alpha=alpha, margin=margin)
+    notes = read_notes(path, CompareNotes)
+    clusters = None if notes is None else notes.clusters
+    found = evaluate_predictions(known, source=path, clusters=clusters, alpha=alpha, margin=margin)
     # What eval says of the file; what it refuses and a page takes has nothing to say.
     with contextlib.suppress(InputError):
         found = replace(found, notes=(*read_logs([path]).notes, *found.notes))
@@ -266,18 +268,29 @@ def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) ->
 
 
 def evaluate_predictions(
-    predictions: Predictions, *, source: Path, alpha: float = 0.05, margin: float = 0.01
+    predictions: Predictions,
+    *,
+    source: Path,
+    clusters: str | None = None,
+    alpha: float = 0.05,
+    margin: float = 0.01,
 ) -> Evaluation:
-    """Test every version of every classifier; see :func:`read_evaluation`."""
+    """Test every version of every classifier; see :func:`read_evaluation`.
+
+    Without a column of clusters, one of the name ``cluster`` is taken where there is one.
+    """
     if len(predictions.versions) == 1 and len(predictions.groups) == 1:
         raise InputError(
             f"has the version {predictions.versions[0]} alone, of one classifier; a report "
             "compares versions, or classifiers",
             path=source,
         )
-    clusters = _CLUSTER if _CLUSTER in predictions.columns else None
+    if clusters is None and _CLUSTER in predictions.columns:
+        clusters = _CLUSTER
     strata = (EDITS,) if _has_edits(predictions) else ()
-    comparison = compare_versions(predictions, clusters=clusters, alpha=alpha, strata=strata)
+    comparison = compare_versions(
+        predictions, clusters=clusters, alpha=alpha, margin=margin, strata=strata
+    )
     for note in comparison.notes:
         warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)
     alone = _name(predictions.groups[0]) if len(predictions.groups) == 1 else ""

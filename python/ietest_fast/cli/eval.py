@@ -30,6 +30,9 @@ from ietest_fast.cli.options import (
 from ietest_fast.report.progress import show_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ietest_fast.answers import Predictions
     from ietest_fast.answers.asking import Evaluation
     from ietest_fast.models import TextClassifier
 
@@ -156,7 +159,7 @@ def command(
 
         found = read(logs, options, keep=[*list_kept(options), *options["keep_columns"]])
         if options["out"] is not None:
-            found.predictions.write(options["out"])
+            _write(found.predictions, options)
         return compare_logs(
             found,
             options=options,
@@ -198,7 +201,6 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
     from ietest_fast.models.label_map import match_labels
     from ietest_fast.stats.strata import list_file_columns
 
-    out: Path | None = options["out"]
     id_column, clusters = options["id_column"], options["clusters"]
     texts = split_names(options["text_columns"])
     grouped = list_file_columns(columns_asked(options))
@@ -244,9 +246,18 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
             on_start=bar.start,
             on_batch=bar.advance,
         )
-    if out is not None:
-        evaluation.predictions.write(out)
+    if options["out"] is not None:
+        _write(evaluation.predictions, options)
     return evaluation
+
+
+def _write(predictions: Predictions, options: Mapping[str, Any]) -> None:
+    """Write answers, and beside them what draws texts together, which the page has to know."""
+    from ietest_fast.analyses.compare import CompareNotes
+    from ietest_fast.answers.file import NotedAnswers, write_answers
+
+    notes = CompareNotes(clusters=options["clusters"])
+    write_answers(NotedAnswers(predictions=predictions, notes=notes), options["out"])
 
 
 def _told(given: Evaluation) -> dict[str, Any]:

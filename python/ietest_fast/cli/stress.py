@@ -169,7 +169,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--suite",
     type=_FILE,
-    help="Run these tests instead of the paper's six: a TOML file with a table [tests]; or page, "
+    help="Run these tests instead of the paper's six: a TOML file with a table [tests]; or logic, "
     "properties of entailment and rules of inference.",
 )
 @allow_code
@@ -245,7 +245,7 @@ def command(
 
     With --test and --onnx or --model, the texts of six tests are made and the model is run: once
     for each distinct input. Otherwise each LOG holds answers, such as those that --out has written,
-    with a version `original`. With --suite page, the model is asked what follows from what among
+    with a version `original`. With --suite logic, the model is asked what follows from what among
     the texts of the test file, and its answers are held against rules of logic.
     """
     asks_logic = is_logic(options["suite"], logs)

@@ -111,6 +111,48 @@ def test_clusters_are_drawn_whole(predictions):
     assert "draw whole clusters" in version_table([found]).note
 
 
+@pytest.mark.parametrize(("margin", "verdict"), [(0.2, "equivalent"), (0.001, "undecided")])
+def test_what_a_page_says_is_judged_at_the_margin_that_it_names(margin, verdict, tmp_path):
+    gold = np.arange(N) % 3
+    rng = np.random.default_rng(1)
+    first = answer(rng, gold, 0.8)
+    changed = first.copy()
+    for is_right in (True, False):  # as many are lost as won
+        rows = np.flatnonzero((first == gold) == is_right)[:5]
+        changed[rows] = (gold[rows] + is_right) % 3
+    made = Predictions.from_codes(
+        items=np.arange(N),
+        gold=gold,
+        versions={"original": first, "t": changed},
+        label_names=LABELS,
+        version_columns={
+            "text": {v: [f"{v} {i}" for i in range(N)] for v in ("original", "t")},
+        },
+    )
+    made.write(path := tmp_path / "a.parquet")
+    found = read_evaluation(path, margin=margin)
+    ((kind, said),) = say_evaluation(found)
+    assert str(kind).startswith(verdict)
+    assert f"{100 * margin:g} point" in said
+
+
+def test_clusters_that_eval_has_drawn_are_drawn_on_the_page(tmp_path, capsys):
+    rng = np.random.default_rng(2)
+    rows = ["id,premise,label,original,transformed"]
+    for i in range(240):
+        kind = i // 8 % 2
+        rows.append(f"{i},p{i // 8},{'ab'[kind]},{'ab'[kind]},{'ab'[rng.random() < 0.5]}")
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    out = tmp_path / "out.parquet"
+    options = ["--clusters", "premise", "--id-column", "id", "--all-reworded", "--json"]
+    with pytest.raises(SystemExit):
+        main(["eval", str(tmp_path / "t.csv"), *options, "--out", str(out)])
+    said = json.loads(capsys.readouterr().out)
+    (found,) = read_evaluation(out).outcomes
+    assert found.tested.result.n_clusters == 30
+    assert found.tested.result.p_value == said["p_value"]
+
+
 @pytest.mark.parametrize(
     ("gold", "said"),
     [
