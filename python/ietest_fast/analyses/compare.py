@@ -120,7 +120,7 @@ class VersionTest:
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
         counts = self.result.counts
-        return {
+        numbers = {
             **self.group,
             "reference": self.pairs.reference,
             "version": self.pairs.version,
@@ -133,8 +133,8 @@ class VersionTest:
             "p_adjusted": self.p_adjusted,
             "reject": self.reject,
             "invariance": None if self.invariance is None else self.invariance.to_dict(),
-            **write_statistics(self.statistics),
         }
+        return numbers | write_statistics(self.statistics, beside=numbers)
 
     def cells(self) -> dict[str, Any]:
         """Return the row of a data frame; of reworded texts it has what tables show."""

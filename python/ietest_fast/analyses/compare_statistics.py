@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestError, InputError, shorten_error
+from ietest_fast.numerals import plain
 from ietest_fast.registry import Registry, lacks_methods
 from ietest_fast.report.tables import Column, PValue, Table, as_table_name
 from ietest_fast.stats import DoseResponseResult, MatchedSample
@@ -106,7 +107,7 @@ class Statistic(Result):
 
     def cells(self) -> dict[str, Any]:
         """Return what the version's row of a data frame has of it, below the statistic's name."""
-        return fit_cells(self.to_dict())
+        return fit_cells(plain(self.to_dict()))
 
     def shown(self, whose: str | None) -> list[Table | str]:
         """Return the lines and tables for the terminal; `whose`, where there are several."""
@@ -115,7 +116,7 @@ class Statistic(Result):
 
     def tables(self, whose: str) -> list[Table]:
         """Return the tables that a page and a paper have of one version, below the title."""
-        cells = fit_cells(self.to_dict())
+        cells = self.cells()
         kinds = {int: "count", float: "number"}
         return [
             Table(
@@ -186,15 +187,46 @@ def compute_statistics(texts: RewordedTexts, options: Mapping[str, Any]) -> dict
     """Compute what options ask for; leave out what has no value."""
     if texts.are_too_few:
         return {}
-    found = {name: each.compute(texts, options) for name, each in find_asked(options).items()}
+    asked = find_asked(options).items()
+    found = {name: _compute(name, each, texts, options) for name, each in asked}
     return {name: each for name, each in found.items() if each is not None}
 
 
-def write_statistics(found: Mapping[str, Statistic]) -> dict[str, Any]:
-    """Return the numbers of all statistics by name, also of those that were not computed."""
+def _compute(
+    name: str, statistic: type[Statistic], texts: RewordedTexts, options: Mapping[str, Any]
+) -> Statistic | None:
+    """Compute a statistic; say whose it is where one of another package fails."""
+    try:
+        return statistic.compute(texts, options)
+    except IetestError:
+        raise
+    except Exception as error:
+        package = STATISTICS.origin(name)
+        if package is None:
+            raise
+        raise InputError(
+            f"the statistic {name!r} of {package} failed, which is a mistake there: "
+            f"{type(error).__name__}: {shorten_error(error)}"
+        ) from error
+
+
+def write_statistics(
+    found: Mapping[str, Statistic], *, beside: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the numbers of all statistics by name, also of those that were not computed.
+
+    Their names must be none of those of the numbers that stand beside them.
+    """
+    every = find_statistics()
+    taken = sorted(every.keys() & beside.keys())
+    if taken:
+        raise InputError(
+            f"the statistic {taken[0]!r} of {STATISTICS.origin(taken[0])} has the name of a number "
+            "of the paired test; its package has to call it otherwise"
+        )
     return {
-        name: found[name].to_dict() if name in found else each.missing
-        for name, each in find_statistics().items()
+        name: plain(found[name].to_dict()) if name in found else each.missing
+        for name, each in every.items()
     }
 
 

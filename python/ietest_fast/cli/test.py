@@ -167,13 +167,13 @@ def command(
     if as_json:
         from ietest_fast.analyses.compare_statistics import write_statistics
 
-        print_json(
+        numbers = (
             result.to_dict()
             | {name: value for name, (value, _) in extra.items()}
             | {"invariance": None if invariance is None else invariance.to_dict()}
-            | write_statistics(besides)
-            | {"alpha": alpha, "reject": reject, "signature": signature}
         )
+        about = {"alpha": alpha, "reject": reject, "signature": signature}
+        print_json(numbers | write_statistics(besides, beside=numbers | about) | about)
     else:
         verdict = say(result, reject, are_scores=given is not None and given.are_scores)
         print_test(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -35,17 +36,26 @@ def yules_q(a, b):
 Q = yules_q(*RIGHT)
 
 
+SOURCE = re.search(r"<!-- statistic -->\n```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+
+
 @pytest.fixture
 def yule(tmp_path, monkeypatch):
     """The package of the guide, installed on the path."""
-    source = re.search(r"<!-- statistic -->\n```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    assert SOURCE
+    install(tmp_path, monkeypatch, "yule", SOURCE[1])
+
+
+def install(tmp_path, monkeypatch, name, source):
     site = tmp_path / "site"
     info = site / "their_yule-1.0.dist-info"
     info.mkdir(parents=True)
-    (site / "their_yule.py").write_text(source[1])
+    (site / "their_yule.py").write_text(source)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-yule\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[ietest_fast.statistics]\nyule = their_yule:YulesQ\n")
+    points = f"[ietest_fast.statistics]\n{name} = their_yule:YulesQ\n"
+    (info / "entry_points.txt").write_text(points)
     monkeypatch.syspath_prepend(str(site))
+    monkeypatch.delitem(sys.modules, "their_yule", raising=False)
     importlib.invalidate_caches()
 
 
@@ -79,12 +89,45 @@ def run(capsys, *arguments):
 @pytest.mark.usefixtures("yule")
 @pytest.mark.parametrize("command", ["eval", "test"])
 def test_the_commands_show_it(command, answers, capsys):
-    assert STATISTICS.names() == ("strata", "dose", "yule")
+    assert "yule" in STATISTICS.names()
     out = run(capsys, command, answers)
     assert re.search(rf"Yule's Q\nQ +{Q:.4f}", out)
     found = json.loads(run(capsys, command, answers, "--json"))
     assert found["yule"] == {"q": pytest.approx(Q)}
     assert (found["strata"], found["dose"]) == ([], None)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "said"),
+    [
+        ("reject", {}, r"'reject' of their-yule 1\.0 has the name of a number of the paired"),
+        ("yule", {"n.n00": "n.n22"}, r"'yule' of their-yule 1\.0 failed.*: AttributeError"),
+    ],
+)
+def test_mistakes_of_other_packages_are_theirs(name, damage, said, request, capsys):
+    source = SOURCE[1]
+    for old, new in damage.items():
+        source = source.replace(old, new)
+    fixtures = map(request.getfixturevalue, ("tmp_path", "monkeypatch"))
+    install(*fixtures, name, source)
+    answers = request.getfixturevalue("answers")
+    with pytest.raises(SystemExit) as stop:
+        main(["eval", answers, "--json"])
+    assert stop.value.code == 1
+    assert re.search(said, capsys.readouterr().err)
+
+
+def test_numbers_of_numpy_are_numbers(answers, tmp_path, monkeypatch, capsys):
+    source = SOURCE[1].replace("n = texts", "import numpy as np\n        n = texts")
+    source = source.replace("q=(same - other)", "q=np.float64(same - other)")
+    install(tmp_path, monkeypatch, "yule", source)
+    assert json.loads(run(capsys, "eval", answers, "--json"))["yule"]["q"] == pytest.approx(Q)
+    (test,) = compare_versions(
+        Predictions.from_table(pa.Table.from_pandas(pd.read_csv(answers)))
+    ).tests
+    assert test.cells()["yule_q"] == pytest.approx(Q)
+    (table,) = test.statistics["yule"].tables("x")
+    assert table.columns[0].kind == "number"
 
 
 @pytest.mark.usefixtures("yule")
