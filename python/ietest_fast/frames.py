@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.values import with_common_types
+from ietest_fast.values import show_names, with_common_types
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +46,7 @@ def to_arrow(
         if missing:
             raise InputError(
                 f"stands {table.column_names.count(missing[0])} times among the columns "
-                f"{', '.join(map(repr, table.column_names))}; once expected",
+                f"{show_names(table.column_names)}; once expected",
                 path=source,
                 column=missing[0],
             )

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError, shorten_error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -44,6 +44,7 @@ _LIKE_LIST = re.compile(r"\s*[\[{].*[\]}]\s*$", re.DOTALL)
 _LONGEST_LIST = 1000
 _PRINTED = re.compile(r"\s*\[[-+.0-9e\s]+\]\s*")
 _MOST_SHOWN = 60
+_MOST_NAMES = 20
 # The least share of rows whose texts stand elsewhere that is no chance: two texts may be reworded
 # into each other.
 _LEAST_MOVED = 0.05
@@ -581,6 +582,14 @@ def show_value(value: object) -> str:
     else:
         shown = " ".join(str(value).split())
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+
+
+def show_names(names: Sequence[str], *, none: str = "no columns") -> str:
+    """Give names of a file as messages show them: in a row, cut where there are too many."""
+    shown = [show_value(name) for name in names[:_MOST_NAMES]]
+    if len(names) > len(shown):
+        shown.append(f"and {len(names) - len(shown)} more")
+    return ", ".join(shown) if shown else none
 
 
 def find_half(text: str) -> str | None:

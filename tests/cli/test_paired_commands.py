@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -44,6 +44,47 @@ def test_other_records_of_the_pairs_are_compared(
         options = ("--original", "A", "--transformed", "B") if named else ()
         _, _, said = run(capsys, "test", tmp_path / "t.parquet", *options)
         assert ("flipped (unlike" in said and "in 3 rows)" in said) == (n_other > 0)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "said"),
+    [
+        (ietest_fast.evaluate, {"n_resamples": 500}, "n_resamples"),
+        (ietest_fast.evaluate, {"clusters": "group", "method": "exact"}, "clusters"),
+        (ietest_fast.evaluate, {"alpha": 2.0}, "alpha"),
+        (ietest_fast.evaluate, {"margin": -1.0}, "margin"),
+        (ietest_fast.stress, {"n_resamples": 500}, "n_resamples"),
+        (ietest_fast.stress, {"method": "none"}, "method"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_before_the_model_is_asked(
+    method: Any, options: dict[str, Any], said: str
+) -> None:
+    asked: list[str] = []
+
+    def answer(texts: list[str]) -> list[str]:
+        asked.extend(texts)
+        return ["yes"] * len(texts)
+
+    texts = [f"A dog {verb} in the park." for verb in ("runs", "sleeps", "plays", "walks")]
+    data = {"text": texts, "label": ["yes", "no"] * 2, "group": ["a", "a", "b", "b"]}
+    with pytest.raises(ValueError, match=said):
+        method(answer, data, **options)
+    assert not asked
+
+
+def test_a_refused_comparison_leaves_no_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows = ["item,version,gold,predicted,model"]
+    rows += [
+        f"{i},original,{'ab'[i % 2]},{'ab'[i % k > 0]},m{k}" for k in (2, 3, 5) for i in range(30)
+    ]
+    (tmp_path / "long.csv").write_text("\n".join(rows))
+    options = ("--margin", "0.02", "--out", tmp_path / "out.parquet")
+    code, _, said = run(capsys, "eval", tmp_path / "long.csv", *options)
+    assert (code, "two classifiers" in said) == (2, True)
+    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_marks_are_the_remedy_for_free_texts(

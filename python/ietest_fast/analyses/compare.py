@@ -21,7 +21,7 @@ from ietest_fast.analyses.compare_statistics import (
 from ietest_fast.analyses.consistency.wordings import check_clusters
 from ietest_fast.answers.file import Notes
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
-from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats import (
@@ -35,6 +35,7 @@ from ietest_fast.stats import (
     judge_pairs,
     paired_test,
 )
+from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.result import Result, fit_cells
 from ietest_fast.stats.strata import EDITS, LABEL
 from ietest_fast.values import as_numbers, show_value
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.compare_statistics import Statistic
-    from ietest_fast.answers.table import Pairs, Predictions
+    from ietest_fast.answers.table import Pairs
     from ietest_fast.stats import (
         ClusteredTestResult,
         CochranResult,
@@ -60,6 +61,9 @@ _MOST_CLASSES = 127
 
 # Equivalence is tested below this level.
 _MOST_ALPHA = 0.5
+
+
+_RESAMPLES_TO_TRY = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,6 +224,27 @@ class Comparison(Result):
         return [test.cells() for test in self.tests]
 
 
+def try_options(
+    *, clusters: str | None = None, n_resamples: int | None = None, **options: Any
+) -> None:
+    """Refuse options that no comparison can have, before a classifier is asked, which costs more.
+
+    They are tried on answers to four texts; the seed makes no difference there.
+    """
+    right = np.array([0, 1, 0, 1])
+    answers = Predictions.from_codes(
+        items=np.arange(4),
+        gold=right,
+        versions={ORIGINAL: right, "tried": np.array([0, 1, 1, 1])},
+        label_names=("a", "b"),
+        columns={} if clusters is None else {clusters: ["x", "x", "y", "y"]},
+    )
+    few = None if n_resamples is None else min(n_resamples, _RESAMPLES_TO_TRY)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IetestWarning)
+        compare_versions(answers, clusters=clusters, n_resamples=few, reworded=True, **options)
+
+
 def compare_versions(
     predictions: Predictions,
     *,
@@ -282,6 +307,7 @@ def compare_versions(
         are left.
     """
     check_known(asked)
+    check_alpha(alpha)
     draws = any(each.options for each in find_asked(asked).values())
     compared: Literal["versions", "models"] = "versions"
     clusters = predictions.repeats if clusters is None else clusters

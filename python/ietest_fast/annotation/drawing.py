@@ -11,9 +11,9 @@ import numpy as np
 
 from ietest_fast.annotation.marks import find_marks
 from ietest_fast.annotation.sample import Criterion, Sample, Unit, join_pieces, write_sample
-from ietest_fast.corpus.columns import list_names
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.transform.edits import ARTICLE_RULE, COMPANION_RULES, count_by_row
+from ietest_fast.values import show_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -75,7 +75,7 @@ def check_run(sample: Sample, run: FinishedRun) -> None:
         raise InputError(f"was not drawn from the test set of {run.name}", path=sample.path)
     versions = run.read_versions()
     if sample.columns != versions.columns:
-        sample.refuse(f"the columns of {run.name} are {list_names(versions.columns)}")
+        sample.refuse(f"the columns of {run.name} are {show_names(versions.columns)}")
     drawn, n_reworded = pairs_of_run(versions, {pair["row"] for pair in sample.pairs}, sample.unit)
     if sample.n_reworded != n_reworded:
         said = f"n_reworded is {sample.n_reworded:,}, and {run.name} has {n_reworded:,}"

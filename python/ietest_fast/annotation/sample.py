@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 from ietest_fast.atomic import write_text
-from ietest_fast.corpus.columns import list_names
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_json
+from ietest_fast.values import show_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -118,8 +118,8 @@ class Sample:
         item, pieces = pair["item"], pair["pieces"]
         if pieces.keys() != set(self.columns):
             self.refuse(
-                f"item {item} has texts of the columns {list_names(list(pieces))}, and the columns "
-                f"are said to be {list_names(self.columns)}"
+                f"item {item} has texts of the columns {show_names(list(pieces))}, and the columns "
+                f"are said to be {show_names(self.columns)}"
             )
         if not self.has_versions:
             return

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.answers.schema import CHANGED, as_changed
 from ietest_fast.answers.table import ORIGINAL
-from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.labels import index_labels
 from ietest_fast.corpus.streams import open_batches
@@ -30,6 +30,7 @@ from ietest_fast.values import (
     match_ids,
     may_name_rows,
     number_names,
+    show_names,
     show_value,
 )
 
@@ -125,7 +126,7 @@ def _find_column(path: Path, schema: pa.Schema) -> str:
         return str((known or names)[0])
     raise InputError(
         f"none of its columns is called {', '.join(TEXT_COLUMNS)}; they are "
-        f"{list_names(schema.names)}; say which holds the texts (texts_column in a suite, "
+        f"{show_names(schema.names)}; say which holds the texts (texts_column in a suite, "
         "--quantities-column)",
         path=path,
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ietest_fast.analyses import compare_versions
+from ietest_fast.analyses.compare import compare_versions, try_options
 from ietest_fast.analyses.compare_statistics import columns_asked
 from ietest_fast.answers import evaluate as answer_versions
 from ietest_fast.answers.readers.table_columns import list_columns
@@ -575,6 +575,16 @@ def evaluate(
     grouped = list_file_columns(columns)
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)
+    )
+    try_options(
+        clusters=clusters,
+        method=method,
+        n_resamples=n_resamples,
+        alternative=alternative,
+        alpha=alpha,
+        margin=margin,
+        flip_margin=flip_margin,
+        n_threads=n_threads,
     )
     versions = _choose(phi, has_default=transformed is None)
     model, found, corpus = take_labelled(

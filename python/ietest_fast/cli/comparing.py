@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.compare import Comparison, VersionTest
     from ietest_fast.analyses.compare_statistics import Statistic
+    from ietest_fast.answers import Predictions
     from ietest_fast.answers.logs import ReadLogs
     from ietest_fast.stats import EstimateResult, InvarianceTestResult, PairedTestResult
     from ietest_fast.stats.result import Result
@@ -386,6 +387,22 @@ def print_statistics(found: Mapping[str, Statistic], *, name: str | None = None)
 _COLLAPSED = "Warning: {} has collapsed: it predicts one class, or is not shown to be above chance."
 
 
+def check_method(options: Mapping[str, Any], clusters: str | None) -> None:
+    """Refuse a method that clusters do not have, and resamples of one that draws none."""
+    if clusters is None:
+        check_resamples(options)
+    elif options["method"] not in {None, "resample"}:
+        raise click.UsageError(
+            f"clusters are resampled; --method {options['method']} is not for them"
+        )
+
+
+def check_margin_of(predictions: Predictions, margin: float | None) -> None:
+    """Refuse a margin for several classifiers on one version, each against the first."""
+    if margin is not None and len(predictions.versions) == 1 and len(predictions.groups) > 2:
+        raise click.UsageError("--margin is for versions of the same texts, or two classifiers")
+
+
 def compare_logs(
     read: ReadLogs,
     *,
@@ -403,12 +420,8 @@ def compare_logs(
     from ietest_fast.analyses.compare_statistics import take_options
 
     clusters = options["clusters"] or read.predictions.repeats
-    if clusters is None:
-        check_resamples(options)
-    elif options["method"] not in {None, "resample"}:
-        raise click.UsageError(
-            f"clusters are resampled; --method {options['method']} is not for them"
-        )
+    check_method(options, clusters)
+    check_margin_of(read.predictions, margin)
     found = compare_versions(
         read.predictions,
         clusters=clusters,
@@ -429,8 +442,6 @@ def compare_logs(
             read, found, margin=margin, as_json=as_json, fields=fields or {}, told=told or {}
         )
     else:
-        if margin is not None and found.compared == "models":
-            raise click.UsageError("--margin is for versions of the same texts, or two classifiers")
         _print_several(read, found, as_json=as_json, fields=fields or {}, told=told or {})
     for line in () if as_json else below:
         echo(line)

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.comparing import OF_LOGS, list_kept, log_options, read
+from ietest_fast.cli.comparing import (
+    OF_LOGS,
+    check_margin_of,
+    check_method,
+    list_kept,
+    log_options,
+    read,
+)
 from ietest_fast.cli.options import (
     OpenShare,
     check_alike,
     check_margin,
     check_not_given,
     check_out,
-    check_resamples,
     choose_phis,
     csv_option,
     invariance_options,
@@ -146,9 +152,7 @@ def command(
     """
     check_margin(margin, alpha=alpha)
     check_alike(options, alpha=alpha)
-    if options["clusters"] is None:  # which are resampled
-        check_resamples(options)
-
+    check_method(options, options["clusters"])
     if onnx is None and model is None:
         if not logs:
             raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
@@ -158,6 +162,7 @@ def command(
         from ietest_fast.cli.comparing import compare_logs
 
         found = read(logs, options, keep=[*list_kept(options), *options["keep_columns"]])
+        check_margin_of(found.predictions, margin)
         if options["out"] is not None:
             _write(found.predictions, options)
         return compare_logs(

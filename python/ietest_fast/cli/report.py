@@ -187,16 +187,16 @@ def command(
 
 def _say_unread(paths: Sequence[Path], where: Mapping[str, str]) -> None:
     """Name the columns of files of counts that the page does not hold against the counts."""
-    from ietest_fast.corpus.columns import list_names
     from ietest_fast.experiment.finished import find_unread
     from ietest_fast.numerals import say_count
+    from ietest_fast.values import show_names
 
     for path in paths:
         names = find_unread(path, where) if path.is_file() else []
         if names:
             said = say_count(len(names), "column is", "columns are")
             echo(
-                f"Note: {path}: {said} not read: {list_names(names)}. All tests are made anew of "
+                f"Note: {path}: {said} not read: {show_names(names)}. All tests are made anew of "
                 "the counts.",
                 err=True,
             )

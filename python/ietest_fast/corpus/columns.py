@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ietest_fast.errors import InputError
-from ietest_fast.values import as_seen, show_value
+from ietest_fast.values import as_seen, show_names, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ def check_columns(source: str | Path, names: Sequence[str], wanted: Sequence[str
             hint = f"; did you mean {show_value(meant)}?" if meant is not None else ""
             hint = _dialect_hint(names) or hint
             raise InputError(
-                f"there is no such column; the columns are {list_names(names)}{hint}",
+                f"there is no such column; the columns are {show_names(names)}{hint}",
                 path=source,
                 column=name,
             )
@@ -70,7 +70,7 @@ def find_text_columns(
             check_columns(source, names, choice)
     raise InputError(
         f"there are no columns premise and hypothesis, sentence1 and sentence2, text, or "
-        f"sentence; the columns are {list_names(names)}"
+        f"sentence; the columns are {show_names(names)}"
         + (
             _dialect_hint(names)
             or "; say which columns hold the texts (text_columns, --text-columns)"
@@ -126,11 +126,3 @@ def _dialect_hint(names: Sequence[str]) -> str:
     if names and all(_NUMBERS.fullmatch(name) for name in names):
         hint += "; its first line is read as its header, and holds numbers: put names above it"
     return hint
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Names in a row, cut where there are too many."""
-    shown = [show_value(name) for name in names[:20]]
-    if len(names) > len(shown):
-        shown.append(f"and {len(names) - len(shown)} more")
-    return ", ".join(shown) if shown else "no columns"

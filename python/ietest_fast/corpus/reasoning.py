@@ -21,7 +21,6 @@ from ietest_fast.corpus.columns import (
     LABEL_COLUMNS,
     LABELS_BESIDE,
     check_columns,
-    list_names,
     usual_label_column,
 )
 from ietest_fast.corpus.dataset import LABEL, Corpus
@@ -29,7 +28,7 @@ from ietest_fast.corpus.formats import check_readable, column_names, find_format
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_text
-from ietest_fast.values import show_value
+from ietest_fast.values import show_names, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -546,8 +545,8 @@ def read_task(
         corpus = read_delta_nli(path)
     if label_names is not None and tuple(label_names) != corpus.label_names:
         raise InputError(
-            f"the labels of {task.name} are {list_names(corpus.label_names)}, and "
-            f"{list_names(tuple(label_names))} are expected",
+            f"the labels of {task.name} are {show_names(corpus.label_names)}, and "
+            f"{show_names(tuple(label_names))} are expected",
             path=path,
         )
     own = {*task.text_columns, *task.parts, LABEL}

@@ -18,7 +18,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.files import check_file
 from ietest_fast.numerals import say_count
 from ietest_fast.runtime import load_core
-from ietest_fast.values import show_value
+from ietest_fast.values import show_names, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -40,7 +40,7 @@ def check_text_columns(schema: pa.Schema, text_columns: Sequence[str]) -> None:
         if found != 1:
             raise InputError(
                 f"stands {found} times in the table, once expected; it has "
-                f"{', '.join(map(repr, schema.names)) or 'no columns'}",
+                f"{show_names(schema.names)}",
                 column=name,
             )
         kind = schema.field(name).type

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ietest_fast.analyses.consistency.buckets import Buckets, Making, rank_within
 from ietest_fast.answers.table import ORIGINAL
-from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.reasoning import ALPHA_NLI, DELTA_NLI, task_of_corpus
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
@@ -25,7 +25,7 @@ from ietest_fast.transform.edits import (
     find_choices,
     row_generator,
 )
-from ietest_fast.values import number_names, read_ids
+from ietest_fast.values import number_names, read_ids, show_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +81,7 @@ def _check_not_joined(corpus: Corpus) -> None:
             missing = [name for name in task.parts if name not in corpus.table.column_names]
             raise InputError(
                 f"holds the joined texts of {task.name} without the single texts "
-                f"{list_names(missing)}, so all of {' and '.join(task.text_columns)} would be "
+                f"{show_names(missing)}, so all of {' and '.join(task.text_columns)} would be "
                 "reworded; pass the name of the file, keep the columns (keep_columns="
                 f"{list(task.parts)}), or say what to reword (reword, --reword)",
                 path=corpus.source,

@@ -24,7 +24,7 @@ from ietest_fast.corpus.formats import check_readable
 from ietest_fast.corpus.reasoning import CONTEXT, STORIES, join_contexts, tell_stories
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import most_unpacked, open_file, parse_json, refuse_unpacked
-from ietest_fast.values import as_finite, as_text, show_value
+from ietest_fast.values import as_finite, as_text, show_names, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,9 +117,7 @@ def field_of(record: Any, name: str, kind: type | tuple[type, ...], place: str) 
     if not isinstance(record, dict):
         raise DamageError(f"is {show_value(record)}; an object expected", place)
     if name not in record:
-        raise DamageError(
-            f"has no {name!r}; it has {', '.join(map(repr, record)) or 'nothing'}", place
-        )
+        raise DamageError(f"has no {name!r}; it has {show_names([*record], none='nothing')}", place)
     value = record[name]
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise DamageError(f"{name!r} is {show_value(value)}, which is of the wrong type", place)

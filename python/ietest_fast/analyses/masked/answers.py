@@ -25,7 +25,7 @@ from ietest_fast.analyses.masked.items import (
 from ietest_fast.answers.readers.facts_of_tables import say_other_means
 from ietest_fast.answers.readers.label_columns import does_repeat, label_keys
 from ietest_fast.answers.schema import MARKS, plain_type
-from ietest_fast.corpus.columns import check_columns, find_named, list_names
+from ietest_fast.corpus.columns import check_columns, find_named
 from ietest_fast.corpus.formats import find_format, locate_row
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
@@ -35,6 +35,7 @@ from ietest_fast.values import (
     as_texts,
     find_missing,
     find_outcomes,
+    show_names,
     show_value,
     trim_texts,
     with_common_types,
@@ -298,7 +299,7 @@ def read_masked_log(
                 "there are no ranks in it: neither the columns answer and reciprocal_rank, nor, as "
                 "in the thesis's results, columns of reciprocal ranks beside "
                 f"{', '.join(RELEASED)}; a model computes them (--model CHECKPOINT, --onnx PATH); "
-                f"the columns are {list_names(names)}",
+                f"the columns are {show_names(names)}",
                 path=path,
             )
     answer = "answer" if "answer" in names else "label"

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.corpus.columns import check_columns, list_names
+from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import find_format, locate_row
 from ietest_fast.corpus.labels import label_key
@@ -25,7 +25,7 @@ from ietest_fast.frames import to_arrow
 from ietest_fast.models.tokens import Ragged, find_offsets
 from ietest_fast.numerals import say_count
 from ietest_fast.templates.wording import MASK
-from ietest_fast.values import as_items, as_texts
+from ietest_fast.values import as_items, as_texts, show_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -188,7 +188,7 @@ def _find_columns(
             check_columns(source, names, nearest)
         raise InputError(
             f"there are no columns {', '.join(COLUMNS)}, nor {', '.join(RELEASED)}; the columns "
-            f"are {list_names(names)}",
+            f"are {show_names(names)}",
             path=source,
         )
     chosen = tuple(each for each in GROUPS if each in names) if groups is None else tuple(groups)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare import compare_versions, try_options
 from ietest_fast.analyses.consistency.shared import find_answered_texts
 from ietest_fast.analyses.stress.origins import (
     RULE,
@@ -145,6 +145,15 @@ def ask_stress(
     written.
     """
     # Before texts are transformed, which takes longer.
+    try_options(
+        clusters=options.clusters,
+        method=options.method,
+        n_resamples=options.n_resamples,
+        alternative=options.alternative,
+        alpha=options.alpha,
+        margin=options.margin,
+        n_threads=options.n_threads,
+    )
     match_labels(model.labels, corpus.label_names, label_map=options.label_map)
     if options.train is not None:
         check_training(options.train)

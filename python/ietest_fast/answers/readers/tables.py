@@ -48,7 +48,7 @@ from ietest_fast.answers.readers.table_columns import (
     read_with_others,
 )
 from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_unlikely
-from ietest_fast.corpus.columns import find_named, list_names
+from ietest_fast.corpus.columns import find_named
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.measurements import refuse_counts
@@ -58,6 +58,7 @@ from ietest_fast.values import (
     as_outcomes,
     as_texts,
     find_range,
+    show_names,
     show_value,
 )
 
@@ -303,7 +304,7 @@ def _read_about(
             what = "version" if name == "version" else "model"
             notes.append(
                 f"Warning: {path}, column '{name}': there are rows of "
-                f"{say_count(len(kinds), what)} ({list_names(kinds)}), and all count as those "
+                f"{say_count(len(kinds), what)} ({show_names(kinds)}), and all count as those "
                 "of one; give each a file of its own, or write a row for each item and version."
             )
     return found, tuple(notes)
