@@ -304,6 +304,19 @@ def test_settings_of_requests_of_helm_are_compared(
     assert all(str(said) in note for note in notes)
 
 
+@pytest.mark.parametrize(("n", "is_told"), [(0, False), (2, True), (12, False)])
+def test_prompts_without_the_text_of_their_instance_are_counted(
+    tmp_path: Path, n: int, *, is_told: bool
+) -> None:
+    requests = []
+    for i in range(24):
+        request = perturbed(i, "A", **({"name": "typos"} if i % 2 else {}))
+        text = request["instance"]["input"]["text"] if i >= n else "something else"
+        requests.append(request | {"request": {"prompt": f"Passage: {text}\nAnswer:"}})
+    notes = read_logs([helm_log(tmp_path / "s.json", *requests)]).notes
+    assert any(f"{n} prompts of 24 lack the text" in note for note in notes) == is_told
+
+
 @pytest.mark.parametrize(
     ("about", "run", "said"),
     [

@@ -541,6 +541,27 @@ def test_several_models_in_one_log_of_inspect_are_told(
 
 
 @pytest.mark.parametrize(
+    ("chosen", "n"), [(None, 0), (["0", "1", "2"], 0), (["1"], 2), ("1", 2), ("q*", 0), ([1, 2], 1)]
+)
+def test_samples_that_the_header_has_not_chosen_are_counted(
+    tmp_path: Path, chosen: Any, n: int
+) -> None:
+    logs = pair(tmp_path, "CCI", "CII")
+    whole = json.loads(logs[1].read_text())
+    for place, each in enumerate(whole["samples"]):
+        each["id"] = str(place)
+    first = json.loads(logs[0].read_text())
+    for place, each in enumerate(first["samples"]):
+        each["id"] = str(place)
+    logs[0].write_text(json.dumps(first))
+    whole["eval"].setdefault("config", {})["sample_id"] = chosen
+    logs[1].write_text(json.dumps(whole))
+    notes = [note for note in read_logs(logs).notes if "did not choose" in note]
+    assert len(notes) == (n > 0)
+    assert not n or f"has {n} sample" in notes[0]
+
+
+@pytest.mark.parametrize(
     ("of_message", "used", "roles", "said"),
     [
         ("gpt-3.5", {}, {}, "in 3 of 3 samples of"),

@@ -224,6 +224,7 @@ def test_settings_in_which_logs_of_the_harness_differ_are_told(
                 (3, None, "config.limit is 3, and there are 4 samples"),
                 (0.25, 9, "config.limit is 0.25, and there are 4 samples"),
                 (0.4, 9, None),
+                (None, 3, "n-samples.t.original is 3, and there are 4 samples"),
                 (0.25, None, None),
                 (4.0, 9, None),
                 (100.0, 9, None),

@@ -1623,6 +1623,67 @@ def test_other_records_of_what_was_reworded_are_compared(tmp_path: Path) -> None
         assert any("n_substitutions (unlike changed in" in note for note in notes) == (n > 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "second", "is_told"),
+    [
+        ("classifier", "own", True),
+        ("engine", "own", True),
+        ("perturbation", "same", True),
+        ("genre", "own", False),
+        ("genre", "same", True),
+    ],
+)
+def test_rows_of_several_runs_are_known_by_what_they_hold(
+    tmp_path: Path, name: str, second: str, *, is_told: bool
+) -> None:
+    gold, other = list("xyxxyyxyxyyx"), list("xyxyyyxyxyxx")
+    first = pd.DataFrame({"label": gold, "original": gold, "transformed": other})
+    again = first if second == "same" else first.assign(original=other)
+    whole = pd.concat([first.assign(**{name: "a"}), again.assign(**{name: "b"})])
+    notes = read_logs([write(whole, tmp_path / "wide.csv")]).notes
+    assert any("of 12 rows each, and every row counts" in note for note in notes) == is_told
+
+
+@pytest.mark.parametrize("marks", ["✗✓", ["falsch", "richtig"], ["❌", "✅"]])
+@pytest.mark.parametrize("form", ["files", "long"])
+def test_marks_in_words_that_are_unknown_are_compared(
+    tmp_path: Path, marks: Sequence[str], form: str
+) -> None:
+    gold, said = list("xy" * 12), list("xy" * 8 + "yx" * 4)
+    for n in (0, 2):
+        own = [marks[(a == b) != (i < n)] for i, (a, b) in enumerate(zip(gold, said, strict=True))]
+        one = pd.DataFrame({"gold": gold, "predicted": said, "is_right": own})
+        if form == "long":
+            parts = [one.assign(item=range(24), version=v) for v in ("original", "t")]
+            paths = [write(pd.concat(parts), tmp_path / "long.csv")]
+        else:
+            one.columns = ["label", "prediction", "is_right"]
+            paths = [write(one, tmp_path / f"{v}.csv") for v in "ab"]
+        notes = read_logs(paths).notes
+        assert any("is_right (unlike whether" in note for note in notes) == (n > 0)
+
+
+@pytest.mark.parametrize("prefix", ["", "prob_", "logit"])
+def test_scores_that_are_numbered_are_compared(tmp_path: Path, prefix: str) -> None:
+    gold = list("xy" * 12)
+    for n in (0, 2):
+        frame = pd.DataFrame({"label": gold, "prediction": gold})
+        frame[f"{prefix}0"] = [0.9 if (g == "x") != (i < n) else 0.2 for i, g in enumerate(gold)]
+        frame[f"{prefix}1"] = 1 - frame[f"{prefix}0"]
+        notes = read_logs([write(frame, tmp_path / f"{v}.csv") for v in "ab"]).notes
+        assert any(f"of {prefix}0 to {prefix}1 (unlike" in note for note in notes) == (n > 0)
+
+
+@pytest.mark.parametrize(("rate", "is_told"), [(0.5, False), (50, False), (0.01, True)])
+def test_the_share_of_changed_answers_is_compared(
+    tmp_path: Path, rate: float, *, is_told: bool
+) -> None:
+    frame = pd.DataFrame({"label": list("xy" * 6), "original": list("xy" * 6)})
+    frame["transformed"], frame["flip_rate"] = list("xxxx" * 3), rate
+    notes = read_logs([write(frame, tmp_path / "wide.csv")]).notes
+    assert any("of 12 answers are changed" in note for note in notes) == is_told
+
+
 @pytest.mark.parametrize("n_digits", [19, 400, 5000])
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
 def test_labels_of_very_many_digits_are_names(tmp_path: Path, n_digits: int, ending: str) -> None:

@@ -441,6 +441,20 @@ def list_beside(
     return [name for name in found if name not in {gold, *answers}]
 
 
+def find_marks(
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]], names: Sequence[str]
+) -> list[str]:
+    """Return the columns that are called like marks and hold some; others may say it in words."""
+    import pyarrow as pa
+
+    values = read([name for name in MARKS if names.count(name) == 1])
+    return [
+        name
+        for name, own in values.items()
+        if not find_outcomes(pa.chunked_array(getattr(own, "chunks", [own])))[1].size
+    ]
+
+
 def name_twins(name: str, names: Sequence[str]) -> list[str]:
     """Name what programs make of a second column of a name: when they read, and when they merge.
 
@@ -727,7 +741,8 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
             is_alone=True,
             nested=[name for name in every if is_nested(whole.table[name])],
         )
-    is_named = [*gold, *answers, *MARKS, CHANGED, EDITS]
+    marks = find_marks(lambda names: {name: whole.table[name] for name in names}, there)
+    is_named = [*gold, *answers, *marks, CHANGED, EDITS]
     unread = [
         name
         for name in whole.extra_columns

@@ -20,6 +20,7 @@ from ietest_fast.answers.readers.label_columns import (
 from ietest_fast.answers.readers.settings import OF_TABLES
 from ietest_fast.answers.readers.table_columns import (
     are_named,
+    find_largest,
     find_likeliest,
     is_list,
     read_some,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
 _ACCURACIES = ("accuracy", "mean_accuracy")
 _ERRORS = ("error_rate", "mean_error")
+_FLIPS = ("flip_rate", "change_rate")
 _MOST_SETTINGS = 5  # more are of single rows
 _PERCENT = 100.0
 # Numbers with a decimal comma, with signs between thousands, or with a sign of their unit.
@@ -157,6 +159,12 @@ def say_wide_means(
         said += say_other_means(values, counts, path, outcomes=found[0])
         wrong = [~each for each in counts]
         said += say_other_means(read_some(path, found[2]), wrong, path, outcomes=(), of="wrong")
+    changed = find_named(names, _FLIPS) if len(columns) == 2 else []
+    if changed:
+        flips = key_counted(None, answers, path).get("whether the answer changes")
+        counts = [flips] if isinstance(flips, np.ndarray) else []
+        values = read_some(path, changed)
+        said += say_other_means(values, counts, path, outcomes=(), of="changed")
     return tuple(said)
 
 
@@ -344,6 +352,7 @@ def say_other_scores(
         )
         for scores in itertools.chain.from_iterable(made):
             used.update(name.rpartition(".")[0] for name in scores.values() if name in spread)
+            used.update(scores.values())
             found = {**spread, **read([name for name in scores.values() if name not in spread])}
             is_read = found.keys() >= {*scores.values()}
             if is_read:
@@ -358,9 +367,30 @@ def say_other_scores(
                     f"{column} counts (leave out the columns that are wrong)."
                 )
     largest = {name: find_likeliest(own) for name, own in values.items() if name not in used}
+    free = [name for name in names if name not in spread and name not in used]
+    for prefix, n in _list_numbered(free).items():
+        numbered = read([f"{prefix}{place}" for place in range(n)])
+        if len(numbered) == n:
+            largest[f"{prefix}0 to {prefix}{n - 1}"] = find_largest(
+                {str(place): own for place, own in enumerate(numbered.values())}
+            )
     known = {f"first or largest of {name}": own for name, own in largest.items() if own is not None}
     counted = key_counted(gold, answers, path)
     return (*dict.fromkeys(said), *say_near_copies(known, counted, path, chosen=chosen))
+
+
+def _list_numbered(names: Sequence[str]) -> dict[str, int]:
+    """Find columns of scores that are numbered from 0, by what stands before the number."""
+    found: dict[str, set[int]] = {}
+    for name in names:
+        prefix, number = re.fullmatch(r"(.*?)(\d{0,3})", name, re.DOTALL).groups()  # type: ignore[union-attr]
+        if number and (not prefix or _SCORE_WORDS.search(prefix)):
+            found.setdefault(prefix, set()).add(int(number))
+    return {
+        prefix: len(numbers)
+        for prefix, numbers in found.items()
+        if 2 <= len(numbers) <= MOST_KINDS and max(numbers) == len(numbers) - 1
+    }
 
 
 def list_scores(

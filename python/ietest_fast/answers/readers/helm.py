@@ -50,6 +50,8 @@ _RESULTS_OF_EACH = "per_instance_stats.json"
 # HELM's metrics that are the share of right answers: of choices, and of free texts.
 _MATCHES = ("exact_match", "quasi_exact_match")
 _SAME_MEAN = 1e-6
+# Prompts are made of texts in one way; where many lack theirs, they are made otherwise.
+_ONE_IN = 10
 # Requests to other models are counted by themselves.
 _MODELS = frozenset({"model", "model_deployment"})
 # What a perturbation is for, which is no parameter of it.
@@ -104,6 +106,7 @@ class HelmReader:
             *_say_splits(valid, path),
             *_say_other_models(about, valid, path),
             *_say_other_settings(about, valid, path),
+            *_say_other_prompts(valid, path),
         )
         if is_choice:
             _check_letters(valid, path)
@@ -425,6 +428,24 @@ def _say_other_settings(
         "requests count; take all files from one run."
     )
     return (note,) if said else ()
+
+
+def _say_other_prompts(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
+    """Count the prompts that lack the text of their instance, where nearly all others hold it."""
+    holds = []
+    for request in requests:
+        text, shown = lookup(request, "instance.input.text"), _list_shown(request)
+        if isinstance(text, str) and isinstance(shown, list):
+            words = "\n".join(str(part) for message in shown for part in _as_list(message))
+            holds.append(as_seen(text).strip() in as_seen(words))
+    n = holds.count(False)
+    if not n or n * _ONE_IN > len(holds):
+        return ()
+    note = (
+        f"Warning: {path}: {say_count(n, 'prompt')} of {len(holds):,} lack the text of their "
+        "instance, which the others hold; the answers count as those to the instances."
+    )
+    return (note,)
 
 
 def _find_settings(about: dict[str, Any], requests: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -660,9 +660,19 @@ def _compare_epochs(header: dict[str, Any], samples: list[dict[str, Any]], path:
 
 def _say_limit(header: dict[str, Any], samples: list[dict[str, Any]], path: Path) -> list[str]:
     """Say that there are more samples, of whatever epochs, than a limit or a range lets through."""
+    chosen = lookup(header, "eval.config.sample_id")
+    chosen = {str(each) for each in (chosen if isinstance(chosen, list) else [chosen])}
+    known = {str(sample["id"]) for sample in samples}
+    has_pattern = any(set("*?[") & set(name) for name in chosen)
+    if chosen != {"None"} and not has_pattern and known - chosen:
+        note = (
+            f"Warning: {path} has {say_count(len(known - chosen), 'sample')} that its header did "
+            "not choose (eval.config.sample_id); are samples of another run in the log?"
+        )
+        return [note]
     limit = lookup(header, "eval.config.limit")
     ends = limit if isinstance(limit, list) else [0, limit]
-    n = len({str(sample["id"]) for sample in samples})
+    n = len(known)
     if len(ends) != 2 or not all(type(end) is int for end in ends) or n <= ends[1] - ends[0]:
         return []
     note = (

@@ -312,11 +312,13 @@ def _say_other_shots(results: dict[str, Any], task: str) -> list[str]:
 def _say_limit(results: dict[str, Any], n: int, task: str) -> list[str]:
     """Say that there are more samples than a limit lets through; below 1, it is a share."""
     limit = as_finite(lookup(results, "config.limit"))
+    every = _step(_step(results.get("n-samples"), task), "original")
+    if type(every) is int and n > every:
+        return [f"n-samples.{task}.original is {every:,}, and there are {n:,} samples"]
     if limit is None or limit <= 0:
         return []
     most = int(limit)
     if limit < 1:
-        every = _step(_step(results.get("n-samples"), task), "original")
         most = math.ceil(every * limit) if type(every) is int else n
     return [f"config.limit is {limit:g}, and there are {n:,} samples"] if n > most else []
 

@@ -36,7 +36,7 @@ OF_REQUESTS = (
 )
 """How HELM has asked, by where it stands in a request."""
 OF_TABLES = (
-    *("checkpoint", "ckpt", "model_version", "model_id", "model_path", "model_revision"),
+    *("checkpoint", "ckpt", "engine", "model_version", "model_id", "model_path", "model_revision"),
     *("model_hash", "classifier", "temperature", "top_p", "top_k", "max_tokens"),
     *("max_new_tokens", "n_shot", "n_shots", "num_shots", "num_fewshot", "do_sample"),
     *("num_beams", "quantization", "dtype", "revision", "system_prompt", "system_message"),

@@ -145,18 +145,29 @@ def find_likeliest(values: pa.Array | pa.ChunkedArray) -> pa.Array | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    parts = spread_values(values)
-    kinds = {part.type for part in parts.values()}
-    if len(parts) > 1 and all(pa.types.is_integer(k) or pa.types.is_floating(k) for k in kinds):
-        scores = np.array([as_numbers(pa.chunked_array([part])) for part in parts.values()])
-        is_known = np.isfinite(scores).all(axis=0)
-        best = np.array([*parts], dtype=object)[np.where(is_known, scores, 0).argmax(axis=0)]
-        return pa.array(best, pa.string(), mask=~is_known)
+    best = find_largest(spread_values(values))
+    if best is not None:
+        return best
     column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if is_list(column.type) and pa.types.is_string(column.type.value_type):
         starts = pc.list_slice(column, 0, 1, return_fixed_size_list=True)
         return pc.list_element(starts, 0)
     return None
+
+
+def find_largest(parts: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Array | None:
+    """Return the name of the column with the largest number by row; None without any."""
+    import pyarrow as pa
+
+    if len(parts) < 2 or any(pa.types.is_nested(part.type) for part in parts.values()):
+        return None
+    chunks = [getattr(part, "chunks", [part]) for part in parts.values()]
+    scores = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
+    is_known = np.isfinite(scores).all(axis=0)
+    if not is_known.any():
+        return None
+    best = np.array([*parts], dtype=object)[np.where(is_known, scores, 0).argmax(axis=0)]
+    return pa.array(best, pa.string(), mask=~is_known)
 
 
 def is_list(kind: pa.DataType) -> bool:

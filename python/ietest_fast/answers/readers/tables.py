@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
     VERSIONS,
     check_labels_of_versions,
     find_long_names,
+    find_marks,
     find_number_names,
     find_texts,
     list_beside,
@@ -37,6 +40,7 @@ from ietest_fast.answers.readers.facts_of_tables import (
     say_other_scores,
     say_wide_means,
 )
+from ietest_fast.answers.readers.settings import OF_TABLES
 from ietest_fast.answers.readers.table_columns import (
     list_columns,
     list_nested,
@@ -67,6 +71,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from ietest_fast.answers.readers.base import Fields, FileStart
     from ietest_fast.answers.table import Predictions
@@ -77,6 +82,7 @@ _PREDICTION = "prediction"
 _OUTCOMES = ("original_correct", "transformed_correct")
 _ABOUT = ("version", "model", "model_name")
 _RUNS = ("seed", "run", "fold", "trial", "replicate")
+_LEAST_BLOCK = 8  # rows of labels that are the same by chance in few tables
 
 
 class TableReader:
@@ -142,10 +148,9 @@ class TableReader:
         )
         notes += say_ids_again(ids, {*keep, fields.item}, path, has_texts=inputs is not None)
         about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
-        notes += said
         settings = read_settings(path, names, columns, {gold, fields.item, *columns.values()})
         answers = {column: table[column] for column in columns.values()}
-        truth = table[gold] if has_gold else None
+        truth, notes = table[gold] if has_gold else None, (*notes, *said)
         if has_gold or (are_outcomes and fields.threshold is None):
             notes += say_wide_means(path, names, columns, answers, gold=truth, marks=marks)
         if has_gold:
@@ -153,7 +158,11 @@ class TableReader:
             notes += say_other_facts(read_some(path, beside), table[gold], gold, answers, path=path)
             notes += say_copies(inputs, table[gold], ids, path)
             if inputs is None and not ids:
-                notes += _say_runs(path, names, {gold, fields.item, *columns.values(), *keep})
+                notes += _say_runs(
+                    path,
+                    [name for name in names if name not in {gold, *columns.values(), *keep}],
+                    [table[gold], *list(answers.values())[:1]],
+                )
         chosen = {fields.predicted, fields.gold, *fields.answer_columns, *fields.correct_columns}
         notes += say_other_scores(
             names,
@@ -192,7 +201,7 @@ class TableReader:
                 EDITS,
                 *others,
                 *originals,
-                *_list_told(names, gold, marks),
+                *_list_told(path, names, gold, marks),
             },
             chosen=chosen,
             changed=changed,
@@ -236,10 +245,10 @@ class TableReader:
 
 
 def _list_told(
-    names: Sequence[str], gold: str, marks: Mapping[str, tuple[str | None, Any]]
+    path: Path, names: Sequence[str], gold: str, marks: Mapping[str, tuple[str | None, Any]]
 ) -> list[str]:
     """Return the columns of right answers and marks, which are compared by their names."""
-    beside = list_beside(names, gold, with_outcomes=True)
+    beside = [*list_beside(names, gold), *find_marks(lambda own: read_some(path, own), names)]
     return [*beside, *(name for name, _ in marks.values() if name is not None)]
 
 
@@ -310,21 +319,42 @@ def _read_about(
     return found, tuple(notes)
 
 
-def _say_runs(path: Path, names: Sequence[str], taken: Collection[str | None]) -> tuple[str, ...]:
-    """Say that rows are of several runs on the same items, where no text or id would tell."""
+def _say_runs(
+    path: Path, names: Sequence[str], answers: Sequence[pa.ChunkedArray]
+) -> tuple[str, ...]:
+    """Say that rows are of several runs on the same items, where no text or id would tell.
+
+    Runs, and what names models, are known by their names. Other columns part the rows into blocks
+    with the same labels and the same answers to the originals.
+    """
+    values = read_kinds(path, [name for name in names if names.count(name) == 1], MOST_KINDS)
+    known = {*find_named([*values], (*_RUNS, *OF_TABLES))}
+    return tuple(
+        f"Warning: {path}, column '{name}': there are {say_count(len(blocks), name)} of "
+        f"{say_count(len(blocks[0]), 'row')} each, and every row counts as another text; give one "
+        "of them, or write a row for each item, version and model."
+        for name, column in values.items()
+        if (blocks := _list_blocks(column))
+        and all(_are_repeated(own, blocks) for own in answers if name not in known)
+    )
+
+
+def _list_blocks(column: pa.Array) -> list[NDArray[np.int64]]:
+    """Return the rows of each value of a column, if there are several of as many rows."""
     import pyarrow.compute as pc
 
-    wanted = [name for name in _RUNS if name not in taken and names.count(name) == 1]
-    return tuple(
-        f"Warning: {path}, column '{name}': there are {say_count(len(counts), name)} of "
-        f"{say_count(counts[0], 'row')} each, and every row counts as another text; give one of "
-        "them, or write a row for each item, version and model."
-        for name, values in read_some(path, wanted).items()
-        if (counts := pc.value_counts(values).field("counts").to_pylist())
-        and len(counts) > 1
-        and counts[0] > 1
-        and len(set(counts)) == 1
-    )
+    codes = pc.fill_null(column.dictionary_encode().indices, -1).to_numpy()
+    rows = [np.flatnonzero(codes == code) for code in np.unique(codes)]
+    sizes = {len(each) for each in rows}
+    return rows if len(rows) > 1 and len(sizes) == 1 and sizes != {1} else []
+
+
+def _are_repeated(answers: pa.ChunkedArray, blocks: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether all blocks of rows have the same answers, more than one of them, in one order."""
+    own = answers.combine_chunks().dictionary_encode().indices.to_numpy(zero_copy_only=False)
+    first, *others = (own[rows] for rows in blocks)
+    is_one = all(np.array_equal(first, each) for each in others)
+    return bool(is_one and len(np.unique(first)) > 1 and len(first) >= _LEAST_BLOCK)
 
 
 def _is_there(name: str, names: Sequence[str]) -> bool:
