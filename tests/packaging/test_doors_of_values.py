@@ -32,7 +32,6 @@ FOLDS = {
     "answers/file.py": "endings of files",
     "analyses/consistency/diversity.py": "words of texts",
     "experiment/config.py": "names of files",
-    "experiment/data.py": "true and false, as options write them",
     "frames.py": "the article of a type",
     "models/alignment.py": "words of texts",
     "models/vocabularies.py": "names of tokenizers, and words",

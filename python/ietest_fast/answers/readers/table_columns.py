@@ -145,14 +145,11 @@ def find_likeliest(values: pa.Array | pa.ChunkedArray) -> pa.Array | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    best = find_largest(spread_values(values))
-    if best is not None:
-        return best
     column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if is_list(column.type) and pa.types.is_string(column.type.value_type):
         starts = pc.list_slice(column, 0, 1, return_fixed_size_list=True)
         return pc.list_element(starts, 0)
-    return None
+    return find_largest(spread_values(column))
 
 
 def find_largest(parts: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Array | None:
