@@ -75,7 +75,9 @@ class InputError(IetestError, ValueError):
         self.row = row
         self.column = column
         shown = None if path is None else _cut(str(path), _LONGEST_PATH)
-        where = [part for part in (shown, row) if part is not None]
+        where = [] if shown is None else [shown]
+        if row is not None:
+            where.append(_cut(row, _LONGEST_NAME))
         if column is not None:
             where.append(f"column {_cut(column, _LONGEST_NAME)!r}")
         message = _cut(message, _LONGEST_MESSAGE)

@@ -13,6 +13,7 @@ def test_a_long_value_is_not_shown_whole_and_the_end_is(length: int) -> None:
     for text in (
         str(InputError(f"{value!r} is no label; say --labels", path="a.csv", row="line 7")),
         str(InputError("say --labels", path="a.csv", row="line 7", column=value)),
+        str(InputError("say --labels", path="a.csv", row=f"item {value}")),
         str(InputError("no such file; say --labels", path=f"a.csv{value}")),
         str(ConfigError([f"a.csv: line 7: {value} is unknown; say --labels"])),
     ):
