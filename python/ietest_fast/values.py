@@ -68,7 +68,7 @@ def parse_list(text: str) -> Any:
 
     None if it spells none, or is very long.
     """
-    if not _LIKE_LIST.match(text) or len(text) > _LONGEST_LIST:
+    if len(text) > _LONGEST_LIST or not _LIKE_LIST.match(text):
         return None
     if _PRINTED.fullmatch(text):
         text = f"[{', '.join(text.strip()[1:-1].split())}]"

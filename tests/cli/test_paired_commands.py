@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast
+from ietest_fast.analyses.compare import compare_versions
 from ietest_fast.cli.main import main
 from ietest_fast.cli.options import COUNTS, LEVELS
 from ietest_fast.cli.options import NAMES as COLUMNS
@@ -71,6 +72,29 @@ def test_options_that_do_not_fit_are_refused_before_the_model_is_asked(
     with pytest.raises(ValueError, match=said):
         method(answer, data, **options)
     assert not asked
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_resamples": 500, "strata": ["group"]},
+        {"n_resamples": 500, "dose": "weight"},
+        {"n_resamples": 500, "clusters": "group"},
+        {"method": "multinomial", "n_resamples": 500, "rng": np.random.default_rng(0)},
+    ],
+)
+def test_options_that_fit_are_tried_and_change_nothing(options: dict[str, Any]) -> None:
+    def answer(texts: list[str]) -> list[str]:
+        return ["no" if len(text) % 3 else "yes" for text in texts]
+
+    texts = [f"A dog runs {'on and ' * (i % 7)}on." for i in range(40)]
+    data = {"text": texts, "label": ["yes", "no"] * 20, "group": ["a", "a", "b", "b"] * 10}
+    data["weight"] = [1, 2, 3, 1] * 10  # type: ignore[list-item]
+    other = data | {"text": [f"So {text}" for text in texts]}
+    found = ietest_fast.evaluate(answer, data, transformed=other, **options)
+    again = {**options, "rng": np.random.default_rng(0)} if "rng" in options else options
+    (expected,) = compare_versions(found.evaluation.predictions, **again).tests
+    assert found.comparison.tests[0].to_dict() == expected.to_dict()
 
 
 def test_a_refused_comparison_leaves_no_file(

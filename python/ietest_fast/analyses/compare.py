@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from ietest_fast.analyses.compare_statistics import (
     RewordedTexts,
     check_known,
+    columns_asked,
     compute_statistics,
     find_asked,
     find_statistics,
@@ -225,19 +226,24 @@ class Comparison(Result):
 
 
 def try_options(
-    *, clusters: str | None = None, n_resamples: int | None = None, **options: Any
+    *,
+    clusters: str | None = None,
+    n_resamples: int | None = None,
+    rng: Any = 0,  # noqa: ARG001 - a generator that draws here would draw others later
+    **options: Any,
 ) -> None:
     """Refuse options that no comparison can have, before a classifier is asked, which costs more.
 
-    They are tried on answers to four texts; the seed makes no difference there.
+    They are those of :func:`compare_versions`, tried on answers to four texts.
     """
     right = np.array([0, 1, 0, 1])
+    read = [*([] if clusters is None else [clusters]), *columns_asked(options)]
     answers = Predictions.from_codes(
         items=np.arange(4),
         gold=right,
         versions={ORIGINAL: right, "tried": np.array([0, 1, 1, 1])},
         label_names=("a", "b"),
-        columns={} if clusters is None else {clusters: ["x", "x", "y", "y"]},
+        columns={name: [1, 1, 2, 2] for name in read if name != LABEL},
     )
     few = None if n_resamples is None else min(n_resamples, _RESAMPLES_TO_TRY)
     with warnings.catch_warnings():

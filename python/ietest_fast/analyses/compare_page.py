@@ -19,7 +19,7 @@ from ietest_fast.analyses.consistency.shared import (
     check_same_texts,
     find_answered_texts,
 )
-from ietest_fast.answers.file import plain_name, read_notes, say_copies
+from ietest_fast.answers.file import plain_name, read_notes, refuse_lost_logic, say_copies
 from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
@@ -255,6 +255,7 @@ def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) ->
         predictions = Predictions.read(path)
     else:
         with open_batches(path) as batches:
+            refuse_lost_logic(batches.schema.names, path)
             table = pa.Table.from_batches(list(batches), schema=batches.schema)
         predictions = Predictions.from_table(table, source=str(path))
     known = with_known_answers(predictions)

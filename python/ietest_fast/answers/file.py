@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import filecmp
 import json
 import warnings
@@ -21,14 +20,14 @@ from ietest_fast.answers.schema import (
     plain_type,
 )
 from ietest_fast.answers.table import Predictions
-from ietest_fast.corpus.formats import column_names, find_format, open_parquet
+from ietest_fast.corpus.formats import open_parquet
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.files import open_file
 from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 
 LOGIC = "logic"
@@ -164,15 +163,20 @@ def _key(kind: str) -> bytes:
 def holds_logic(path: Path) -> bool:
     """Whether a file holds answers to the suite logic."""
     schema = _read_schema(path)
-    if schema is not None and _key(LOGIC) in (schema.metadata or {}):
-        return True
-    if set(LOGIC_COLUMNS) <= set(_read_names(path) if schema is None else schema.names):
+    if schema is None or _key(LOGIC) in (schema.metadata or {}):
+        return schema is not None
+    refuse_lost_logic(schema.names, path)
+    return False
+
+
+def refuse_lost_logic(names: Collection[str], path: Path) -> None:
+    """Refuse a table that has the columns of answers to the suite logic, and nothing beside."""
+    if set(LOGIC_COLUMNS) <= set(names):
         raise InputError(
             "holds answers to the suite logic, but no longer how they came about: another program "
             "has written it again without its metadata; ask the model again",
             path=path,
         )
-    return False
 
 
 def refuse_logic(path: str | Path) -> None:
@@ -183,15 +187,6 @@ def refuse_logic(path: str | Path) -> None:
             "ietest-fast stress and report read it",
             path=path,
         )
-
-
-def _read_names(path: Path) -> list[str]:
-    """Return the columns of a file of text that is a table; none of anything else."""
-    with contextlib.suppress(InputError):  # who reads it says what is wrong
-        form = find_format(path)
-        if path.is_file() and form.kind != "parquet":
-            return column_names(path, form)
-    return []
 
 
 def _read_schema(path: Path) -> pa.Schema | None:

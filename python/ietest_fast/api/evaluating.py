@@ -576,16 +576,19 @@ def evaluate(
     kept = list(
         dict.fromkeys(x for x in (*keep_columns, clusters, id_column, *grouped) if x is not None)
     )
-    try_options(
-        clusters=clusters,
-        method=method,
-        n_resamples=n_resamples,
-        alternative=alternative,
-        alpha=alpha,
-        margin=margin,
-        flip_margin=flip_margin,
-        n_threads=n_threads,
-    )
+    of_tests: dict[str, Any] = {
+        "clusters": clusters,
+        "method": method,
+        "n_resamples": n_resamples,
+        "rng": rng,
+        "alternative": alternative,
+        "alpha": alpha,
+        "margin": margin,
+        "flip_margin": flip_margin,
+        "n_threads": n_threads,
+        **asked,
+    }
+    try_options(**of_tests)
     versions = _choose(phi, has_default=transformed is None)
     model, found, corpus = take_labelled(
         classifier,
@@ -619,19 +622,7 @@ def evaluate(
             n_threads=n_threads,
             **bar,
         )
-    comparison = compare_versions(
-        evaluation.predictions,
-        clusters=clusters,
-        method=method,
-        n_resamples=n_resamples,
-        rng=rng,
-        alternative=alternative,
-        alpha=alpha,
-        margin=margin,
-        flip_margin=flip_margin,
-        n_threads=n_threads,
-        **asked,
-    )
+    comparison = compare_versions(evaluation.predictions, **of_tests)
     return EvaluationResult(evaluation=evaluation, comparison=comparison)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -196,6 +197,11 @@ def test_amounts_that_do_not_fit_the_classifiers() -> None:
     found = [answers(RIGHT)]
     with pytest.raises(InputError, match=r"2 amounts for 3 classifiers; .* 'small', 'large'"):
         note_amounts(found, [1, 2])
+    alone = replace(found[0], predictions=found[0].predictions.select(model="small"))
+    table = alone.predictions.table.drop_columns("model")
+    unnamed = replace(alone, predictions=Predictions.from_table(table, source="a/con.csv"))
+    with pytest.raises(InputError, match=r"2 amounts for 1 classifier; .* 'con'"):
+        note_amounts([unnamed], [1, 2])
     with pytest.raises(InputError, match="small and middle have the same amount, 10M"):
         note_amounts(found, [1e7, 5, 1e7])
     with pytest.raises(InputError, match="has no such column of amounts; it has item, version"):

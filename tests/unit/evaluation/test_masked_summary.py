@@ -459,6 +459,18 @@ def test_marks_are_held_against_ranks(tmp_path: Path, name: str) -> None:
             read_masked_log(tmp_path / "a.csv")
 
 
+@pytest.mark.parametrize(("share", "is_told"), [(0.5, False), (50, False), (0.2, True)])
+def test_the_share_of_first_answers_is_held_against_ranks(
+    tmp_path: Path, share: float, *, is_told: bool
+) -> None:
+    rows = "".join(f"and,{rank},{share}\n" for rank in (1, 0.5) * 5)
+    (tmp_path / "a.csv").write_text(f"answer,reciprocal_rank,accuracy\n{rows}")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert len(read_masked_log(tmp_path / "a.csv")) == 1
+    assert ["of 10 answers are right" in str(each.message) for each in told] == [True] * is_told
+
+
 @pytest.mark.parametrize(
     ("name", "values", "is_read"),
     [

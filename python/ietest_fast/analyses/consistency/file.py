@@ -24,6 +24,7 @@ from ietest_fast.answers.file import (
     plain_name,
     read_notes,
     refuse_logic,
+    refuse_lost_logic,
 )
 from ietest_fast.answers.labels import say_known_numbers, with_known_answers
 from ietest_fast.answers.schema import is_predictions, say_unlikely
@@ -288,11 +289,13 @@ def read_wordings(
         return ConsistencyAnswers(predictions=own, notes=_warned(notes, own))
     try:
         with open_batches(path) as batches:
+            names = batches.schema.names
             is_long = is_predictions(batches.schema)
     except InputError:
         return None  # a log of another program; its reader says what is wrong
     if not is_long:
         return None
+    refuse_lost_logic(names, path)
     if is_scored:
         return _read_scored(path, threshold)
     if path.suffix == ".parquet":

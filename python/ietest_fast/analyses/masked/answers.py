@@ -517,7 +517,8 @@ def _check_ranks(
         elif k == 1:
             are_first = [(reciprocal == 1)[is_scored]]
             for note in say_other_means({name: own[name]}, are_first, path, outcomes=()):
-                warnings.warn(note.removeprefix("Warning: "), IetestWarning, stacklevel=2)
+                said_otherwise = note.removeprefix("Warning: ").removesuffix(".")
+                warnings.warn(said_otherwise, IetestWarning, stacklevel=2)
     _check_twins(own, others, reciprocal, refuse)
     if "ranked_in" in others:
         ways = get_args(RankedIn)

@@ -145,15 +145,7 @@ def ask_stress(
     written.
     """
     # Before texts are transformed, which takes longer.
-    try_options(
-        clusters=options.clusters,
-        method=options.method,
-        n_resamples=options.n_resamples,
-        alternative=options.alternative,
-        alpha=options.alpha,
-        margin=options.margin,
-        n_threads=options.n_threads,
-    )
+    try_options(**options.of_tests)
     match_labels(model.labels, corpus.label_names, label_map=options.label_map)
     if options.train is not None:
         check_training(options.train)
@@ -313,16 +305,7 @@ def _compare(
     if "copy" in table.column_names:
         table = table.drop_columns(["copy"])
     found = compare_versions(
-        replace(predictions, table=table),
-        reference=ORIGINAL,
-        clusters=options.clusters,
-        alpha=options.alpha,
-        margin=options.margin,
-        method=options.method,
-        n_resamples=options.n_resamples,
-        rng=options.rng,
-        alternative=options.alternative,
-        n_threads=options.n_threads,
+        replace(predictions, table=table), reference=ORIGINAL, **options.of_tests
     )
     return {test.pairs.version: test for test in found.tests}
 

@@ -370,3 +370,9 @@ class StressOptions(SuiteOptions):
     """Seed of a Monte Carlo method, 0 or more, or what stands for one."""
     alternative: Alternative = "two-sided"
     """Is the original different, better (``"greater"``) or worse (``"less"``)?"""
+
+    @property
+    def of_tests(self) -> dict[str, Any]:
+        """How versions are compared: arguments of ``compare_versions``."""
+        names = ("clusters", "alpha", "margin", "method", "n_resamples", "rng", "alternative")
+        return {name: getattr(self, name) for name in (*names, "n_threads")}

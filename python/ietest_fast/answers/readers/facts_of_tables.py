@@ -299,6 +299,7 @@ _SCORES = (
 _LOWER_IS_LIKELIER = re.compile(r"(?i)(^|[^a-z])(nlls?|loss(es)?|perplexity|ppl)([^a-z]|$)")
 _SCORE_WORDS = re.compile(rf"(?i)(^|[^a-z])({'|'.join(_SCORES)})([^a-z]|$)")
 _PAIR = 2
+_MOST_DIGITS = 3  # of the number of a label
 _LEAST_PERCENT = 10  # is the largest of some percentages
 _OF_ONE = frozenset(
     {f"{word}_" for word in ("prob", "probs", "proba", "probability", "p")}
@@ -383,8 +384,9 @@ def _list_numbered(names: Sequence[str]) -> dict[str, int]:
     """Find columns of scores that are numbered from 0, by what stands before the number."""
     found: dict[str, set[int]] = {}
     for name in names:
-        prefix, number = re.fullmatch(r"(.*?)(\d{0,3})", name, re.DOTALL).groups()  # type: ignore[union-attr]
-        if number and (not prefix or _SCORE_WORDS.search(prefix)):
+        prefix = name.rstrip("0123456789")
+        number = name[len(prefix) :]
+        if 0 < len(number) <= _MOST_DIGITS and (not prefix or _SCORE_WORDS.search(prefix)):
             found.setdefault(prefix, set()).add(int(number))
     return {
         prefix: len(numbers)

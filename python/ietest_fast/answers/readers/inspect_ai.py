@@ -30,6 +30,7 @@ from ietest_fast.answers.readers.inspect_facts import (
     NO_ANSWER,
     SAMPLE_ID,
     compare_header,
+    find_choice,
     find_score,
     find_settings,
     judge_samples,
@@ -275,9 +276,7 @@ def _key_words(words: Any) -> str:
 
 def _read_words(sample: dict[str, Any]) -> tuple[Any, Any]:
     """Return what the model wrote, from both places where it stands."""
-    choices = lookup(sample, "output.choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return lookup(sample, "output.completion"), lookup(first, "message.content")
+    return lookup(sample, "output.completion"), lookup(find_choice(sample), "message.content")
 
 
 def _read_header(path: Path) -> dict[str, Any]:

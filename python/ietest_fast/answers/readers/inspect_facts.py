@@ -448,11 +448,9 @@ def compare_header(
 
 def _say_cut(samples: list[dict[str, Any]], path: Path) -> list[str]:
     """Count the answers that ended before the model was done, and those that were held back."""
-    choices = (lookup(sample, "output.choices") for sample in samples)
-    firsts = (each[0] if isinstance(each, list) and each else None for each in choices)
     reasons = [
-        as_text(lookup(first, "stop_reason") or lookup(sample, "output.stop_reason"))
-        for first, sample in zip(firsts, samples, strict=True)
+        as_text(lookup(find_choice(sample), "stop_reason") or lookup(sample, "output.stop_reason"))
+        for sample in samples
     ]
     counts = Counter(each for each in reasons if each in _CUT)
     if not counts:
@@ -491,28 +489,25 @@ def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path:
 
 def _say_other_messages(samples: list[dict[str, Any]], path: Path) -> list[str]:
     """Count the answers whose message is of another model than the answer itself."""
-    messages = [
-        lookup(message, "model")
+    pairs = [
+        (lookup(find_choice(sample), "message.model"), lookup(sample, MODEL_OF_ANSWERS))
         for sample in samples
-        for message in (_find_message(sample),)
-        if lookup(message, "model") != lookup(sample, MODEL_OF_ANSWERS)
-        and _name_parts(lookup(message, "model"))
-        and _name_parts(lookup(sample, MODEL_OF_ANSWERS))
     ]
-    if not messages:
+    others = [one for one, two in pairs if one != two and all(map(_name_parts, (one, two)))]
+    if not others:
         return []
     note = (
-        f"Warning: in {len(messages):,} of {len(samples):,} samples of {path} the message is of "
-        f"the model {show_value(messages[0])}, and {MODEL_OF_ANSWERS} names another; the answers "
+        f"Warning: in {len(others):,} of {len(samples):,} samples of {path} the message is of "
+        f"the model {show_value(others[0])}, and {MODEL_OF_ANSWERS} names another; the answers "
         "count."
     )
     return [note]
 
 
-def _find_message(sample: dict[str, Any]) -> Any:
-    """Return the message that is a sample's answer."""
+def find_choice(sample: dict[str, Any]) -> Any:
+    """Return the choice that is a sample's answer, with its message; None without one."""
     choices = lookup(sample, "output.choices")
-    return lookup(choices[0], "message") if isinstance(choices, list) and choices else None
+    return choices[0] if isinstance(choices, list) and choices else None
 
 
 def _say_other_usage(header: dict[str, Any], path: Path) -> list[str]:

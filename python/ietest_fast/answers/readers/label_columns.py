@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Cohen's kappa of a column and the one that it nearly repeats, and kappa times the root of the
 # number of rows, which is about normal where the two have nothing to do with each other.
 _LEAST_KAPPA = 0.5
-_LEAST_OF_PAIRS = 0.75
+_LEAST_OF_PAIRS = 0.75  # of labels, such as pos->neg, which one half alone resembles
 _LEAST_Z = 2.5
 _LEAST_CLASSES = 3  # two are marks, true and false
 _MOST_CLASSES = 4

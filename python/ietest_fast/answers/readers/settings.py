@@ -105,7 +105,7 @@ def find_contradictions(places: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def _is_open(value: Any) -> bool:
-    """Whether a place says nothing of a setting; functions say only where they lay in memory."""
+    """Whether a place says nothing of a setting, or leaves it to the program."""
     return value is None or (isinstance(value, str) and label_key(value) in _LEFT_OPEN)
 
 
@@ -128,9 +128,10 @@ def count_asked_otherwise(
             sent = [each[name] for each in own if not _is_open(each.get(name))]
             others = [each for each in sent if not are_same(each, value)]
             if others and called not in but and not _is_open(value):
+                which = f"{len(others):,} of {len(own):,} {noun} were asked with"
                 said.append(
-                    f"{called} is {value!r} in {place}, and {len(others):,} of {len(own):,} {noun} "
-                    f"were asked with {show_value(others[0])}"
+                    f"{called} is {show_value(value)} in {place}, and {which} "
+                    f"{show_value(others[0])}"
                 )
     return said
 
