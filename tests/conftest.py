@@ -25,6 +25,21 @@ settings.register_profile("thorough", max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("IETEST_HYPOTHESIS", "quick"))
 
 
+_MOST_CASES = 30
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave two of three cases of a test with many to the thorough run, which takes them all."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for own in cases.values():
+        for place, item in enumerate(own if len(own) > _MOST_CASES else ()):
+            if place % 3:
+                item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _signals_count() -> Iterator[None]:
     """Undo what shells and nohup do to background jobs: they ignore signals, their children too."""

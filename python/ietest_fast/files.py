@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.errors import InputError, shorten_error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 MOST_SETTINGS = 64 << 20
@@ -92,6 +94,16 @@ def check_folder(path: str | Path) -> Path:
             if not entry.is_dir():
                 check_file(entry)
     return Path(path)
+
+
+def refuse_same_files(paths: Sequence[str | Path]) -> None:
+    """Stop if a file or a folder is there twice, whose model would count as two."""
+    places = [os.path.realpath(path) for path in paths]
+    for place, path in enumerate(paths):
+        if places[place] in places[:place]:
+            first = paths[places.index(places[place])]
+            what = "folder" if Path(path).is_dir() else "file"
+            raise InputError(f"is the same {what} as {first}; give each once", path=path)
 
 
 def open_file(path: str | Path, *, most_bytes: int | None = None) -> io.BufferedReader:

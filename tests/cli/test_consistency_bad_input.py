@@ -532,7 +532,7 @@ def first(content: dict[str, Any]) -> dict[str, Any]:
             lambda all_: first(all_)["paraphrased_example"]["original_example"].update(
                 modeling_label=1
             ),
-            "paraphrase 1: has the label 1, but its item has 0",
+            "1: its original_example has the modeling_label 1, but that of its item is 0",
         ),
         (
             lambda all_: first(all_)["paraphrased_example"].update(paraphrase_id="anli.1.0"),

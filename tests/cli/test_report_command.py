@@ -29,7 +29,11 @@ def folder(tmp_path_factory):
 
 def test_a_report_is_one_file(tmp_path, capsys, folder):
     page = tmp_path / "page.html"
-    status, out, err = run(capsys, "report", folder, folder, "--out", page, "--title", "Two")
+    other = shutil.copytree(folder, tmp_path / folder.name)
+    status, out, err = run(capsys, "report", folder, folder, "--out", page)
+    assert (status, out) == (1, "")
+    assert err == f"Error: {folder}: is the same folder as {folder}; give each once\n"
+    status, out, err = run(capsys, "report", folder, other, "--out", page, "--title", "Two")
     assert (status, err) == (0, "")
     assert out == f"{page}: 2 runs\n"
     text = page.read_text()
@@ -38,7 +42,7 @@ def test_a_report_is_one_file(tmp_path, capsys, folder):
     for outside in ('src="http', 'href="http', "@import", "url(http", "<link"):
         assert outside not in text
     again = tmp_path / "again.html"
-    run(capsys, "report", folder, folder, "--out", again, "--title", "Two")
+    run(capsys, "report", folder, other, "--out", again, "--title", "Two")
     assert again.read_bytes() == page.read_bytes()
 
 

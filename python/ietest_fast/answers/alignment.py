@@ -33,7 +33,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.answers.readers import Answers
     from ietest_fast.answers.texts import Part
@@ -351,6 +351,10 @@ def _n_epochs(log: Answers) -> int:
     return 1 if log.repeats is None else len(pc.unique(log.repeats.numbers))
 
 
+def _take_each(columns: Mapping[str, Any], rows: pa.Array) -> dict[str, Any]:
+    return {name: values.take(rows) for name, values in columns.items()}
+
+
 def _take(log: Answers, rows: pa.Array) -> Answers:
     """Return the rows of a log in another order."""
     if rows.equals(pa.array(np.arange(len(log), dtype=np.int32))):
@@ -362,7 +366,6 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
             for name in (
                 "items",
                 "gold",
-                "originals",
                 "own_gold",
                 "predicted",
                 "right",
@@ -376,9 +379,11 @@ def _take(log: Answers, rows: pa.Array) -> Answers:
             )
             if (values := getattr(log, name)) is not None
         },
-        keys={name: values.take(rows) for name, values in log.keys.items()},
-        columns={name: values.take(rows) for name, values in log.columns.items()},
-        ids={name: values.take(rows) for name, values in log.ids.items()},
+        keys=_take_each(log.keys, rows),
+        columns=_take_each(log.columns, rows),
+        ids=_take_each(log.ids, rows),
+        originals=_take_each(log.originals, rows),
+        original_inputs=_take_each(log.original_inputs, rows),
         repeats=None
         if log.repeats is None
         else replace(

@@ -23,7 +23,7 @@ from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.formats import open_parquet
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
-from ietest_fast.files import open_file
+from ietest_fast.files import open_file, refuse_same_files
 from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
@@ -225,15 +225,6 @@ def name_models(parts: Sequence[Predictions], paths: Sequence[Path]) -> list[Pre
         for other in named[:place]:
             _check_gold(other, own)
     return named
-
-
-def refuse_same_files(paths: Sequence[Path]) -> None:
-    """Stop if a file is there twice, whose model would count as two."""
-    places = [path.resolve() for path in paths]
-    for place, path in enumerate(paths):
-        if places[place] in places[:place]:
-            first = paths[places.index(places[place])]
-            raise InputError(f"is the same file as {first}; give each once", path=path)
 
 
 def are_copies(path: Path, other: Path) -> bool:

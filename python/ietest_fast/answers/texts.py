@@ -173,23 +173,33 @@ def _say_same_prompts(first: Answers, part: Part) -> list[str]:
 
 
 def _say_other_originals(first: Answers, log: Answers) -> list[str]:
-    """Count the answers to the originals that a table of a version repeats otherwise."""
-    rows = None if log.originals is None or first.predicted is None else _match(log, first)
-    if rows is None or log.originals is None or first.predicted is None:
+    """Count the originals' answers and texts that a table of a version repeats otherwise."""
+    repeats = log.originals or log.original_inputs
+    rows = _match(log, first) if repeats else None
+    if rows is None:
         return []
-    repeated = np.array(_label_keys(log.originals, log.path), dtype=object)[rows[0]]
-    answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
-    is_label = np.isin(repeated, [key for key in set(answered.tolist()) if key])
-    is_label |= (repeated != "") & does_repeat(repeated, answered)
-    differs = is_label & (answered != "") & (repeated != answered)
-    n = int(differs.sum())
-    if not n or 2 * int(is_label.sum()) < len(repeated):  # texts, or labels of another kind
-        return []
-    said = (
-        f"Warning: {log.path}: {log.originals_column} is another answer to the original than that "
-        f"in {first.path} in {say_count(n, 'row')}, which counts; is that the right file?"
-    )
-    return [said]
+    counts = []
+    for name, values in log.originals.items() if first.predicted is not None else ():
+        repeated = np.array(_label_keys(values, log.path), dtype=object)[rows[0]]
+        answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
+        is_label = np.isin(repeated, [key for key in set(answered.tolist()) if key])
+        is_label |= (repeated != "") & does_repeat(repeated, answered)
+        if 2 * int(is_label.sum()) >= len(repeated):  # no texts, nor labels of another kind
+            differs = is_label & (answered != "") & (repeated != answered)
+            counts.append((name, "answer to the original", int(differs.sum())))
+    for name, inputs in log.original_inputs.items():
+        if first.inputs is None or first.input_columns != log.input_columns:
+            continue
+        before = first.inputs.take(pa.array(rows[1]))
+        differs = ~_are_equal(inputs.take(pa.array(rows[0])), before)
+        if 2 * int(differs.sum()) <= len(differs):  # mostly the same texts
+            counts.append((name, "text of the original", int(differs.sum())))
+    return [
+        f"Warning: {log.path}: {name} is another {what} than that in {first.path} in "
+        f"{say_count(n, 'row')}, which counts; is that the right file?"
+        for name, what, n in counts
+        if n
+    ]
 
 
 def _say_slipped(first: Part, part: Part) -> list[str]:

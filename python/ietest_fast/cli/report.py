@@ -244,11 +244,11 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
 
 def _sort(paths: Sequence[Path]) -> tuple[dict[str, list[Path]], list[Path]]:
     """Tell files of answers, by the source that they are of, from runs and counts."""
-    from ietest_fast.answers.file import refuse_same_files
     from ietest_fast.experiment.results import RESULTS
+    from ietest_fast.files import refuse_same_files
     from ietest_fast.report.contents import SOURCES, find_source
 
-    refuse_same_files([path for path in paths if path.is_file()])
+    refuse_same_files(paths)
     _refuse_logs(paths)
     # Of a run, its folder is wanted.
     files = [path for path in paths if path.is_file() and path.name != RESULTS]

@@ -17,7 +17,7 @@ from ietest_fast.experiment.cells import CELLS, match, read_cell_artefact, read_
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.results import RESULTS, read_results
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
-from ietest_fast.files import check_file
+from ietest_fast.files import check_file, refuse_same_files
 from ietest_fast.stats import PairedCounts
 from ietest_fast.values import show_value
 
@@ -639,9 +639,11 @@ def read_runs(
     Raises
     ------
     InputError
-        As for :func:`read_run`; also without a run, or with another number of names.
+        As for :func:`read_run`; also without a run, with one of them twice, or with another number
+        of names.
     """
     runs: list[FinishedRun] = []
+    refuse_same_files(folders)
     for folder in map(Path, folders):
         if folder.name == RESULTS and folder.is_file():
             raise InputError("belongs to a run; name its folder", path=folder)

@@ -282,3 +282,63 @@ def test_numbers_of_edits_are_compared_where_they_are_known(
     notes = [x for x in read_logs([write(frame, tmp_path / "t.csv")]).notes if "edits" in x]
     assert len(notes) == (said is not None)
     assert all(str(said) in note for note in notes)
+
+
+@pytest.mark.parametrize("form", ["files", "long", WIDE, "{1}_{0}"])
+@pytest.mark.parametrize(
+    ("column", "values", "n"),
+    [
+        ("prob_pred", (0.9, 0.4), 12),
+        ("prob_pred", (0.9, 0.5), 0),
+        ("max_prob", (0.9, [*[0.9] * 11, 1.2]), 1),
+        ("max_prob", (90, 40), 0),  # percentages
+        ("p_gold", (0.9, 0.9), 2),  # SECOND has two wrong answers
+        ("gold_prob", (0.9, 0.1), 10),
+        ("gold_prob", (0.9, 0.5), 0),
+        ("confidence", (0.9, 0.1), 0),  # a model may say any
+    ],
+)
+def test_the_probability_of_an_answer_is_that_of_the_likeliest(
+    tmp_path: Path, form: str, column: str, values: tuple[Any, Any], n: int
+) -> None:
+    logs = write_as(form, tmp_path, "csv", column, values)
+    notes = read_logs(logs, logs_are="versions" if form == "files" else None).notes
+    told = [note for note in notes if "cannot be the probability of" in note]
+    assert len(told) == (n > 0)
+    assert not told or f" in {n} row" in told[0]
+
+
+@pytest.mark.parametrize("name", ["original_premise", "premise_original"])
+@pytest.mark.parametrize(("n", "is_told"), [(0, False), (1, True), (6, True), (12, False)])
+def test_texts_of_the_originals_in_the_table_of_a_version_are_compared(
+    tmp_path: Path, name: str, n: int, is_told: bool
+) -> None:
+    first = [f"premise {i}" for i in range(N)]
+    own = [f"another {i}" if i < n else text for i, text in enumerate(first)]
+    both = {"label": GOLD, "hypothesis": [f"h {i}" for i in range(N)], "prediction": GOLD}
+    a = pd.DataFrame(both | {"premise": first})
+    b = pd.DataFrame(both | {"premise": [f"p. {i}" for i in range(N)], name: own})
+    logs = [write(a, tmp_path / "a.csv"), write(b, tmp_path / "b.csv")]
+    notes = read_logs(logs, logs_are="versions").notes
+    told = [note for note in notes if f"{name} is another text of the original" in note]
+    assert len(told) == is_told
+    assert not told or f"in {n} row" in told[0]
+
+
+@pytest.mark.parametrize("name", ["n_paraphrases", "num_versions"])
+@pytest.mark.parametrize(
+    ("stated", "n"), [([2] * 4, 0), ([3] * 4, 0), ([2, 2, 2, 5], 3), ([7] * 4, 0)]
+)
+def test_numbers_of_rewordings_are_those_of_the_rows(
+    tmp_path: Path, name: str, stated: list[int], n: int
+) -> None:
+    rows = [
+        {"item": item, "version": version, "gold": "xy"[item % 2], "predicted": "yx"[item % 3 > 0]}
+        for item in range(4)
+        for version in ("original", "t", "u")
+    ]
+    frame = pd.DataFrame(rows)
+    path = write(frame.assign(**{name: [stated[i] for i in frame["item"]]}), tmp_path / "a.csv")
+    told = [note for note in read_logs([path]).notes if name in note]
+    assert len(told) == (n > 0)
+    assert not told or f"in {n} rows of 12; are rows missing" in told[0]

@@ -88,7 +88,9 @@ def test_a_log_of_an_older_inspect_is_told_from_other_json(
                 ({"first": {"name": "nli/mean", "value": 0.2}}, ["the mean of 'own' is 0.6667"]),
                 ({"nli/accuracy": {"value": 0.2}}, ["the accuracy of 'own' is 0.6667"]),
                 ({"nli/accuracy": {"name": "accuracy", "value": 4 / 6}}, []),
-                ({"nli/stderr": {"name": "stderr", "value": 0.2}, "x": 3}, []),
+                ({"nli/stderr": {"name": "stderr", "value": (2 / 45) ** 0.5}, "x": 3}, []),
+                ({"stderr": {"value": 0.3}}, ["the stderr of 'own' is 0.2108 in the samples"]),
+                ({"stderr": {"value": 0.3, "params": {"cluster": "group"}}}, []),
                 # Of two groups of samples.
                 ({key: {"name": "accuracy", "value": 0.2} for key in ("plain", "odd")}, []),
             )

@@ -27,7 +27,7 @@ from ietest_fast.analyses.masked.summary import (
     summarise_masked,
     wrong_table,
 )
-from ietest_fast.errors import InputError
+from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.stats import wilson_interval
 
 
@@ -334,6 +334,13 @@ def test_an_item_is_in_one_group(tmp_path: Path, name: str) -> None:
     assert len(read_masked_log(tmp_path / "a.csv")) == 2
     (tmp_path / "a.csv").write_text(f"{head}{one}y\n")
     with pytest.raises(InputError, match=f"column '{name}': the item '?1'? has the values 'x' and"):
+        read_masked_log(tmp_path / "a.csv")
+
+
+def test_a_probability_above_one_is_told(tmp_path: Path) -> None:
+    rows = "".join(f"a{i},0.5,{p}\n" for i, p in enumerate((0.3, 0.2, 1.3, 0.9)))
+    (tmp_path / "a.csv").write_text(f"answer,reciprocal_rank,probability\n{rows}")
+    with pytest.warns(IetestWarning, match="probability is above 1 in 1 row of 4"):
         read_masked_log(tmp_path / "a.csv")
 
 

@@ -199,6 +199,7 @@ def _drop(*path: Any) -> Callable[[Any], None]:
 
 
 _FIRST = ("a1", "bucket_confidences", 1)
+_ITS = ("a1", "bucket_confidences", 0, "paraphrased_example")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +226,19 @@ _FIRST = ("a1", "bucket_confidences", 1)
         (_set(*_FIRST, "paraphrased_example", "original_example_id", value="b1"), "paraphrase of"),
         (
             _set(*_FIRST, "paraphrased_example", "original_example", "label", value=0),
-            "has the label 0, but its item has 1",
+            "original_example has the label 0, but that of its item is 1",
+        ),
+        (
+            _set(*_FIRST, "paraphrased_example", "original_example", "update_type", value="weak"),
+            "original_example has the update_type 'weak', but that of its item is 'str",
+        ),
+        (
+            _set(*_ITS, "original_example", "update_type", value="weakener"),
+            "a1: its original_example has the update_type 'weakener', and 'strengthener' is exp",
+        ),
+        (
+            _set(*_ITS, "original_example", "example_id", value="b1"),
+            "a1: its original_example has the example_id 'b1', and 'a1' is expected",
         ),
         (_set(*_FIRST, "paraphrased_example", "paraphrase_id", value="a1.0"), "occurs twice"),
         (

@@ -357,8 +357,10 @@ def test_names_are_found_and_told_apart(first_run, second_run, other_words):
     assert [run.name for run in runs] == ["bow-xgb", "bow-xgb (hypothesis only)"]
     names = [run.name for run in read_runs([first_run, other_words])]
     assert names == ["bow-xgb, first", "bow-xgb, words"]
-    names = [run.name for run in read_runs([first_run, first_run])]
+    names = [run.name for run in name_runs([runs[0], runs[0]])]
     assert names == ["bow-xgb", "bow-xgb (2)"]
+    with pytest.raises(InputError, match="is the same folder as"):
+        read_runs([first_run, first_run])
     assert [run.name for run in name_runs(runs, ["a", "b"])] == ["a", "b"]
     same = [runs[0].renamed(name) for name in ("a (2)", "a", "a")]
     assert [run.name for run in name_runs(same)] == ["a (2)", "a", "a (3)"]

@@ -350,6 +350,7 @@ def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any
     parts = ABDUCTIVE if is_abductive else DEFEASIBLE
     own = {name: _text_of(first, name, item) for name in parts}
     label = field_of(first, "modeling_label" if is_abductive else "label", int, item)
+    _check_labels(first, label, item)
     known: dict[str, Any] = {"item": item, "label": label}
     pair = first.get("premise_hypothesis_id")
     if pair is not None:
@@ -366,10 +367,7 @@ def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any
         if name in seen:
             raise DamageError(f"the paraphrase_id {name!r} occurs twice", where)
         seen.add(name)
-        own_label = other.get("modeling_label" if is_abductive else "label")
-        if own_label != label:
-            raise DamageError(f"has the label {own_label!r}, but its item has {label}", where)
-        _check_original(other, own | {"premise_hypothesis_id": pair}, where)
+        _check_original(other, first, where)
         _check_reworded(each, parts, where)
         texts = {
             part: own[part]
@@ -389,13 +387,31 @@ def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any
     return rows
 
 
+def _check_labels(original: dict[str, Any], label: int, item: str) -> None:
+    """Refuse an original that says its label, or its name, once more and otherwise."""
+    said: dict[str, Any] = {"example_id": item}
+    if "modeling_label" in original:
+        said["label"] = label + 1
+    elif 0 <= label < len(_DEFEASIBLE_LABELS):
+        said["update_type"] = _DEFEASIBLE_LABELS[label]
+    for name, expected in said.items():
+        value = original.get(name)
+        if value is not None and value != expected:
+            raise DamageError(
+                f"its original_example has the {name} {show_value(value)}, and {expected!r} is "
+                "expected by what stands beside it; correct one of them",
+                item,
+            )
+
+
 def _check_original(original: dict[str, Any], of_item: dict[str, Any], place: str) -> None:
     """Refuse another original than that of the item, which is answered once for all."""
-    for name, known in of_item.items():
-        if original.get(name) != known:
+    for name in dict.fromkeys((*of_item, *original)):
+        own, known = original.get(name), of_item.get(name)
+        if own != known:
             raise DamageError(
-                f"its original_example has the {name} {show_value(original.get(name))}, but that "
-                f"of its item is {show_value(known)}; correct one of them",
+                f"its original_example has the {name} {show_value(own)}, but that of its item is "
+                f"{show_value(known)}; correct one of them",
                 place,
             )
 

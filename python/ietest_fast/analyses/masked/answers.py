@@ -526,7 +526,7 @@ def _check_ranks(
         refuse(
             is_scored & ~is_known, "ranked_in", f"is none of {', '.join(ways)}; take one of them"
         )
-    _check_tokens(own, reciprocal, others, refuse)
+    _check_tokens(own, reciprocal, others, path, refuse)
 
 
 def _check_twins(
@@ -592,6 +592,7 @@ def _check_tokens(
     own: pa.Table,
     reciprocal: NDArray[np.float64],
     others: dict[str, Any],
+    path: Path,
     refuse: Callable[[NDArray[np.bool_], str, str], None],
 ) -> None:
     """Stop where no token, or no probability, could have the rank beside it.
@@ -611,7 +612,7 @@ def _check_tokens(
         known = np.asarray(pc.fill_null(others["log_probability"], -np.inf))
         refuse(known > 0, "log_probability", "is above 0; the logarithm of a share expected")
     most = np.log(reciprocal, where=by_all, out=np.zeros(len(reciprocal)))
-    for name, known in _read_logarithms(own):
+    for name, known in _read_logarithms(own, path):
         complaint = f"is more than a token of this rank can have; {remedy}"
         refuse(by_all & (known > most + _ROUNDING), name, complaint)
         is_first = by_all & (reciprocal == 1) & np.isfinite(known)
@@ -619,7 +620,7 @@ def _check_tokens(
         refuse(is_first & (known < -np.log(_MOST_TOKENS)), name, complaint)
 
 
-def _read_logarithms(own: pa.Table) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _read_logarithms(own: pa.Table, path: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Give columns of the answers' probabilities as logarithms, -inf where there is none.
 
     Numbers that are no shares, such as percentages, may be anything; shares may be rounded.
@@ -627,7 +628,15 @@ def _read_logarithms(own: pa.Table) -> Iterator[tuple[str, NDArray[np.float64]]]
     for names in (_SHARES, ("log_probability", *_LOGARITHMS)):
         for column in find_named(own.column_names, names):
             numbers = as_numbers(own[column])
-            if names == _SHARES and (numbers > 1).any():
+            n = int((numbers > 1).sum())
+            if names == _SHARES and n:
+                if 2 * n < np.isfinite(numbers).sum():
+                    said = (
+                        f"{path}: {column} is above 1 in {say_count(n, 'row')} of {len(own):,}, "
+                        "so it is taken for no probability and not compared with the ranks; write "
+                        "shares of 1"
+                    )
+                    warnings.warn(said, IetestWarning, stacklevel=2)
                 continue
             if names == _SHARES:
                 numbers = numbers - _ROUNDED

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from ietest_fast import files
 from ietest_fast.corpus.formats import (
@@ -154,10 +157,10 @@ class Answers:
     """Further columns by name, each of shape (n,)."""
     ids: Mapping[str, pa.Array] = field(default_factory=dict)
     """Columns that seem to tell rows apart, by name; compared where rows are matched by order."""
-    originals: pa.ChunkedArray | None = None
-    originals_column: str | None = None
-    """Shape (n,): answers to the originals that the table of another version repeats, and their
-    column; only compared."""
+    originals: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
+    original_inputs: Mapping[str, pa.Array] = field(default_factory=dict)
+    """Shape (n,): answers to the originals, and their ``inputs``, that the table of another version
+    repeats, by column; only compared."""
     own_gold: pa.ChunkedArray | None = None
     own_gold_column: str | None = None
     """Shape (n,): the log's right answers where others are believed, or none, and their column;
@@ -280,6 +283,12 @@ class Reader(Protocol):
             If the log is damaged or lacks what is needed; names the file and the place in it.
         """
         ...
+
+
+def find_standard_error(scores: Sequence[float]) -> float:
+    """Return the standard error of the mean of scores, as harnesses state it; 0 of a single one."""
+    n = len(scores)
+    return float(np.std(scores, ddof=1)) / math.sqrt(n) if n > 1 else 0.0
 
 
 def lookup(record: Any, name: str) -> Any:

@@ -107,6 +107,11 @@ _RESPONSES = ("answer", "response")
 LIKE_IDS = re.compile(r"(?i)(^|_)(id|index|row|item)s?(_|$)|[a-z]ID$")
 """In names of columns that may tell rows apart."""
 VERSIONS = ("original", "transformed")
+_AMOUNTS = tuple(
+    f"{word}_{noun}"
+    for word in ("n", "num")
+    for noun in ("paraphrases", "rewordings", "versions", "variants", "copies")
+)
 _TEXTS = (
     "text",
     "sentence",
@@ -757,6 +762,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
         counted["correct"] = whole.correct
     counted |= _count_pairs(whole)
     said += say_long_means(whole, path)
+    said += _say_other_amounts(whole, path)
     return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
 
 
@@ -780,6 +786,32 @@ def _count_pairs(whole: Predictions) -> dict[str, Labels | NDArray[np.bool_]]:
     changes = None if answers is None else answers[partners[0]] != answers[partners[1]]
     alone = {f"whether {name} is right": each for name, each in marks.items()}
     return alone | key_together(marks, changes)
+
+
+def _say_other_amounts(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say of how many rows a column counts more or fewer rewordings of the item than are there.
+
+    Some count the original, too; a column that mostly counts something else is none of these.
+    """
+    names = find_named(whole.extra_columns, _AMOUNTS)
+    if not names:
+        return ()
+    keys = [_number(whole.table[name]) for name in ("item", *GROUPS) if name in whole.columns]
+    _, items = np.unique(np.stack(keys), axis=1, return_inverse=True)
+    versions = whole.table["version"].combine_chunks()
+    is_first = _number(versions) == versions.dictionary.to_pylist().index(whole.versions[0])
+    amounts = np.bincount(items, weights=~is_first)[items]
+    said = []
+    for name in names:
+        numbers = as_numbers(whole.table[name])
+        is_known = np.isfinite(numbers)
+        n = min(int((is_known & (numbers != amounts + more)).sum()) for more in (0, 1))
+        if 0 < 2 * n < int(is_known.sum()):
+            said.append(
+                f"Warning: {path}: {name} is not the number of rewordings that the item has in "
+                f"{say_count(n, 'row')} of {len(whole):,}; are rows missing, or there twice?"
+            )
+    return tuple(said)
 
 
 def _number(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:

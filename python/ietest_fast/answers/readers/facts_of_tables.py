@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 _ACCURACIES = ("accuracy", "mean_accuracy")
 _ERRORS = ("error_rate", "mean_error")
-_FLIPS = ("flip_rate", "change_rate")
+_FLIPS = ("flip_rate", "change_rate", "n_flips", "num_flips", "total_flips", "n_changed")
 _MOST_SETTINGS = 5  # more are of single rows
 _PERCENT = 100.0
 # Numbers with a decimal comma, with signs between thousands, or with a sign of their unit.
@@ -305,6 +305,20 @@ _OF_ONE = frozenset(
     {f"{word}_" for word in ("prob", "probs", "proba", "probability", "p")}
     | {f"_{word}" for word in ("prob", "probs", "proba", "probability")}
 )
+_PROBABILITIES = ("prob", "proba", "probability", "p")
+_OF_ANSWER = tuple(
+    name_of
+    for word in _PROBABILITIES
+    for answer in ("pred", "predicted", "prediction", "max", "top", "top1")
+    for name_of in (f"{word}_{answer}", f"{answer}_{word}")
+)
+_OF_GOLD = tuple(
+    name_of
+    for word in _PROBABILITIES
+    for answer in ("gold", "label", "target", "gold_label", "true_label")
+    for name_of in (f"{word}_{answer}", f"{answer}_{word}")
+)
+_ROUNDED = 0.01  # probabilities of two digits
 # What writers put between such a word and a label, or between it and a column of answers.
 _BETWEEN = re.compile(r"[.:/ ([-]")
 
@@ -377,7 +391,60 @@ def say_other_scores(
             )
     known = {f"first or largest of {name}": own for name, own in largest.items() if own is not None}
     counted = key_counted(gold, answers, path)
-    return (*dict.fromkeys(said), *say_near_copies(known, counted, path, chosen=chosen))
+    said += say_near_copies(known, counted, path, chosen=chosen)
+    for column, own in answers.items():
+        names_of = () if is_alone else (column, (versions or {}).get(column, column))
+        said += _say_unlike_shares(free, read, (column, own), gold, path=path, owners=names_of)
+    return tuple(dict.fromkeys(said))
+
+
+def _say_unlike_shares(
+    names: Sequence[str],
+    read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]],
+    answers: tuple[str, pa.ChunkedArray],
+    gold: tuple[str, pa.ChunkedArray] | None,
+    *,
+    path: Path,
+    owners: Sequence[str],
+) -> list[str]:
+    """Say where the probability of the answer, or of the right one, is not that of such a one.
+
+    The likeliest of k labels has at least one k-th, and who has more than a half is the likeliest.
+    """
+    import pyarrow as pa
+
+    column, own = answers
+    try:
+        mine = label_keys(own, path)
+        right = None if gold is None else label_keys(gold[1], path)
+    except InputError:  # whoever compares them refuses them
+        return []
+    labels = {*mine, *(() if right is None else right)} - OF_NONE
+    least = 1 / len(labels) if 2 <= len(labels) <= MOST_KINDS else 0
+    said = []
+    for usual, is_of_answer in ((_OF_ANSWER, True), (_OF_GOLD, False)):
+        made = name_with(usual, owners) if owners else usual
+        for name, values in read(find_named(names, made)).items():
+            numbers = as_numbers(pa.chunked_array(getattr(values, "chunks", [values])))
+            numbers[np.isin(mine, [*OF_NONE])] = np.nan
+            if np.nanmedian([0, *numbers]) > 1 or not least:  # percentages
+                continue
+            is_other = (numbers < 0) | (numbers > 1)
+            if is_of_answer:
+                is_other |= numbers < least - _ROUNDED
+            elif right is not None:
+                is_other |= (mine == right) & (numbers < least - _ROUNDED)
+                is_other |= (mine != right) & (numbers > 0.5 + _ROUNDED)
+            n = int(is_other.sum())
+            if n:
+                what = f"the answer in {column}" if is_of_answer else "the right answer"
+                said.append(
+                    f"Warning: {path}: {name} cannot be the probability of {what} in "
+                    f"{say_count(n, 'row')} of {len(mine):,} (the likeliest of {len(labels)} "
+                    f"labels has {least:.2g} or more); {column} counts (mend the column, or leave "
+                    "it out if it is something else)."
+                )
+    return said
 
 
 def _list_numbered(names: Sequence[str]) -> dict[str, int]:

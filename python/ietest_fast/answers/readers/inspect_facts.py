@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.answers.readers.base import lookup
+from ietest_fast.answers.readers.base import find_standard_error, lookup
 from ietest_fast.answers.readers.settings import (
     MODEL_ARGS,
     MODEL_OF_ANSWERS,
@@ -166,15 +166,19 @@ def compare_means(
         if judged.scorer not in {metric_of, f"{entry.get('scorer')}.{metric_of}"}:
             continue
         metrics = entry.get("metrics")
-        for name in ("accuracy", "mean"):
+        known = dict.fromkeys(("accuracy", "mean"), own)
+        known["stderr"] = find_standard_error([*by_sample.values()])
+        for name, number in known.items():
             metric = _find_metric(metrics, name)
             value = metric.get("value") if isinstance(metric, dict) else None
-            mean = as_finite(value)
-            if value is not None and (mean is None or abs(mean - own) > _SAME):
-                there = show_value(value) if mean is None else f"{mean:.4f}"
+            if name == "stderr" and (value is None or any(lookup(metric, "params") or ())):
+                continue  # of clusters, or it is not known
+            there = as_finite(value)
+            if value is not None and (there is None or abs(there - number) > _SAME):
+                shown = show_value(value) if there is None else f"{there:.4f}"
                 said.append(
-                    f"Warning: the {name} of {judged.scorer!r} is {own:.4f} in the samples of "
-                    f"{path}, and {there} in its header."
+                    f"Warning: the {name} of {judged.scorer!r} is {number:.4f} in the samples of "
+                    f"{path}, and {shown} in its header."
                 )
     return said
 

@@ -10,7 +10,7 @@ from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.answers.file import plain_name
-from ietest_fast.answers.readers.base import lookup
+from ietest_fast.answers.readers.base import find_standard_error, lookup
 from ietest_fast.answers.readers.settings import (
     CHAT_TEMPLATE,
     are_same,
@@ -355,25 +355,29 @@ def compare_results(
         return []
     task = name_task(path)
     n = _step(_step(_step(results, "n-samples"), task), "effective")
-    mean = _step(
-        _step(_step(results, "results"), task), f"{metric},{samples[0].get('filter', 'none')}"
-    )
+    stated, used = _step(_step(results, "results"), task), samples[0].get("filter", "none")
+    mean = _step(stated, f"{metric},{used}")
     said = []
     if isinstance(n, int) and n != len(samples):
         said.append(
             f"Warning: {path} has {len(samples):,} samples, and {beside.name} beside it counts "
             f"{n:,}; is a part of the log missing?"
         )
-    known = [outcome for outcome in correct if outcome is not None]
-    own = sum(known) / max(len(known), 1)
-    finite = as_finite(mean)
-    # Results without this metric say nothing; a mean that is no number says that something failed.
-    if mean is not None and (finite is None or not math.isclose(finite, own, abs_tol=1e-6)):
-        there = show_value(mean) if finite is None else f"{finite:.4f}"
-        said.append(
-            f"Warning: {metric} is {own:.4f} in the samples of {path}, and {there} in "
-            f"{beside.name} beside it."
-        )
+    known = [float(outcome) for outcome in correct if outcome is not None]
+    numbers = {metric: (mean, sum(known) / max(len(known), 1))}
+    numbers[f"{metric}_stderr"] = (
+        as_finite(_step(stated, f"{metric}_stderr,{used}")),  # or N/A
+        find_standard_error(known),
+    )
+    for name, (there, own) in numbers.items():
+        finite = as_finite(there)
+        # What results do not have says nothing; what is no number says that something failed.
+        if there is not None and (finite is None or not math.isclose(finite, own, abs_tol=1e-6)):
+            shown = show_value(there) if finite is None else f"{finite:.4f}"
+            said.append(
+                f"Warning: {name} is {own:.4f} in the samples of {path}, and {shown} in "
+                f"{beside.name} beside it."
+            )
     return said
 
 

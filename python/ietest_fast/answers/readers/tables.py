@@ -132,7 +132,9 @@ class TableReader:
         notes += note
         notes += say_other_pairs(path, names, [*columns.values()], changed)
         own_column, own = (None, None) if has_gold else read_own_gold(path, names, columns, fields)
-        originals = {} if len(columns) > 1 else _read_originals(path, names, {*table.column_names})
+        originals, original_inputs = (
+            _read_originals(path, names, table, texts) if len(columns) == 1 else ({}, {})
+        )
         if has_gold and fields.gold is None and len(columns) > 1:
             check_labels_of_versions(path, names, table[gold], gold, columns)
         marks = {
@@ -232,8 +234,8 @@ class TableReader:
                 changed=changed,
                 columns={name: table[name].combine_chunks() for name in keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
-                originals=next(iter(originals.values()), None),
-                originals_column=next(iter(originals), None),
+                originals=originals,
+                original_inputs=original_inputs,
                 own_gold=own,
                 own_gold_column=own_column,
                 gold_column=gold,
@@ -253,15 +255,25 @@ def _list_told(
 
 
 def _read_originals(
-    path: Path, names: Sequence[str], taken: Collection[str]
-) -> dict[str, pa.ChunkedArray]:
-    """Read what a table of one version says that the answers to the originals were."""
+    path: Path, names: Sequence[str], table: pa.Table, texts: Sequence[str]
+) -> tuple[dict[str, pa.ChunkedArray], dict[str, pa.Array]]:
+    """Read the answers to the originals, and their texts, that a table of one version repeats.
+
+    A text without such a column beside it is taken for that of the original.
+    """
     import pyarrow as pa
 
     original = VERSIONS[0]
     wanted = [*name_with(PREDICTIONS, [original]), original]
-    found = [name for name in find_named(names, wanted) if name not in taken][:1]
-    return {name: pa.chunked_array([own]) for name, own in read_some(path, found).items()}
+    of_answers = [name for name in find_named(names, wanted) if name not in table.column_names][:1]
+    of_texts = {name: find_named(names, name_with([name], [original]))[:1] for name in texts}
+    found = read_some(path, [*of_answers, *(each for own in of_texts.values() for each in own)])
+    answers = {name: pa.chunked_array([found[name]]) for name in of_answers if name in found}
+    repeated = {name: own[0] for name, own in of_texts.items() if own and own[0] in found}
+    for name, own in repeated.items():
+        table = table.set_column(table.column_names.index(name), name, found[own])
+    inputs = _join_texts(table, texts, path) if repeated else None
+    return answers, {} if inputs is None else {", ".join(repeated.values()): inputs}
 
 
 def _say_other_answers(
