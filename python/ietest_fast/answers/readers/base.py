@@ -24,7 +24,8 @@ from ietest_fast.corpus.formats import (
 )
 from ietest_fast.errors import InputError
 from ietest_fast.files import open_file
-from ietest_fast.values import as_finite, as_outcome, as_text, may_name_rows
+from ietest_fast.numerals import say_count
+from ietest_fast.values import as_finite, as_outcome, as_seen, as_text, may_name_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _HEAD_BYTES = 64 << 10
 _MOST_NAMES = 20
 _MOST_REPEATS = 1 << 31
+# Prompts are made of texts in one way; where more than one of so many lack theirs, in another.
+_MOST_LACKING = 10
 
 JOINT = "\x1f"
 """Stands between the texts of a row that are joined."""
@@ -409,6 +412,27 @@ def hash_prompts(prompts: Sequence[str | None], inputs: Sequence[str]) -> pa.Arr
         ],
         pa.string(),
     )
+
+
+def say_lacking_prompts(asked: Sequence[Any], shown: Sequence[Any], path: Path) -> tuple[str, ...]:
+    """Count the prompts that lack the text of their item, where nearly all others hold it.
+
+    A prompt is a list of messages, and each is a list of its parts.
+    """
+    holds = []
+    for text, messages in zip(asked, shown, strict=True):
+        if isinstance(text, str) and isinstance(messages, list):
+            parts = [each if isinstance(each, list) else [each] for each in messages]
+            words = "\n".join(str(part) for own in parts for part in own)
+            holds.append(as_seen(text).strip() in as_seen(words))
+    n = holds.count(False)
+    if not n or n * _MOST_LACKING > len(holds):
+        return ()
+    note = (
+        f"Warning: {path}: {say_count(n, 'prompt')} of {len(holds):,} lack the text of their item, "
+        "which the others hold; the answers count as those to the items."
+    )
+    return (note,)
 
 
 def repeat_numbers(values: Iterable[Any], *, first: int = 1) -> pa.Array:

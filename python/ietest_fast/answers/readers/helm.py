@@ -20,6 +20,7 @@ from ietest_fast.answers.readers.base import (
     plain_question,
     read_json,
     repeat_numbers,
+    say_lacking_prompts,
     text_array,
 )
 from ietest_fast.answers.readers.settings import (
@@ -50,8 +51,6 @@ _RESULTS_OF_EACH = "per_instance_stats.json"
 # HELM's metrics that are the share of right answers: of choices, and of free texts.
 _MATCHES = ("exact_match", "quasi_exact_match")
 _SAME_MEAN = 1e-6
-# Prompts are made of texts in one way; where many lack theirs, they are made otherwise.
-_ONE_IN = 10
 # Requests to other models are counted by themselves.
 _MODELS = frozenset({"model", "model_deployment"})
 # What a perturbation is for, which is no parameter of it.
@@ -106,7 +105,11 @@ class HelmReader:
             *_say_splits(valid, path),
             *_say_other_models(about, valid, path),
             *_say_other_settings(about, valid, path),
-            *_say_other_prompts(valid, path),
+            *say_lacking_prompts(
+                [lookup(each, "instance.input.text") for each in valid],
+                [_list_shown(each) for each in valid],
+                path,
+            ),
         )
         if is_choice:
             _check_letters(valid, path)
@@ -345,14 +348,28 @@ def _say_unmapped(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, 
 
 
 def _say_other_letters(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
-    """Count the requests whose prompt gives the choices other letters than ``output_mapping``."""
-    n = sum(map(_has_other_letters, requests))
-    note = (
-        f"Warning: {path}: in {n:,} of {len(requests):,} requests the prompt gives the choices "
-        "other letters than output_mapping does; output_mapping counts (take the file as HELM has "
-        "written it)."
+    """Count the requests whose prompt, or references, ``output_mapping`` contradicts."""
+    whose = {
+        "the prompt gives the choices other letters than output_mapping does": _has_other_letters,
+        "output_mapping has other texts than the references of the instance": _has_other_texts,
+    }
+    counts = {said: sum(map(is_other, requests)) for said, is_other in whose.items()}
+    return tuple(
+        f"Warning: {path}: in {n:,} of {len(requests):,} requests {said}; output_mapping counts "
+        "(take the file as HELM has written it)."
+        for said, n in counts.items()
+        if n
     )
-    return (note,) if n else ()
+
+
+def _has_other_texts(request: dict[str, Any]) -> bool:
+    """Whether letters stand for other texts than those of the references, each of which has one."""
+    mapping = request.get("output_mapping")
+    if not isinstance(mapping, dict) or not mapping:
+        return False
+    given = (mapping.values(), _list_references(request))
+    texts, known = ([as_seen(str(text)).strip() for text in each] for each in given)
+    return sorted(texts) != sorted(known)
 
 
 def _has_other_letters(request: dict[str, Any]) -> bool:
@@ -428,24 +445,6 @@ def _say_other_settings(
         "requests count; take all files from one run."
     )
     return (note,) if said else ()
-
-
-def _say_other_prompts(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, ...]:
-    """Count the prompts that lack the text of their instance, where nearly all others hold it."""
-    holds = []
-    for request in requests:
-        text, shown = lookup(request, "instance.input.text"), _list_shown(request)
-        if isinstance(text, str) and isinstance(shown, list):
-            words = "\n".join(str(part) for message in shown for part in _as_list(message))
-            holds.append(as_seen(text).strip() in as_seen(words))
-    n = holds.count(False)
-    if not n or n * _ONE_IN > len(holds):
-        return ()
-    note = (
-        f"Warning: {path}: {say_count(n, 'prompt')} of {len(holds):,} lack the text of their "
-        "instance, which the others hold; the answers count as those to the instances."
-    )
-    return (note,)
 
 
 def _find_settings(about: dict[str, Any], requests: Sequence[dict[str, Any]]) -> dict[str, Any]:

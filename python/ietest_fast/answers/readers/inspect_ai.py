@@ -24,6 +24,7 @@ from ietest_fast.answers.readers.base import (
     plain_question,
     read_json,
     repeat_numbers,
+    say_lacking_prompts,
     text_array,
 )
 from ietest_fast.answers.readers.inspect_facts import (
@@ -131,6 +132,11 @@ class InspectReader:
         if judged.note is not None:
             notes.append(judged.note)
         notes += compare_header(header, samples, judged, path)
+        notes += say_lacking_prompts(
+            [sample.get("input") for sample in samples],
+            [plain_question(sample.get("messages") or None) for sample in samples],
+            path,
+        )
         if fields.predicted is not None:
             predicted = [as_text(lookup(sample, fields.predicted)) for sample in samples]
         else:

@@ -188,6 +188,11 @@ def compare_reductions(
 ) -> list[str]:
     """Say of how many samples a log has another mean over epochs than their scores."""
     own, differing = _mean_by_sample(samples, judged), set()
+    answers = {
+        str(sample["id"]): lookup(find_score(sample, judged.scorer), "answer") for sample in samples
+    }
+    if len(answers) < len(samples):  # several epochs, of which a mean has one answer
+        answers = {}
     for entry in reductions if isinstance(reductions, list) else []:
         if not isinstance(entry, dict) or str(entry.get("reducer")) not in {"None", "mean"}:
             continue
@@ -201,11 +206,15 @@ def compare_reductions(
             )
             mean = _as_number(parts.get(judged.scorer))
             sample = str(each.get("sample_id")) if isinstance(each, dict) else ""
-            if mean is not None and abs(mean - own.get(sample, mean)) > _SAME:
+            is_judged = judged.scorer in parts
+            if (mean is not None and abs(mean - own.get(sample, mean)) > _SAME) or (
+                is_judged and _are_other_texts(answers.get(sample), lookup(each, "answer"))
+            ):
                 differing.add(sample)
     n = len(differing)
     note = (
-        f"Warning: the score of {judged.scorer!r} is another one in the reductions of {path} than "
+        f"Warning: the score or answer of {judged.scorer!r} is another one in the reductions of "
+        f"{path} than "
         f"in its samples, for {n:,} of {len(own):,}; the samples count."
     )
     return [note] if n else []
@@ -494,8 +503,9 @@ def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path:
 def _say_other_messages(samples: list[dict[str, Any]], path: Path) -> list[str]:
     """Count the answers whose message is of another model than the answer itself."""
     pairs = [
-        (lookup(find_choice(sample), "message.model"), lookup(sample, MODEL_OF_ANSWERS))
+        (own, lookup(sample, MODEL_OF_ANSWERS))
         for sample in samples
+        for own in (lookup(find_choice(sample), "message.model"), _find_last_model(sample))
     ]
     others = [one for one, two in pairs if one != two and all(map(_name_parts, (one, two)))]
     if not others:
@@ -506,6 +516,14 @@ def _say_other_messages(samples: list[dict[str, Any]], path: Path) -> list[str]:
         "count."
     )
     return [note]
+
+
+def _find_last_model(sample: dict[str, Any]) -> Any:
+    """Return the model of the message that a sample ends with, if that is the answer; else None."""
+    messages = sample.get("messages")
+    last = messages[-1] if isinstance(messages, list) and messages else None
+    is_answer = lookup(last, "content") == lookup(find_choice(sample), "message.content")
+    return lookup(last, "model") if is_answer else None
 
 
 def find_choice(sample: dict[str, Any]) -> Any:
@@ -612,7 +630,8 @@ def _count_scored(
         n, name = lookup(score, "scored_samples"), as_text(lookup(score, "scorer")) or ""
         own = [each.get(name) if isinstance(each, dict) else None for each in scores]
         if type(n) is int and all(map(_has_value, own)):  # NaN may count either way
-            counts.append((n, every))
+            more = lookup(score, "unscored_samples")
+            counts.append((n + (more if type(more) is int else 0), every))
     return counts
 
 

@@ -266,7 +266,11 @@ def compare_places(results: Any, samples: list[dict[str, Any]], path: Path) -> l
             asked, [_read_options(record) or {} for record in samples], "samples", but={_LONGEST}
         ),
         *_say_limit(results, len(samples), task),
+        *_say_other_hashes(results),
     ]
+    named = _step(about, "task")
+    if isinstance(named, str) and named != task:
+        said.append(f"the task of configs.{task} is {show_value(named)}")
     note = (
         f"Warning: {beside.name} beside {path} contradicts itself or the log: {'; '.join(said)}. "
         "Take both files as the harness has written them."
@@ -309,12 +313,32 @@ def _say_other_shots(results: dict[str, Any], task: str) -> list[str]:
     return [f"n-shot, which counts, is {n}, and configs.{task}.num_fewshot is {own}"]
 
 
+def _say_other_hashes(results: dict[str, Any]) -> list[str]:
+    """Say which texts that every sample begins with are not those that the harness has hashed."""
+    said = []
+    for name in ("system_instruction", "chat_template"):
+        text, stated = results.get(name), results.get(f"{name}_sha")
+        own = sha256(text.encode()).hexdigest() if isinstance(text, str) and text else None
+        if isinstance(stated, str) and stated != own:
+            said.append(f"{name}_sha is not the hash of {name}, so one of them was edited")
+    return said
+
+
 def _say_limit(results: dict[str, Any], n: int, task: str) -> list[str]:
     """Say that there are more samples than a limit lets through; below 1, it is a share."""
     limit = as_finite(lookup(results, "config.limit"))
     every = _step(_step(results.get("n-samples"), task), "original")
     if type(every) is int and n > every:
         return [f"n-samples.{task}.original is {every:,}, and there are {n:,} samples"]
+    known = _step(_step(results.get("n-samples"), task), "effective")
+    is_whole = limit is None and isinstance(results.get("config"), dict)
+    if (
+        is_whole
+        and lookup(results, "config.samples") is None
+        and {type(every), type(known)} == {int}
+    ):
+        which = f"and effective is {known:,} without a limit"
+        return [f"n-samples.{task}.original is {every:,}, {which}"] if known < every else []
     if limit is None or limit <= 0:
         return []
     most = int(limit)
