@@ -522,7 +522,13 @@ def read_logs(
             by_path[place] = read_one(place, common)
     logs = [log for found in by_path for log in found]
     _check_effects(
-        paths, logs, reader=reader, filter=filter, logs_are=logs_are, common_items=common_items
+        paths,
+        logs,
+        reader=reader,
+        filter=filter,
+        logs_are=logs_are,
+        epochs=epochs,
+        common_items=common_items,
     )
     judges = _check_judges(logs)
     if threshold is not None:
@@ -584,12 +590,23 @@ def _check_effects(
     reader: str | None,
     filter: str | None,  # noqa: A002
     logs_are: LogsAre | None,
+    epochs: Epochs,
     common_items: bool,
 ) -> None:
     """Refuse what says nothing of these logs and would be ignored."""
-    if filter is None and logs_are is None and not common_items:
+    if filter is None and logs_are is None and epochs == "all" and not common_items:
         return
     kinds = {reader or find_reader(path)[0] for path in paths}
+    if (
+        epochs != "all"
+        and not any(log.repeats or log.repeated for log in logs)
+        and kinds == {"table"}
+    ):
+        raise InputError(
+            f"has one answer to each item, so --epochs {epochs} has no effect: it is for logs with "
+            "several; leave it out",
+            path=paths[0],
+        )
     if filter is not None and kinds <= _WITHOUT_FILTERS:
         raise InputError(
             f"has no filters, so --filter {filter} has no effect: it is for logs of "

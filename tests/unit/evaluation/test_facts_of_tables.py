@@ -12,6 +12,7 @@ import pytest
 
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.logs import read_logs
+from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -342,3 +343,35 @@ def test_numbers_of_rewordings_are_those_of_the_rows(
     told = [note for note in read_logs([path]).notes if name in note]
     assert len(told) == (n > 0)
     assert not told or f"in {n} rows of 12; are rows missing" in told[0]
+
+
+@pytest.mark.parametrize(("name", "is_told"), [("flipped", True), ("same", False), ("odd", False)])
+def test_outcomes_beside_a_column_that_says_the_opposite_of_its_name(
+    tmp_path: Path, name: str, *, is_told: bool
+) -> None:
+    first, second = [i < 80 for i in range(100)], [10 <= i < 90 for i in range(100)]
+    stays = [int(a == b) for a, b in zip(first, second, strict=True)]
+    frame = pd.DataFrame({"original_correct": first, "transformed_correct": second, name: stays})
+    notes = read_logs([write(frame, tmp_path / "a.csv")]).notes
+    assert any(f"{name} (the opposite of" in note for note in notes) == is_told, notes
+
+
+@pytest.mark.parametrize(("by", "is_told"), [(0, False), (1, True)])
+@pytest.mark.parametrize("name", ["original_text", "text_original"])
+def test_two_columns_of_the_texts_of_the_originals_are_compared(
+    tmp_path: Path, name: str, *, by: int, is_told: bool
+) -> None:
+    texts = [f"text {i}" for i in range(N)]
+    frame = pd.DataFrame(
+        {"text": texts, "text_transformed": [f"another {i}" for i in range(N)], "label": GOLD}
+        | {"original": GOLD, "transformed": SECOND, name: texts[by:] + texts[:by]}
+    )
+    notes = read_logs([write(frame, tmp_path / "a.csv")]).notes
+    assert any("name the rows otherwise" in note for note in notes) == is_told
+
+
+@pytest.mark.parametrize("epochs", ["first", "mean"])
+def test_epochs_of_tables_are_refused(tmp_path: Path, epochs: Any) -> None:
+    logs = write_as("files", tmp_path, "csv", "note", ("a", "b"))
+    with pytest.raises(InputError, match=f"--epochs {epochs} has no effect"):
+        read_logs(logs, epochs=epochs)

@@ -193,7 +193,7 @@ def _say_slipped(named: Mapping[str, pa.Array], path: Path) -> tuple[str, ...]:
             note = (
                 f"Warning: {path}: the columns {one} and {other} name the rows otherwise ({mine} "
                 f"and {theirs} in row {row}, and {other} has {mine} elsewhere); put the rows of "
-                "both tables in one order."
+                "both in one order."
             )
             return (note,)
     return ()
@@ -231,7 +231,7 @@ def say_other_pairs(
     path: Path, names: Sequence[str], versions: Sequence[str], changed: pa.Array | None
 ) -> tuple[str, ...]:
     """Say where texts of versions side by side are other rows', or ``changed`` says otherwise."""
-    said: tuple[str, ...] = ()
+    said = _say_slipped_twins(path, names, versions[0]) if len(versions) > 1 else ()
     different = np.zeros(0, np.bool_)
     shown: list[str] = []
     for version in versions[1:]:
@@ -255,6 +255,23 @@ def say_other_pairs(
         f"({', '.join(shown)}) disagree about what was reworded; {CHANGED} counts."
     )
     return (*said, note) if n else said
+
+
+def _say_slipped_twins(path: Path, names: Sequence[str], version: str) -> tuple[str, ...]:
+    """Say which column of the texts of a version has those of other rows in another such column."""
+    twins = {
+        text: own
+        for text in find_named(names, _TEXTS)
+        for own in find_named(names, name_with([text], [version]))
+    }
+    found = read_some(path, [name for pair in twins.items() for name in pair])
+    if len(found) < len({*twins, *twins.values()}):
+        return ()
+    return tuple(
+        note
+        for pair in twins.items()
+        for note in _say_slipped({name: found[name] for name in pair}, path)
+    )
 
 
 def _find_pairs(names: Sequence[str], one: str, two: str) -> list[list[str]]:

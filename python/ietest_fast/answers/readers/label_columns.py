@@ -43,7 +43,11 @@ _RIGHT = re.compile(r"(?i)right|correct|acc|accurate|hits?|match(es|ed)?|ok|pass
 _WRONG = re.compile(r"(?i)wrong|incorrect|inaccurate|errors?|mismatch|miss(es|ed)?|fail(s|ed|ure)?")
 _CHANGES = re.compile(r"(?i)flip(s|ped)?|change[sd]?|differs?|different|unstable")
 _STAYS = re.compile(r"(?i)same|stays?|stable|kept|unchanged|equal|agrees?|consistent")
-_MARKED = {"right": (_RIGHT, _WRONG), "correct": (_RIGHT, _WRONG), "changes": (_CHANGES, _STAYS)}
+# By the last word of what is counted; of outcomes alone, that one is right "and not both".
+_MARKED = {
+    **dict.fromkeys(("right", "correct"), (_RIGHT, _WRONG)),
+    **dict.fromkeys(("changes", "both"), (_CHANGES, _STAYS)),
+}
 _NEGATIONS = frozenset({"no", "non", "not", "free"})
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NUMBER = re.compile(r"[-+]?\d{1,18}(\.0*)?")  # with more digits it is a name
