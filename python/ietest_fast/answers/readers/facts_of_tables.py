@@ -426,7 +426,7 @@ def _say_unlike_shares(
         made = name_with(usual, owners) if owners else usual
         for name, values in read(find_named(names, made)).items():
             numbers = as_numbers(pa.chunked_array(getattr(values, "chunks", [values])))
-            numbers[np.isin(mine, [*OF_NONE])] = np.nan
+            numbers = np.where(np.isin(mine, [*OF_NONE]), np.nan, numbers)
             if np.nanmedian([0, *numbers]) > 1 or not least:  # percentages
                 continue
             is_other = (numbers < 0) | (numbers > 1)

@@ -171,8 +171,8 @@ def compare_means(
         for name, number in known.items():
             metric = _find_metric(metrics, name)
             value = metric.get("value") if isinstance(metric, dict) else None
-            if name == "stderr" and (value is None or any(lookup(metric, "params") or ())):
-                continue  # of clusters, or it is not known
+            if name == "stderr" and (lookup(metric, "params") or lookup(metric, "options")):
+                continue  # of clusters
             there = as_finite(value)
             if value is not None and (there is None or abs(there - number) > _SAME):
                 shown = show_value(value) if there is None else f"{there:.4f}"
@@ -214,8 +214,7 @@ def compare_reductions(
     n = len(differing)
     note = (
         f"Warning: the score or answer of {judged.scorer!r} is another one in the reductions of "
-        f"{path} than "
-        f"in its samples, for {n:,} of {len(own):,}; the samples count."
+        f"{path} than in its samples, for {n:,} of {len(own):,}; the samples count."
     )
     return [note] if n else []
 
