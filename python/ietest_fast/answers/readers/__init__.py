@@ -19,11 +19,11 @@ _HERE = "ietest_fast.answers.readers"
 
 READERS: Registry[type[Reader]] = Registry(
     group="ietest_fast.readers",
-    # In the order in which they are asked whether a file is theirs.
+    # In the order in which they are asked whether a file is theirs; the first two need its start.
     builtin={
-        "lm-eval": f"{_HERE}.lm_eval:LmEvalReader",
         "inspect": f"{_HERE}.inspect_ai:InspectReader",
         "helm": f"{_HERE}.helm:HelmReader",
+        "lm-eval": f"{_HERE}.lm_eval:LmEvalReader",
         "table": f"{_HERE}.tables:TableReader",
     },
     noun="reader",

@@ -424,7 +424,7 @@ def say_lacking_prompts(asked: Sequence[Any], shown: Sequence[Any], path: Path) 
         if isinstance(text, str) and isinstance(messages, list):
             parts = [each if isinstance(each, list) else [each] for each in messages]
             words = "\n".join(str(part) for own in parts for part in own)
-            holds.append(as_seen(text).strip() in as_seen(words))
+            holds.append(text in words or as_seen(text).strip() in as_seen(words))
     n = holds.count(False)
     if not n or n * _MOST_LACKING > len(holds):
         return ()

@@ -367,9 +367,11 @@ def _has_other_texts(request: dict[str, Any]) -> bool:
     mapping = request.get("output_mapping")
     if not isinstance(mapping, dict) or not mapping:
         return False
-    given = (mapping.values(), _list_references(request))
-    texts, known = ([as_seen(str(text)).strip() for text in each] for each in given)
-    return sorted(texts) != sorted(known)
+    given = [[str(text) for text in mapping.values()], list(map(str, _list_references(request)))]
+    if given[0] == given[1]:
+        return False
+    texts, known = (sorted(as_seen(text).strip() for text in each) for each in given)
+    return texts != known
 
 
 def _has_other_letters(request: dict[str, Any]) -> bool:

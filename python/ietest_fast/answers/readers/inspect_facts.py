@@ -304,7 +304,7 @@ def _are_other(one: Any, other: Any) -> bool:
 
 def _are_other_texts(one: Any, other: Any) -> bool:
     """Whether two texts, or lists of some, differ where summaries do not cut them."""
-    if one is None or other is None:
+    if one is None or other is None or one == other:
         return False
     whole, cut = (
         [" ".join(str(text).split()) for text in (each if isinstance(each, list) else [each])]
