@@ -151,8 +151,8 @@ def find_displaced(one: pa.Array, two: pa.Array) -> int | None:
         return None
     if one.take(pc.sort_indices(one)).equals(two.take(pc.sort_indices(two))):
         return int(pc.index(pc.not_equal(one, two), True).as_py())
-    shared = _find_once(one)
-    shared = shared.filter(pc.is_in(shared, _find_once(two)))
+    shared = find_once(one)
+    shared = shared.filter(pc.is_in(shared, find_once(two)))
     rows, others = (np.asarray(pc.index_in(shared, each)) for each in (one, two))
     moved = others[rows != others]
     if 2 * moved.size <= len(shared) or moved.size < max(2.0, _LEAST_MOVED * len(one)):
@@ -165,7 +165,7 @@ def spell_whole(texts: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(texts, _WHOLE, r"\1\2")
 
 
-def _find_once(column: pa.Array) -> pa.Array:
+def find_once(column: pa.Array) -> pa.Array:
     """Return the texts that stand in a column once; numbers may be equal by chance."""
     counts = pc.value_counts(column)
     values = counts.field("values").filter(pc.equal(counts.field("counts"), 1))

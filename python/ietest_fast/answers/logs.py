@@ -538,7 +538,9 @@ def read_logs(
     if threshold is None:  # a score may be too low for an answer that is the target
         judges += say_wrong_targets(logs)
     for path, column in dict.fromkeys((log.path, log.gold_column) for log in logs):
-        judges += say_named_otherwise(path, column, label_names or ())
+        both = (each for log in logs if log.path == path for each in (log.gold, log.predicted))
+        counted = [each for each in both if each is not None]
+        judges += say_named_otherwise(path, column, label_names or (), counted)
     logs, prepared = prepare(logs, epochs=epochs, threshold=threshold)
     if gold_path is not None:
         logs = _with_gold(logs, Path(gold_path), gold_column, id_column)

@@ -3,6 +3,7 @@ and numbers that cannot be read."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -375,3 +376,78 @@ def test_epochs_of_tables_are_refused(tmp_path: Path, epochs: Any) -> None:
     logs = write_as("files", tmp_path, "csv", "note", ("a", "b"))
     with pytest.raises(InputError, match=f"--epochs {epochs} has no effect"):
         read_logs(logs, epochs=epochs)
+
+
+@pytest.mark.parametrize(("given", "is_told"), [("xy", False), ("yx", True)])
+def test_labels_in_another_order_than_the_table_notes_are_told(
+    tmp_path: Path, given: str, *, is_told: bool
+) -> None:
+    numbers = [GOLD.index(label) for label in GOLD]
+    noted = {"info": {"features": {"label": {"names": ["x", "y"], "_type": "ClassLabel"}}}}
+    table = pa.table({"label": numbers, "original": numbers, "transformed": numbers[::-1]})
+    path = tmp_path / "a.parquet"
+    pq.write_table(table.replace_schema_metadata({"huggingface": json.dumps(noted)}), path)
+    notes = read_logs([path], label_names=[*given]).notes
+    assert any("notes its labels in the order x, y" in note for note in notes) == is_told
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({1: 2, 4: 5, 7: 8}, "in 3 of 40 rows, v has in text the text that original has in ano"),
+        ({1: 2, 4: 5}, None),  # too few
+        ({1: 2, 2: 1, 4: 5, 5: 4}, None),  # exchanged
+        ({1: 50, 4: 50, 7: 50}, "in 3 of 40 rows, v has in text a text of another row, where"),
+        ({1: 50, 4: 51, 7: 52}, None),
+    ],
+)
+@pytest.mark.parametrize("form", ["files", "long", "wide"])
+def test_some_texts_of_other_items_are_counted(
+    tmp_path: Path, form: str, own: dict[int, int], said: str | None
+) -> None:
+    frame = pd.DataFrame({"item": range(40), "label": ["x", "y"] * 20, "answer": ["x", "y"] * 20})
+    texts = [[f"a text, number {own.get(i, i) if v else i}" for i in range(40)] for v in (0, 1)]
+    if form == "wide":
+        sides = {"text_original": texts[0], "text_v": texts[1], "v": frame["answer"]}
+        wide = frame.rename(columns={"answer": "original"}).assign(**sides)
+        read = read_logs([write(wide, tmp_path / "a.csv")], columns=["original", "v"])
+    elif form == "long":
+        names = {"label": "gold", "answer": "predicted"}
+        versions = zip(("original", "v"), texts, strict=True)
+        parts = [frame.assign(version=name, text=each) for name, each in versions]
+        whole = pd.concat(parts).rename(columns=names)
+        read = read_logs([write(whole, tmp_path / "a.csv")])
+    else:
+        renamed = frame.rename(columns={"answer": "prediction"})
+        paths = [
+            write(renamed.assign(text=each), tmp_path / f"{name}.csv")
+            for name, each in zip(("original", "v"), texts, strict=True)
+        ]
+        read = read_logs(paths, logs_are="versions", id_column="item")
+    found = [note.replace("transformed", "v").replace("text_v", "text") for note in read.notes]
+    told = [note for note in found if "put each text beside its own item" in note]
+    assert len(told) == (said is not None)
+    assert not told or said in told[0]
+
+
+@pytest.mark.parametrize("column", ["max_length", "epoch", "train_seed"])
+def test_settings_of_training_are_compared(tmp_path: Path, column: str) -> None:
+    logs = write_as("files", tmp_path, "csv", column, (1, 2))
+    assert any(column in note for note in read_logs(logs, logs_are="versions").notes)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_a_name_leads_into_objects(tmp_path: Path, ending: str) -> None:
+    rows = [
+        {"label": gold, "said": {"by": {"one": gold, "two": answer}}}
+        for gold, answer in zip(GOLD, SECOND, strict=True)
+    ]
+    path = tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    else:
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    read = read_logs([path], columns=["said.by.one", "said.by.two"]).predictions
+    assert read.table["predicted"].to_pylist() == [*GOLD, *SECOND]
+    with pytest.raises(InputError, match=r"there is no such (column|field)"):
+        read_logs([path], columns=["said.by.one", "said.by.three"])

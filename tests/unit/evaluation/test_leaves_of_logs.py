@@ -36,7 +36,6 @@ results\.config\.(batch_size|device|limit|random_seed|fewshot_seed|.*_seed)
 results\.results\..*\.alias
 results\.configs\.task1\.(dataset_path|dataset_kwargs\..*|test_split|doc_to_text|doc_to_target)
 results\.configs\.task1\.(fewshot_delimiter|should_decontaminate|generation_kwargs\.max_gen_toks)
-results\.configs\.task1\.(metric_list\.\d\.metric|filter_list\.\d\.name)
 samples\.\d\.metrics\.\d
 """
 ALONE = {

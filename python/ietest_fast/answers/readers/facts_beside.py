@@ -38,6 +38,7 @@ from ietest_fast.answers.readers.table_columns import (
     INDEX,
     is_nested,
     list_columns,
+    list_noted,
     read_index,
     read_kinds,
     read_some,
@@ -72,6 +73,7 @@ from ietest_fast.values import (
     as_texts,
     find_displaced,
     find_missing,
+    find_once,
     find_outcomes,
     is_id_name,
     may_be_shared,
@@ -122,6 +124,9 @@ _TEXTS = (
     "question",
     "input",
 )
+# Fewer displaced texts, or a smaller share of all, a transformation may have made.
+_FEW_MOVED = 3
+_LEAST_MOVED = 0.05
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
 _OWN_MARKS = (*MARKS, "right")
 _GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, *OTHER_TRUTHS)
@@ -292,7 +297,7 @@ def _find_pairs(names: Sequence[str], one: str, two: str) -> list[list[str]]:
 def say_displaced(
     texts: tuple[pa.Array, pa.Array], name: str, path: Path, *, versions: tuple[str, str]
 ) -> tuple[str, ...]:
-    """Count the items that have in a version the text of another item, if a column has slipped.
+    """Count the items that have in a version the text of another item, if they are not too few.
 
     Where items have exchanged their texts, such as he and she, a transformation has done it.
     """
@@ -300,20 +305,42 @@ def say_displaced(
     import pyarrow.compute as pc
 
     before, own = texts
-    if not may_name_rows(name, before) or find_displaced(before, own) is None:
+    if not may_name_rows(name, before):
         return ()
-    moved = pc.and_(pc.is_in(own, value_set=before), pc.fill_null(pc.not_equal(own, before), False))
-    rows = pa.array(np.flatnonzero(moved))
-    places = pc.index_in(own, value_set=before).take(rows)
-    if own.take(places).equals(before.take(rows)):
-        return ()
-    shown = show_value(own[rows[0].as_py()].as_py()) if len(rows) else ""
-    note = (
+    is_other = pc.and_(pc.not_equal(own, before), pc.not_equal(own, ""))
+    is_other = np.asarray(pc.fill_null(is_other, False))
+    is_known = np.asarray(pc.is_in(own, value_set=find_once(before)))
+    moved = np.flatnonzero(is_other & is_known)
+    places = pc.index_in(own, value_set=before).take(pa.array(moved))
+    is_exchanged = pc.equal(own.take(places), before.take(pa.array(moved)))
+    moved = moved[~np.asarray(pc.fill_null(is_exchanged, False), np.bool_)]
+    again = _find_again(before, own, np.flatnonzero(is_other))
+    least = max(_FEW_MOVED, _LEAST_MOVED * len(own))
+    said = {
+        f"the text that {versions[0]} has in another row": moved,
+        f"a text of another row, where {versions[0]} has two": again,
+    }
+    return tuple(
         f"Warning: {path}: in {len(rows):,} of {say_count(len(own), 'row')}, {versions[1]} has in "
-        f"{name} the text that {versions[0]} has in another row (first {shown}); put each text "
-        f"beside its own item, unless {versions[1]} is meant to mix them."
+        f"{name} {what} (first {show_value(own[int(rows[0])].as_py())}); put each text beside its "
+        f"own item, unless {versions[1]} is meant to mix them."
+        for what, rows in said.items()
+        if len(rows) >= least
     )
-    return (note,)
+
+
+def _find_again(before: pa.Array, own: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the rows whose text stands in another one, of which the original has another text."""
+    import pyarrow as pa
+
+    texts, firsts = (
+        each.take(pa.array(rows)).dictionary_encode().indices.to_numpy(zero_copy_only=False)
+        for each in (own, before)
+    )
+    pairs = np.unique(np.stack([texts, firsts]), axis=1)[0]
+    kinds, counts = np.unique(pairs, return_counts=True)
+    found: NDArray[np.int64] = rows[np.isin(texts, kinds[counts > 1])]
+    return found
 
 
 def say_other_edits(
@@ -548,13 +575,22 @@ def find_number_names(
 
 
 def say_named_otherwise(
-    path: Path, gold_column: str, label_names: Sequence[str]
+    path: Path,
+    gold_column: str,
+    label_names: Sequence[str],
+    counted: Collection[pa.ChunkedArray] = (),
 ) -> tuple[str, ...]:
-    """Say where a column names the numbers of labels otherwise than the user does."""
+    """Say where a column names the numbers of labels otherwise than the user does.
+
+    A table of the ``datasets`` library names those of some columns; `counted` are all that count.
+    """
     try:
         there = list_columns(path) if label_names else []
     except InputError:  # no table
         return ()
+    noted = _say_noted_otherwise(path, label_names, counted) if there else ()
+    if noted:
+        return noted
     beside = find_named(there, NAMES_BESIDE)
     found = read_some(path, [gold_column, *beside]) if gold_column in there and beside else {}
     names = [label_key(name) for name in label_names]
@@ -573,6 +609,24 @@ def say_named_otherwise(
                 "that of the numbers?"
             )
     return tuple(said)
+
+
+def _say_noted_otherwise(
+    path: Path, label_names: Sequence[str], counted: Collection[pa.ChunkedArray]
+) -> tuple[str, ...]:
+    """Say that a table notes the user's labels in another order, where some stand as numbers."""
+    wanted = [*map(label_key, label_names)]
+    notes = [[*map(label_key, names)] for names in list_noted(path)]
+    others = [names for names in notes if names != wanted and sorted(names) == sorted(wanted)]
+    are_numbers = any(key.isdecimal() for own in counted for key in label_keys(own, path))
+    if not others or not are_numbers:
+        return ()
+    note = (
+        f"Warning: {path} notes its labels in the order {', '.join(others[0])}, and --labels has "
+        "another, by which the numbers in columns without such a note count; give them in the "
+        "order of the numbers."
+    )
+    return (note,)
 
 
 def say_other_answers(

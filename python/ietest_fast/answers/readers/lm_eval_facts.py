@@ -23,7 +23,7 @@ from ietest_fast.answers.readers.settings import (
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.files import MOST_SETTINGS, read_json
-from ietest_fast.values import as_finite, show_value
+from ietest_fast.values import as_finite, show_names, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -387,6 +387,14 @@ def compare_results(
             f"Warning: {path} has {len(samples):,} samples, and {beside.name} beside it counts "
             f"{n:,}; is a part of the log missing?"
         )
+    for name, key, own in (("metric_list", "metric", metric), ("filter_list", "name", used)):
+        listed = lookup(_step(_step(results, "configs"), task), name)
+        given = [_step(each, key) for each in (listed if isinstance(listed, list) else ())]
+        if given and own not in given and all(isinstance(each, str) for each in given):
+            said.append(
+                f"Warning: {beside.name} beside {path} lists {show_names(given)} in {name}, and "
+                f"the samples are of {own}, which counts; take both files from one run."
+            )
     known = [float(outcome) for outcome in correct if outcome is not None]
     numbers = {metric: (mean, sum(known) / max(len(known), 1))}
     numbers[f"{metric}_stderr"] = (

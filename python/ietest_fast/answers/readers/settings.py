@@ -40,6 +40,8 @@ OF_TABLES = (
     *("model_hash", "classifier", "temperature", "top_p", "top_k", "max_tokens"),
     *("max_new_tokens", "n_shot", "n_shots", "num_shots", "num_fewshot", "do_sample"),
     *("num_beams", "quantization", "dtype", "revision", "system_prompt", "system_message"),
+    *("max_length", "max_seq_length", "max_seq_len", "epoch", "epochs", "step", "global_step"),
+    *("learning_rate", "train_seed", "training_seed", "model_seed", "tokenizer", "adapter"),
 )
 """Columns of tables that say which model has answered, and how it was asked; compared by model."""
 _ALIASES = {

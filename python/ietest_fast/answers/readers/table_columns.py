@@ -20,14 +20,17 @@ from ietest_fast.corpus.formats import (
     json_records,
     open_parquet,
 )
-from ietest_fast.corpus.labels import name_numbers
+from ietest_fast.corpus.labels import name_numbers, names_in_metadata
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
+from ietest_fast.files import refuse_unpacked
 from ietest_fast.models.measurements import read_columns
 from ietest_fast.values import as_numbers, parse_list, show_value, unwrap
 
 INDEX = "__index_level_0__"
 """What pandas calls an index in a Parquet file, unless it has a name."""
+
+_ROWS_AT_ONCE = 256  # of texts that may be long
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +91,19 @@ def read_index(path: str | Path) -> pa.Array | None:
     except (InputError, OSError, pa.ArrowException, ValueError, LookupError, TypeError):
         return None  # nobody has asked for it
     return pa.array(counted) if len(counted) == n else None
+
+
+def list_noted(path: Path) -> list[tuple[str, ...]]:
+    """Return the names of labels that a table of the ``datasets`` library notes for its columns."""
+    try:
+        if find_format(path).kind != "parquet":
+            return []
+        with open_parquet(path) as file:
+            schema = file.schema_arrow
+    except (InputError, OSError):
+        return []
+    found = (names_in_metadata(schema, name) for name in schema.names)
+    return [names for names in found if names is not None]
 
 
 def read_nested(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
@@ -267,16 +283,62 @@ def names_of(path: Path, form: Format) -> list[str]:
         raise diagnose(path, form, error) from error
 
 
+def _read_parquet(path: Path, form: Format, wanted: Sequence[str]) -> pa.Table:
+    """Read columns, and what stands in the objects of others."""
+    import pyarrow as pa
+
+    with open_parquet(path) as file:
+        schema = file.schema_arrow
+        inside = [name for name in wanted if _leads_inside(name, schema)]
+        try:
+            columns = {name: _read_inside(file, name, path) for name in inside}
+        except (pa.ArrowException, OSError) as error:
+            raise diagnose(path, form, error) from error
+    plain = [name for name in wanted if name not in inside]
+    if plain:
+        table = name_numbers(read_columns(path, plain), schema, path=path)
+        columns |= dict(zip(plain, table.columns, strict=True))
+    return pa.table({name: columns[name] for name in wanted})
+
+
+def _read_inside(file: Any, name: str, path: Path) -> pa.ChunkedArray:
+    """Read what stands in objects, part by part: a text may be stored once for all rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    n_bytes, total, parts = path.stat().st_size, 0, []
+    for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[name]):
+        total += batch.nbytes
+        refuse_unpacked(path, total, n_bytes)
+        parts.append(pc.struct_field(batch.column(0), name.split(".")[1:]))
+    if not parts:
+        raise InputError("the file has no rows", path=path)
+    return pa.chunked_array(parts)
+
+
+def _leads_inside(name: str, schema: pa.Schema) -> bool:
+    """Whether a name is no column's, and leads into the objects of one."""
+    import pyarrow as pa
+
+    head, *inner = name.split(".")
+    if name in schema.names or head not in schema.names:
+        return False
+    kind = schema.field(head).type
+    for part in inner:
+        if not pa.types.is_struct(kind) or kind.get_field_index(part) < 0:
+            return False
+        kind = kind.field(part).type
+    return True
+
+
 def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
-    """Read columns; in JSONL a name may lead into objects, and a list of one is its value."""
+    """Read columns; a name may lead into objects, and in JSONL a list of one is its value."""
     import pyarrow as pa
 
     form = find_format(path)
     wanted = list(dict.fromkeys(wanted))
     if form.kind == "parquet":
-        with open_parquet(path) as file:
-            schema = file.schema_arrow
-        return name_numbers(read_columns(path, wanted), schema, path=path)
+        return _read_parquet(path, form, wanted)
     if form.kind != "jsonl":
         return read_columns(path, wanted)
     try:
