@@ -45,6 +45,7 @@ def harness_samples(version: int, *, is_choice: bool) -> list[dict[str, Any]]:
             "idx": item,
             "premise": f"Premise {item}.",
             "hypothesis": f"{word} {item}.",
+            "choices": [*LABELS],
             "label": gold,
         }
         prompt = f"{doc['premise']} {doc['hypothesis']} Answer:"
@@ -87,6 +88,7 @@ def harness_results(samples: list[dict[str, Any]], task: str) -> dict[str, Any]:
         "results": {
             task: {
                 "alias": task,
+                "sample_len": N,
                 f"{metric},{used}": sum(scores) / N,
                 f"{metric}_stderr,{used}": _error(scores),
             }
@@ -351,6 +353,7 @@ def make_helm() -> dict[str, Any]:
                     },
                     "result": {
                         "success": True,
+                        "error": None,
                         "completions": [{"text": f" {'ABC'[answer]}", "logprob": -0.5}],
                         "cached": True,
                         "request_time": 0.1,

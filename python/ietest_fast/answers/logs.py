@@ -234,15 +234,15 @@ def _compare_said(parts: Sequence[Part]) -> list[str]:
         if name == ORIGINAL and part.version != ORIGINAL and said[0][1] != ORIGINAL:
             first = parts[0].log
             raise InputError(
-                f"holds the originals by its column version, but {first.path} comes first and "
-                "holds another version; give the file of the originals first",
+                f"holds the originals by what it says of its version, but {first.path} comes first "
+                "and holds another one; give the file of the originals first",
                 path=part.log.path,
             )
         same = next((other for other, known in said[:place] if known == name), None)
         if same is not None and same.model == part.model:
             notes.append(
                 f"Warning: {part.log.path} and {same.log.path} are both of version "
-                f"{part.log.said_version} by their columns version, and they are compared as two."
+                f"{part.log.said_version} by what they say of it, and they are compared as two."
             )
     return notes
 

@@ -92,14 +92,12 @@ def _group_of(log: Answers) -> dict[str, Any]:
 
 def say_contradictions(parts: Sequence[Part]) -> list[str]:
     """Say of how many rows columns, or a column and the texts, disagree about what was reworded."""
-    said = []
+    said = say_changed(parts, CHANGED)
     for part in parts:
         own = _list_versions(part, parts)
         first = own[0].log
         said += _say_other_gold(part, own[0])
         said += _say_reworded_original(own) if part is own[0] else []
-        if part is own[0] and CHANGED in part.log.columns:
-            said += _say_changed_original(part)
         if part.version != own[0].version:
             said += _say_same_words(first, part)
             said += _say_same_prompts(first, part)
@@ -116,10 +114,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
             )
             continue
         different = _find_different(first, part.log)
-        if is_long:
-            said += _say_long_contradictions(part, different)
-            continue
-        if different is None:
+        if is_long or different is None:
             continue
         n = int((different != part.log.changed.to_numpy(zero_copy_only=False)).sum())
         if n:
@@ -391,7 +386,25 @@ def _say_other_gold(part: Part, first: Part) -> list[str]:
     return [said]
 
 
-def _say_long_contradictions(part: Part, different: NDArray[np.bool_] | None) -> list[str]:
+def say_changed(parts: Sequence[Part], counts: str) -> list[str]:
+    """Say of how many rows of long tables :data:`CHANGED` and the texts disagree, and what counts.
+
+    Rows of the first version are never reworded.
+    """
+    said = []
+    for part in parts:
+        first = _list_versions(part, parts)[0]
+        if part is first:
+            said += _say_changed_original(part) if CHANGED in part.log.columns else []
+        elif part.log.changed is not None and CHANGED in part.log.columns:
+            different = _find_different(first.log, part.log)
+            said += _say_long_contradictions(part, different, counts)
+    return said
+
+
+def _say_long_contradictions(
+    part: Part, different: NDArray[np.bool_] | None, counts: str
+) -> list[str]:
     """Say of how many rows of a version the column disagrees with texts beside it."""
     log = part.log
     if different is None:
@@ -401,7 +414,7 @@ def _say_long_contradictions(part: Part, different: NDArray[np.bool_] | None) ->
     why = "" if different.any() else ", though no text differs"
     said = (
         f"{log.path}: in {say_count(n, 'row', 'rows')} of {part.version} the column {CHANGED} and "
-        f"the texts disagree about what was reworded; {CHANGED} counts{why}."
+        f"the texts disagree about what was reworded; {counts} counts{why}."
     )
     return [said] if n else []
 

@@ -451,3 +451,43 @@ def test_a_name_leads_into_objects(tmp_path: Path, ending: str) -> None:
     assert read.table["predicted"].to_pylist() == [*GOLD, *SECOND]
     with pytest.raises(InputError, match=r"there is no such (column|field)"):
         read_logs([path], columns=["said.by.one", "said.by.three"])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "values", "is_told"),
+    [
+        ("is_original", (1, 0), False),
+        ("is_original", (0, 1), True),
+        ("is_perturbed", (False, True), False),
+        ("is_perturbed", (True, False), True),
+        ("is_favourite", (0, 1), False),
+    ],
+)
+def test_columns_that_say_which_version_is_the_original_are_compared(
+    tmp_path: Path, ending: str, column: str, values: tuple[Any, Any], *, is_told: bool
+) -> None:
+    logs = write_as("files", tmp_path, ending, column, values)
+    if is_told:
+        with pytest.raises(InputError, match="give the file of the originals first"):
+            read_logs(logs, logs_are="versions")
+    else:
+        read_logs(logs, logs_are="versions")
+    (long,) = write_as("long", tmp_path, ending, column, values)
+    for notes in (read_logs([long]).notes, need_wordings(long).notes.warnings):
+        assert any("says otherwise than the column version" in each for each in notes) == is_told
+    mixed = write_as("files", tmp_path, ending, column, ([1, *[0] * (N - 1)], values[1]))
+    is_mixed = any("there are rows of 2 versions" in note for note in read_logs(mixed).notes)
+    assert is_mixed == (column != "is_favourite")
+
+
+def test_marks_that_contradict_the_texts_are_counted_in_consistency(tmp_path: Path) -> None:
+    (path,) = write_as("long", tmp_path, "csv", "changed", (0, 1))
+    frame = pd.read_csv(path)
+    frame["text"] = [f"{i % N} of {version}" for i, version in enumerate(frame["version"])]
+    frame.loc[[3, N + 1, N + 2], "changed"] = [1, 0, 0]
+    notes = need_wordings(write(frame, path)).notes.warnings
+    assert any("in 2 rows of t the column changed and the texts" in note for note in notes)
+    assert any(
+        "1 row of original, with which the others are compared, is" in note for note in notes
+    )

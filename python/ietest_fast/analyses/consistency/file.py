@@ -27,7 +27,7 @@ from ietest_fast.answers.file import (
     refuse_lost_logic,
 )
 from ietest_fast.answers.labels import say_known_numbers, with_known_answers
-from ietest_fast.answers.schema import is_predictions, say_unlikely
+from ietest_fast.answers.schema import CHANGED, is_predictions, say_unlikely
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.formats import check_readable
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.consistency.buckets import Buckets
     from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.texts import Part
 
 
 # Amounts of data, such as tokens of pretraining, that the classifiers of a curve have seen.
@@ -348,14 +349,19 @@ def _say_settings(predictions: Predictions) -> tuple[str, ...]:
     """Say in what the answers of one classifier to several versions came about otherwise."""
     from ietest_fast.answers.logs import say_other_settings
     from ietest_fast.answers.readers.facts_of_tables import find_long_settings
-    from ietest_fast.answers.readers.tables import list_versions
-    from ietest_fast.answers.texts import Part
 
     if not find_long_settings(predictions):
         return ()
+    return tuple(say_other_settings(_list_parts(predictions)))
+
+
+def _list_parts(predictions: Predictions) -> list[Part]:
+    """Return the answers of each classifier to each version, as logs are compared."""
+    from ietest_fast.answers.readers.tables import list_versions
+    from ietest_fast.answers.texts import Part
+
     logs = list_versions(predictions, Path(predictions.source), is_own=False)
-    parts = [Part(log=log, version=str(log.version), model=log.model) for log in logs]
-    return tuple(say_other_settings(parts))
+    return [Part(log=log, version=str(log.version), model=log.model) for log in logs]
 
 
 def _say_no_original(predictions: Predictions) -> tuple[str, ...]:
@@ -371,11 +377,15 @@ def _say_no_original(predictions: Predictions) -> tuple[str, ...]:
 
 
 def _warned(notes: ConsistencyNotes, predictions: Predictions) -> ConsistencyNotes:
-    """Add what there is to say about probabilities beside answers, once."""
+    """Add what there is to say about probabilities beside answers, and marks beside texts, once."""
+    from ietest_fast.answers.texts import say_changed
+
     names, said = predictions.label_names, dict.fromkeys(notes.warnings)
     for group in predictions.groups:
         own = predictions.select(**group) if group else predictions
         said |= dict.fromkeys(say_unlikely(own.table, names, predictions.source))
+    if CHANGED in predictions.extra_columns:
+        said |= dict.fromkeys(say_changed(_list_parts(predictions), "every wording"))
     return replace(notes, warnings=tuple(said))
 
 

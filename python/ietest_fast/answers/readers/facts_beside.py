@@ -114,6 +114,9 @@ _AMOUNTS = tuple(
     for word in ("n", "num")
     for noun in ("paraphrases", "rewordings", "versions", "variants", "copies")
 )
+_REWORDED = ("perturbed", "transformed", "reworded", "rephrased", "paraphrased", "augmented")
+SIDES = ("is_original", *(f"is_{name}" for name in _REWORDED))
+"""Names of columns that say of rows which side they are of: the first the original, others not."""
 _TEXTS = (
     "text",
     "sentence",
@@ -834,6 +837,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     counted |= _count_pairs(whole)
     said += say_long_means(whole, path)
     said += _say_other_amounts(whole, path)
+    said += _say_other_sides(whole, path)
     return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
 
 
@@ -857,6 +861,35 @@ def _count_pairs(whole: Predictions) -> dict[str, Labels | NDArray[np.bool_]]:
     changes = None if answers is None else answers[partners[0]] != answers[partners[1]]
     alone = {f"whether {name} is right": each for name, each in marks.items()}
     return alone | key_together(marks, changes)
+
+
+def read_side(name: str, values: pa.Array | pa.ChunkedArray) -> bool | None:
+    """Return whether a column says that its first row is of the original; None if it says none."""
+    import pyarrow as pa
+
+    if name.lower() not in SIDES:
+        return None
+    marks, bad = find_outcomes(pa.chunked_array(getattr(values, "chunks", [values])))
+    if bad.size or not len(marks):
+        return None
+    return bool(marks[0]) == (name.lower() == SIDES[0])
+
+
+def _say_other_sides(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Say of how many rows a column says otherwise than the versions whether it is the original."""
+    versions = whole.table["version"].combine_chunks()
+    is_first = _number(versions) == versions.dictionary.to_pylist().index(whole.versions[0])
+    said = []
+    for name in find_named(whole.extra_columns, SIDES):
+        marks, bad = find_outcomes(whole.table[name])
+        n = 0 if bad.size else int((marks != (is_first == (name.lower() == SIDES[0]))).sum())
+        if n:
+            said.append(
+                f"Warning: {path}: {name} says otherwise than the column version which rows are "
+                f"the original's ({whole.versions[0]}) in {say_count(n, 'row')} of {len(whole):,}; "
+                "version counts."
+            )
+    return tuple(said)
 
 
 def _say_other_amounts(whole: Predictions, path: Path) -> tuple[str, ...]:

@@ -301,6 +301,10 @@ def _say_failures(requests: Sequence[dict[str, Any]], path: Path) -> tuple[str, 
     if n:
         failed = say_count(n, "request", "requests")
         said.append(f"Warning: {path}: {failed} failed, by result.success; they have no answer.")
+    n = sum(bool(lookup(each, "result.error")) and not _has_failed(each) for each in requests)
+    if n:
+        odd = say_count(n, "request has", "requests have")
+        said.append(f"Warning: {path}: {odd} an error in result.error; their completions count.")
     n = sum(request.get("prompt_truncated") is True for request in requests)
     if n:
         cut = say_count(n, "request had its", "requests had their")

@@ -28,6 +28,7 @@ from ietest_fast.answers.readers.lm_eval_choices import (
     count_other_pairs,
     judge,
     read_requests,
+    say_other_choices,
 )
 from ietest_fast.answers.readers.lm_eval_facts import (
     compare_hashes,
@@ -105,6 +106,7 @@ class LmEvalReader:
         notes += compare_hashes(samples, path)
         metrics = _metric_names(records, path)
         requests = read_requests(records, path, metrics)
+        notes += say_other_choices(samples, requests, path)
         metric, judged_by, note = _choose_metric(
             samples, metrics, fields, path, is_choice=requests is not None
         )

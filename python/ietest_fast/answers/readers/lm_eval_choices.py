@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.readers.base import lookup
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.values import parse_list, show_value
@@ -144,6 +145,28 @@ def read_requests(records: Records, path: Path, metrics: Sequence[str]) -> Reque
         texts=[tuple(text for _, text in each) for each in choices] if known else None,
         are_contexts=bool(known) and all(map(_differ_in_context, choices)),
     )
+
+
+def say_other_choices(
+    samples: Sequence[dict[str, Any]], requests: Requests | None, path: Path
+) -> list[str]:
+    """Count the samples whose document has the choices in another order than they were asked in."""
+    counts = {True: 0, False: 0}
+    asked = () if requests is None or requests.texts is None else requests.texts
+    for sample, texts in zip(samples, asked, strict=False):
+        listed = lookup(sample, "doc.choices")
+        listed = lookup(listed, "text") if isinstance(listed, dict) else listed
+        own, given = [text.strip() for text in texts], listed if isinstance(listed, list) else []
+        known = [each.strip() for each in given if isinstance(each, str)]
+        if sorted(known) == sorted(own):
+            counts[known == own] += 1
+    n = counts[False]
+    note = (
+        f"Warning: in {n:,} of {len(samples):,} samples of {path} the document has its choices in "
+        "another order than the requests, by which the answers count; is its right answer the one "
+        "of the target?"
+    )
+    return [note] if 0 < n <= counts[True] else []
 
 
 def _log_likelihoods(answers: Any) -> list[float] | None:

@@ -381,12 +381,13 @@ def compare_results(
     n = _step(_step(_step(results, "n-samples"), task), "effective")
     stated, used = _step(_step(results, "results"), task), samples[0].get("filter", "none")
     mean = _step(stated, f"{metric},{used}")
-    said = []
-    if isinstance(n, int) and n != len(samples):
-        said.append(
-            f"Warning: {path} has {len(samples):,} samples, and {beside.name} beside it counts "
-            f"{n:,}; is a part of the log missing?"
-        )
+    stated_n = [each for each in (n, _step(stated, "sample_len")) if type(each) is int]
+    said = [
+        f"Warning: {path} has {len(samples):,} samples, and {beside.name} beside it counts {n:,}; "
+        "is a part of the log missing?"
+        for n in dict.fromkeys(stated_n)
+        if n != len(samples)
+    ]
     for name, key, own in (("metric_list", "metric", metric), ("filter_list", "name", used)):
         listed = lookup(_step(_step(results, "configs"), task), name)
         given = [_step(each, key) for each in (listed if isinstance(listed, list) else ())]

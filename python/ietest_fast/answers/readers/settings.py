@@ -42,6 +42,10 @@ OF_TABLES = (
     *("num_beams", "quantization", "dtype", "revision", "system_prompt", "system_message"),
     *("max_length", "max_seq_length", "max_seq_len", "epoch", "epochs", "step", "global_step"),
     *("learning_rate", "train_seed", "training_seed", "model_seed", "tokenizer", "adapter"),
+    *("lora_adapter", "adapter_name", "lora", "peft", "precision", "model_dtype", "torch_dtype"),
+    *("model_sha", "sha", "git_sha", "git_hash", "commit", "git_commit", "commit_hash", "weights"),
+    *("model_type", "model_size", "model_file", "model_deployment", "deployment", "provider"),
+    *("api_version", "backend", "framework", "optimizer"),
 )
 """Columns of tables that say which model has answered, and how it was asked; compared by model."""
 _ALIASES = {

@@ -10,6 +10,7 @@ import numpy as np
 from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
+    SIDES,
     VERSIONS,
     check_labels_of_versions,
     find_long_names,
@@ -22,6 +23,7 @@ from ietest_fast.answers.readers.facts_beside import (
     read_marks,
     read_own_gold,
     read_row_ids,
+    read_side,
     say_beside,
     say_copies,
     say_ids_again,
@@ -315,14 +317,17 @@ def _read_about(
     Where they say several things, the rows of several classifiers would count as those of one.
     """
     wanted = [name for name in _ABOUT if name not in taken and names.count(name) == 1]
+    wanted += [name for name in find_named(names, SIDES) if name not in taken]
     found: dict[str, str] = {}
     notes: list[str] = []
     for name, values in read_some(path, wanted).items():
         kinds = list_kinds(values, path)
-        if len(kinds) == 1:
-            found[name] = kinds[0]
-        elif kinds:
-            what = "version" if name == "version" else "model"
+        side = read_side(name, values)
+        if len(kinds) == 1 and (side is not None or name in _ABOUT):
+            own = kinds[0] if side is None else VERSIONS[0] if side else "a reworded one"
+            found.setdefault(name if name in _ABOUT else "version", own)
+        elif kinds and (side is not None or name in _ABOUT):
+            what = "model" if name in _ABOUT[1:] else "version"
             notes.append(
                 f"Warning: {path}, column '{name}': there are rows of "
                 f"{say_count(len(kinds), what)} ({show_names(kinds)}), and all count as those "
