@@ -697,7 +697,7 @@ def test_names_beside_the_numbers_of_right_answers_are_compared(tmp_path: Path) 
     [
         ("version=original", "version=new", "other", None),
         ("version=new", "", "other", None),
-        ("version=new", "version=Original ", "other", "error: holds the originals by its column"),
+        ("version=new", "version=Original ", "other", "error: holds the originals by what it says"),
         ("version=original", "version=original", "other", "are both of version original"),
         ("version=original", "version=original", "same", None),
         ("model=bert", "model=roberta", "other", "error: are of two models (bert and roberta)"),
