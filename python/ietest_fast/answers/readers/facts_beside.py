@@ -340,8 +340,8 @@ def _find_again(before: pa.Array, own: pa.Array, rows: NDArray[np.int64]) -> NDA
         each.take(pa.array(rows)).dictionary_encode().indices.to_numpy(zero_copy_only=False)
         for each in (own, before)
     )
-    pairs = np.unique(np.stack([texts, firsts]), axis=1)[0]
-    kinds, counts = np.unique(pairs, return_counts=True)
+    pairs = np.unique(texts.astype(np.int64) * len(before) + firsts)
+    kinds, counts = np.unique(pairs // max(len(before), 1), return_counts=True)
     found: NDArray[np.int64] = rows[np.isin(texts, kinds[counts > 1])]
     return found
 

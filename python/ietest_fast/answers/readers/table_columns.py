@@ -321,7 +321,7 @@ def _leads_inside(name: str, schema: pa.Schema) -> bool:
     import pyarrow as pa
 
     head, *inner = name.split(".")
-    if name in schema.names or head not in schema.names:
+    if name in schema.names or schema.names.count(head) != 1:
         return False
     kind = schema.field(head).type
     for part in inner:
