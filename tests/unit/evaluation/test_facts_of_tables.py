@@ -491,3 +491,18 @@ def test_marks_that_contradict_the_texts_are_counted_in_consistency(tmp_path: Pa
     assert any(
         "1 row of original, with which the others are compared, is" in note for note in notes
     )
+
+
+@pytest.mark.parametrize("name", ["response", "answer", "completion"])
+@pytest.mark.parametrize(("n", "is_told"), [(0, False), (4, True)])
+def test_answers_in_sentences_are_compared_under_any_name(
+    tmp_path: Path, name: str, n: int, *, is_told: bool
+) -> None:
+    (path,) = write_as("long", tmp_path, "csv", name, ("", ""))
+    frame = pd.concat([pd.read_csv(path)] * 3, ignore_index=True)
+    frame["item"] = [N * (row // (2 * N)) + item for row, item in enumerate(frame["item"])]
+    other = {"x": "y", "y": "x"}
+    said = [other[own] if row < n else own for row, own in enumerate(frame["predicted"])]
+    frame[name] = [f"The answer is: {each}" for each in said]
+    notes = read_logs([write(frame, path)]).notes
+    assert any(f"{name} (unlike predicted in {n} rows" in note for note in notes) == is_told, notes

@@ -197,6 +197,8 @@ def _choose_test(value: Any, folder: Path) -> StressTest:
     wrong = [f"{key}: must be a string" for key in own if not isinstance(own[key], str)]
     if "texts_column" in own and "texts_from" not in own:
         wrong.append("texts_column: is of texts_from, which is not given")
+    if options and "name" not in options:
+        wrong.append('name: is missing; a table names its transformation, as name = "spelling"')
     if wrong:
         raise ConfigError(wrong)
     phi = choose_phi(options, folder=folder)

@@ -789,6 +789,8 @@ def read_row_ids(
 
 def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say where columns of a long table contradict those that count, and why answers are texts."""
+    import pyarrow as pa
+
     said: tuple[str, ...] = ()
     why = None if whole.label_names is not None else say_no_labels(whole.table)
     if why is not None:
@@ -806,7 +808,9 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
         said += say_other_facts(gold, whole.table["gold"], "gold", {}, path=path)
     if "predicted" in whole.columns:
         for name in set(_RESPONSES).intersection(answers):
-            answers[name] = _keep_labels(answers[name], whole, path)
+            labels = _keep_labels(answers.pop(name), whole, path)
+            if not find_missing(pa.chunked_array([labels])).all():  # else of texts, as any other
+                answers[name] = labels
         said += say_other_answers(answers, whole.table["predicted"], "predicted", path=path)
         # Without the names of labels, nobody has held probabilities against the answers.
         kept = ("probabilities",) if whole.label_names is None else ()
@@ -997,9 +1001,7 @@ def _check_marks(whole: Predictions, path: Path) -> None:
             )
 
 
-def _keep_labels(
-    values: pa.ChunkedArray, whole: Predictions, path: Path
-) -> pa.Array | pa.ChunkedArray:
+def _keep_labels(values: pa.ChunkedArray, whole: Predictions, path: Path) -> pa.Array:
     """Leave out of a column what is no label, or all of it if it holds the right answers."""
     import pyarrow as pa
 
