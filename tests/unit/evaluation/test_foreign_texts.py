@@ -151,7 +151,7 @@ def test_a_suite_names_the_file(tmp_path: Path, corpus: Corpus, problems: Path) 
     [
         ('{ name = "numerical", texts_from = 3 }', "texts_from: must be a string"),
         ('{ name = "numerical", texts_column = "a" }', "texts_column: is of texts_from"),
-        ('{ n_words = 3 }', "name: is missing"),
+        ("{ n_words = 3 }", "name: is missing"),
         ('{ name = "numerical", texts_from = "none.csv" }', "none.csv: no such file"),
     ],
 )
