@@ -461,6 +461,8 @@ def test_a_name_leads_into_objects(tmp_path: Path, ending: str) -> None:
         ("is_original", (0, 1), True),
         ("is_perturbed", (False, True), False),
         ("is_perturbed", (True, False), True),
+        ("perturbed", (1, 0), True),
+        ("perturbed", (0, 1), False),
         ("is_favourite", (0, 1), False),
     ],
 )
@@ -506,3 +508,22 @@ def test_answers_in_sentences_are_compared_under_any_name(
     frame[name] = [f"The answer is: {each}" for each in said]
     notes = read_logs([write(frame, path)]).notes
     assert any(f"{name} (unlike predicted in {n} rows" in note for note in notes) == is_told, notes
+
+
+def test_marks_of_rows_say_nothing_of_versions(tmp_path: Path) -> None:
+    """A column may say which texts of a version were changed."""
+    (path,) = write_as("long", tmp_path, "csv", "perturbed", (0, [1, 0] * (N // 2)))
+    assert not any("perturbed" in note for note in read_logs([path]).notes)
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_marks_that_are_ticked_off_are_compared(tmp_path: Path, n: int) -> None:
+    right = [a == b for a, b in zip(GOLD, SECOND, strict=True)]
+    marks = ["x" if (own if i >= n else not own) else "" for i, own in enumerate(right)]
+    frame = pd.DataFrame({"label": GOLD, "original": GOLD, "transformed": SECOND})
+    path = write(frame.assign(transformed_correct=marks), tmp_path / "a.csv")
+    if n:
+        with pytest.raises(InputError, match="transformed_correct"):
+            read_logs([path])
+    else:
+        assert not any("transformed_correct" in note for note in read_logs([path]).notes)

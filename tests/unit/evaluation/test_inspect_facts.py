@@ -748,3 +748,22 @@ def test_answers_of_inspect_that_were_cut_off_are_counted(
     told = [note for note in read_logs(logs).notes if "stop_reason" in note]
     assert len(told) == (said is not None)
     assert all(str(said) in note for note in told)
+
+
+def test_completions_without_answers_are_no_copies_of_targets(tmp_path: Path) -> None:
+    """The scores say which are wrong, and keep no answer."""
+    logs = []
+    for name, n_wrong in (("o", 5), ("r", 9)):
+        samples = [
+            {
+                "id": i,
+                "epoch": 1,
+                "input": f"{name} {i}",
+                "target": "ab"[i % 2],
+                "output": {"completion": "ab"[(i + (i < n_wrong)) % 2]},
+                "scores": {"m": {"value": "I" if i < n_wrong else "C"}},
+            }
+            for i in range(60)
+        ]
+        logs.append(inspect_log(tmp_path / f"{name}.json", samples))
+    assert not any("nearly the same" in note for note in read_logs(logs).notes)

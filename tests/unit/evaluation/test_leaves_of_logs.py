@@ -30,7 +30,7 @@ CHANGED_ITEM = 5
 Place = tuple[str | int, ...]
 
 OF_NO_RUN = r"""
-results\.(git_hash|date|lm_eval_version|max_length|model_source|task_hashes\..*)
+results\.(git_hash|date|lm_eval_version|task_hashes\..*)
 results\.(total_evaluation_time_seconds|fewshot_as_multiturn|group_subtasks\..*)
 results\.config\.(batch_size|device|limit|random_seed|fewshot_seed|.*_seed)
 results\.results\..*\.alias

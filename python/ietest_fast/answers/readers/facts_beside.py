@@ -115,7 +115,7 @@ _AMOUNTS = tuple(
     for noun in ("paraphrases", "rewordings", "versions", "variants", "copies")
 )
 _REWORDED = ("perturbed", "transformed", "reworded", "rephrased", "paraphrased", "augmented")
-SIDES = ("is_original", *(f"is_{name}" for name in _REWORDED))
+SIDES = ("is_original", *(form for name in _REWORDED for form in (name, f"is_{name}")))
 """Names of columns that say of rows which side they are of: the first the original, others not."""
 _TEXTS = (
     "text",
@@ -388,7 +388,7 @@ def read_marks(
         if name == column or names.count(name) != 1:
             continue
         with contextlib.suppress(InputError):
-            values = read_values(path, [name])[name]
+            values = _mark_blanks(read_values(path, [name])[name])
             right, bad = find_outcomes(values)
             if not bad.size and (
                 gold is None or not as_texts(values, path=path).equals(as_texts(gold, path=path))
@@ -408,6 +408,16 @@ def read_marks(
                 column=name,
             )
     return first, pa.array(found[first])
+
+
+def _mark_blanks(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return marks of a list that is ticked off: one sign in some rows, and nothing in others."""
+    import pyarrow as pa
+
+    is_missing = find_missing(values)
+    if not is_missing.any() or len(values.filter(pa.array(~is_missing)).unique()) != 1:
+        return values
+    return pa.chunked_array([pa.array(~is_missing)])
 
 
 def check_outcomes(path: Path, outcomes: Mapping[str, NDArray[Any]]) -> None:
@@ -871,12 +881,12 @@ def read_side(name: str, values: pa.Array | pa.ChunkedArray) -> bool | None:
     """Return whether a column says that its first row is of the original; None if it says none."""
     import pyarrow as pa
 
-    if name.lower() not in SIDES:
+    if not find_named([name], SIDES):
         return None
     marks, bad = find_outcomes(pa.chunked_array(getattr(values, "chunks", [values])))
     if bad.size or not len(marks):
         return None
-    return bool(marks[0]) == (name.lower() == SIDES[0])
+    return bool(marks[0]) == bool(find_named([name], SIDES[:1]))
 
 
 def _say_other_sides(whole: Predictions, path: Path) -> tuple[str, ...]:
@@ -886,8 +896,10 @@ def _say_other_sides(whole: Predictions, path: Path) -> tuple[str, ...]:
     said = []
     for name in find_named(whole.extra_columns, SIDES):
         marks, bad = find_outcomes(whole.table[name])
-        n = 0 if bad.size else int((marks != (is_first == (name.lower() == SIDES[0]))).sum())
-        if n:
+        kinds = {*zip(_number(versions).tolist(), marks.tolist(), strict=True)}
+        is_of_rows = len(kinds) > len(whole.versions)  # such as which texts were changed
+        n = int((marks != (is_first == bool(find_named([name], SIDES[:1])))).sum())
+        if n and not bad.size and not is_of_rows:
             said.append(
                 f"Warning: {path}: {name} says otherwise than the column version which rows are "
                 f"the original's ({whole.versions[0]}) in {say_count(n, 'row')} of {len(whole):,}; "

@@ -103,6 +103,7 @@ class HelmReader:
             *_say_failures(valid, path),
             *_say_several(valid, path),
             *_say_splits(valid, path),
+            *_say_limit(about, valid, path),
             *_say_other_models(about, valid, path),
             *_say_other_settings(about, valid, path),
             *say_lacking_prompts(
@@ -411,6 +412,20 @@ def _say_splits(requests: Sequence[dict[str, Any]], path: Path) -> list[str]:
         "the others out to compare one."
     )
     return [note] if len(counts) > 1 else []
+
+
+def _say_limit(about: dict[str, Any], requests: Sequence[dict[str, Any]], path: Path) -> list[str]:
+    """Say that there are more instances than a run was to have."""
+    most = about.get("max_eval_instances")
+    instances = [each["instance"] for each in requests if not each["instance"].get("perturbation")]
+    n = len({json.dumps([each.get("split"), each.get("id")]) for each in instances})
+    if type(most) is not int or not 0 < most < n:
+        return []
+    note = (
+        f"Warning: {path} has {n:,} unperturbed instances, and its adapter_spec has "
+        f"max_eval_instances {most:,}; are requests of another run in the file?"
+    )
+    return [note]
 
 
 def _say_other_models(

@@ -233,9 +233,10 @@ def _say_unread(
 ) -> list[str]:
     """Say which metadata, or what a model wrote, nearly repeat a target, an answer or a mark."""
     columns = plain_fields([sample.get("metadata") for sample in samples], "metadata.")
-    columns["output.completion"], columns["output.choices"] = (
-        plain_array(list(words)) for words in zip(*map(_read_words, samples), strict=True)
-    )
+    if any(answer is not None for answer in predicted):  # else nothing says which answer is meant
+        columns["output.completion"], columns["output.choices"] = (
+            plain_array(list(words)) for words in zip(*map(_read_words, samples), strict=True)
+        )
     answers = {"the answer": text_array(predicted)}
     counted = key_counted(("target", text_array(gold)), answers, path)
     if None not in outcomes:

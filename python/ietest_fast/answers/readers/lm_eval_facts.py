@@ -187,7 +187,7 @@ def find_settings(
     n_shot = _step(_step(results, "n-shot"), name_task(path))
     config = _step(results, "config")
     without = frozenset() if n_shot else _OF_EXAMPLES
-    asked = ("system_instruction", CHAT_TEMPLATE, "fewshot_as_multiturn")
+    asked = ("system_instruction", CHAT_TEMPLATE, "fewshot_as_multiturn", "max_length")
     return {
         "n-shot": n_shot,
         "config.model": _step(config, "model"),
@@ -258,9 +258,12 @@ def compare_places(results: Any, samples: list[dict[str, Any]], path: Path) -> l
     }
     kept = {name: _step(config, name) for name in ("model_dtype", "model_revision")}
     version = {"version": _step(results.get("versions"), task)}
+    source = {"model": results.get("model_source")}
+    own = {"model": _step(config, "model")}
     said = [
         *_say_other_model(results, options),
         *find_contradictions({"versions": version, **others, "config": kept}),
+        *find_contradictions({"model_source": source, "config": own}),
         *_say_other_shots(results, task),
         *count_asked_otherwise(
             asked, [_read_options(record) or {} for record in samples], "samples", but={_LONGEST}

@@ -24,6 +24,7 @@ MODEL_ARGS = "eval.model_args"
 OF_MODELS = frozenset(
     {CHAT_TEMPLATE, MODEL_OF_ANSWERS, MODEL_ARGS, "config.model"}
     | {f"model_{part}" for part in ("args", "dtype", "num_parameters", "revision", "sha")}
+    | {"max_length"}
 )
 """Settings that each model may have its own of."""
 OF_SOME = OF_MODELS - {CHAT_TEMPLATE, MODEL_ARGS, "model_args"}
