@@ -47,7 +47,7 @@ _MOST_SHOWN = 60
 _MOST_NAMES = 20
 # The least share of rows whose texts stand elsewhere that is no chance: two texts may be reworded
 # into each other.
-_LEAST_MOVED = 0.05
+LEAST_MOVED = 0.05
 _ORIGINAL = "original"  # the version that others are compared with
 _TRUE = frozenset({"true", "t", "yes", "right", "correct", "pass", "passed"})
 _FALSE = frozenset({"false", "f", "no", "wrong", "incorrect", "fail", "failed"})
@@ -155,7 +155,7 @@ def find_displaced(one: pa.Array, two: pa.Array) -> int | None:
     shared = shared.filter(pc.is_in(shared, find_once(two)))
     rows, others = (np.asarray(pc.index_in(shared, each)) for each in (one, two))
     moved = others[rows != others]
-    if 2 * moved.size <= len(shared) or moved.size < max(2.0, _LEAST_MOVED * len(one)):
+    if 2 * moved.size <= len(shared) or moved.size < max(2.0, LEAST_MOVED * len(one)):
         return None
     return int(moved.min())
 

@@ -767,3 +767,18 @@ def test_completions_without_answers_are_no_copies_of_targets(tmp_path: Path) ->
         ]
         logs.append(inspect_log(tmp_path / f"{name}.json", samples))
     assert not any("nearly the same" in note for note in read_logs(logs).notes)
+
+
+def test_a_message_that_stands_twice_counts_as_one_sample(tmp_path: Path) -> None:
+    message = {"role": "assistant", "content": "a", "model": "other/model"}
+    samples = [
+        sample(
+            i, "C", messages=[message], output={"model": "m/own", "choices": [{"message": message}]}
+        )
+        for i in range(4)
+    ]
+    logs = [inspect_log(tmp_path / f"{name}.json", samples) for name in "or"]
+    notes = read_logs(logs, logs_are="models").notes
+    told = [note for note in notes if "the message is of the model" in note]
+    assert told
+    assert all("in 4 of 4 samples" in note for note in told)

@@ -68,6 +68,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
+    LEAST_MOVED,
     are_ids,
     as_numbers,
     as_texts,
@@ -127,9 +128,7 @@ _TEXTS = (
     "question",
     "input",
 )
-# Fewer displaced texts, or a smaller share of all, a transformation may have made.
-_FEW_MOVED = 3
-_LEAST_MOVED = 0.05
+_FEW_MOVED = 3  # displaced texts; a transformation may have made fewer
 # With the name of a column of answers before or behind; by itself it may be a class, or a side.
 _OWN_MARKS = (*MARKS, "right")
 _GOLD = (*LABEL_COLUMNS, *LABELS_BESIDE, *OTHER_TRUTHS)
@@ -318,7 +317,7 @@ def say_displaced(
     is_exchanged = pc.equal(own.take(places), before.take(pa.array(moved)))
     moved = moved[~np.asarray(pc.fill_null(is_exchanged, False), np.bool_)]
     again = _find_again(before, own, np.flatnonzero(is_other))
-    least = max(_FEW_MOVED, _LEAST_MOVED * len(own))
+    least = max(_FEW_MOVED, LEAST_MOVED * len(own))
     said = {
         f"the text that {versions[0]} has in another row": moved,
         f"a text of another row, where {versions[0]} has two": again,
@@ -631,8 +630,9 @@ def _say_noted_otherwise(
     wanted = [*map(label_key, label_names)]
     notes = [[*map(label_key, names)] for names in list_noted(path)]
     others = [names for names in notes if names != wanted and sorted(names) == sorted(wanted)]
-    are_numbers = any(key.isdecimal() for own in counted for key in label_keys(own, path))
-    if not others or not are_numbers:
+    # Keys are made of all values, and few tables note another order.
+    keys = (key for own in counted for key in label_keys(own, path)) if others else ()
+    if not any(key.isdecimal() for key in keys):
         return ()
     note = (
         f"Warning: {path} notes its labels in the order {', '.join(others[0])}, and --labels has "

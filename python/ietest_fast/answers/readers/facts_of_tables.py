@@ -306,18 +306,8 @@ _OF_ONE = frozenset(
     | {f"_{word}" for word in ("prob", "probs", "proba", "probability")}
 )
 _PROBABILITIES = ("prob", "proba", "probability", "p")
-_OF_ANSWER = tuple(
-    name_of
-    for word in _PROBABILITIES
-    for answer in ("pred", "predicted", "prediction", "max", "top", "top1")
-    for name_of in (f"{word}_{answer}", f"{answer}_{word}")
-)
-_OF_GOLD = tuple(
-    name_of
-    for word in _PROBABILITIES
-    for answer in ("gold", "label", "target", "gold_label", "true_label")
-    for name_of in (f"{word}_{answer}", f"{answer}_{word}")
-)
+_OF_ANSWER = name_with(_PROBABILITIES, ("pred", "predicted", "prediction", "max", "top", "top1"))
+_OF_GOLD = name_with(_PROBABILITIES, ("gold", "label", "target", "gold_label", "true_label"))
 _ROUNDED = 0.01  # probabilities of two digits
 # What writers put between such a word and a label, or between it and a column of answers.
 _BETWEEN = re.compile(r"[.:/ ([-]")
@@ -414,6 +404,13 @@ def _say_unlike_shares(
     import pyarrow as pa
 
     column, own = answers
+    named = {
+        name: usual is _OF_ANSWER
+        for usual in (_OF_ANSWER, _OF_GOLD)
+        for name in find_named(names, name_with(usual, owners) if owners else usual)
+    }
+    if not named:
+        return []
     try:
         mine = label_keys(own, path)
         right = None if gold is None else label_keys(gold[1], path)
@@ -422,28 +419,26 @@ def _say_unlike_shares(
     labels = {*mine, *(() if right is None else right)} - OF_NONE
     least = 1 / len(labels) if 2 <= len(labels) <= MOST_KINDS else 0
     said = []
-    for usual, is_of_answer in ((_OF_ANSWER, True), (_OF_GOLD, False)):
-        made = name_with(usual, owners) if owners else usual
-        for name, values in read(find_named(names, made)).items():
-            numbers = as_numbers(pa.chunked_array(getattr(values, "chunks", [values])))
-            numbers = np.where(np.isin(mine, [*OF_NONE]), np.nan, numbers)
-            if np.nanmedian([0, *numbers]) > 1 or not least:  # percentages
-                continue
-            is_other = (numbers < 0) | (numbers > 1)
-            if is_of_answer:
-                is_other |= numbers < least - _ROUNDED
-            elif right is not None:
-                is_other |= (mine == right) & (numbers < least - _ROUNDED)
-                is_other |= (mine != right) & (numbers > 0.5 + _ROUNDED)
-            n = int(is_other.sum())
-            if n:
-                what = f"the answer in {column}" if is_of_answer else "the right answer"
-                said.append(
-                    f"Warning: {path}: {name} cannot be the probability of {what} in "
-                    f"{say_count(n, 'row')} of {len(mine):,} (the likeliest of {len(labels)} "
-                    f"labels has {least:.2g} or more); {column} counts (mend the column, or leave "
-                    "it out if it is something else)."
-                )
+    for name, values in read([*named]).items():
+        numbers = as_numbers(pa.chunked_array(getattr(values, "chunks", [values])))
+        numbers = np.where(np.isin(mine, [*OF_NONE]), np.nan, numbers)
+        if np.nanmedian([0, *numbers]) > 1 or not least:  # percentages
+            continue
+        is_other = (numbers < 0) | (numbers > 1)
+        if named[name]:
+            is_other |= numbers < least - _ROUNDED
+        elif right is not None:
+            is_other |= (mine == right) & (numbers < least - _ROUNDED)
+            is_other |= (mine != right) & (numbers > 0.5 + _ROUNDED)
+        n = int(is_other.sum())
+        if n:
+            what = f"the answer in {column}" if named[name] else "the right answer"
+            said.append(
+                f"Warning: {path}: {name} cannot be the probability of {what} in "
+                f"{say_count(n, 'row')} of {len(mine):,} (the likeliest of {len(labels)} labels "
+                f"has {least:.2g} or more); {column} counts (mend the column, or leave it out if "
+                "it is something else)."
+            )
     return said
 
 

@@ -187,13 +187,15 @@ def compare_reductions(
     reductions: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
 ) -> list[str]:
     """Say of how many samples a log has another mean over epochs than their scores."""
+    if not isinstance(reductions, list) or not reductions:
+        return []
     own, differing = _mean_by_sample(samples, judged), set()
     answers = {
         str(sample["id"]): lookup(find_score(sample, judged.scorer), "answer") for sample in samples
     }
     if len(answers) < len(samples):  # several epochs, of which a mean has one answer
         answers = {}
-    for entry in reductions if isinstance(reductions, list) else []:
+    for entry in reductions:
         if not isinstance(entry, dict) or str(entry.get("reducer")) not in {"None", "mean"}:
             continue
         name, listed = str(entry.get("scorer")), entry.get("samples")
@@ -501,12 +503,12 @@ def _compare_models(header: dict[str, Any], samples: list[dict[str, Any]], path:
 
 def _say_other_messages(samples: list[dict[str, Any]], path: Path) -> list[str]:
     """Count the answers whose message is of another model than the answer itself."""
-    pairs = [
-        (own, lookup(sample, MODEL_OF_ANSWERS))
-        for sample in samples
-        for own in (lookup(find_choice(sample), "message.model"), _find_last_model(sample))
-    ]
-    others = [one for one, two in pairs if one != two and all(map(_name_parts, (one, two)))]
+    others = []
+    for sample in samples:
+        named = lookup(sample, MODEL_OF_ANSWERS)
+        both = (lookup(find_choice(sample), "message.model"), _find_last_model(sample))
+        own = [each for each in both if each != named and _name_parts(each)]
+        others += own[:1] if _name_parts(named) else []
     if not others:
         return []
     note = (
