@@ -608,3 +608,13 @@ def show_object(value: object) -> str:
     except Exception:  # noqa: BLE001 - anything may be wrong with somebody else's object
         shown = f"a {type(value).__name__}"
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+
+
+def rank_within(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many rows of the same code stand before each row, int64 (n,)."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    first = np.searchsorted(ordered, ordered, side="left")
+    ranks = np.empty(len(codes), np.int64)
+    ranks[order] = np.arange(len(codes)) - first
+    return ranks

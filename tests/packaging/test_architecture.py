@@ -74,6 +74,25 @@ def test_imports_go_one_way(room: str) -> None:
         assert foreign <= ALLOWED[room], f"{path.relative_to(PACKAGE)} imports {foreign}"
 
 
+# A suite is compared version by version, and marks of difficulty part paraphrases.
+_OTHER_WINGS = {"stress": {"compare"}, "consistency": {"difficulty"}}
+
+
+def test_each_question_has_a_wing_of_its_own() -> None:
+    def wing_of(module: str) -> str | None:
+        parts = module.split(".")
+        is_inside = parts[:2] == ["ietest_fast", "analyses"] and len(parts) > 2
+        return parts[2].partition("_")[0] if is_inside else None
+
+    found: dict[str, set[str]] = {}
+    for module, imported in imports_of_modules().items():
+        own = wing_of(module)
+        others = {wing for name in imported if (wing := wing_of(name)) not in {None, own}}
+        if own is not None and others:
+            found.setdefault(own, set()).update(others)
+    assert found == _OTHER_WINGS
+
+
 def imports_of_modules() -> dict[str, set[str]]:
     """Which modules each module imports, anywhere in it; packages' lists of names left out."""
     modules = {

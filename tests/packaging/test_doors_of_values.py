@@ -30,7 +30,7 @@ FOLDS = {
     "answers/readers/inspect_facts.py": "words for scores, as Inspect reads them",
     "analyses/stress/origins.py": "words of texts",
     "answers/file.py": "endings of files",
-    "analyses/consistency/diversity.py": "words of texts",
+    "analyses/consistency/noting.py": "words of texts",
     "experiment/config.py": "names of files",
     "frames.py": "the article of a type",
     "models/alignment.py": "words of texts",

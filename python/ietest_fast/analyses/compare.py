@@ -19,10 +19,9 @@ from ietest_fast.analyses.compare_statistics import (
     find_statistics,
     write_statistics,
 )
-from ietest_fast.analyses.consistency.wordings import check_clusters
 from ietest_fast.answers.file import Notes
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
-from ietest_fast.answers.table import ORIGINAL, Predictions
+from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats import (

@@ -14,15 +14,11 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare import CompareNotes, compare_versions
 from ietest_fast.analyses.compare_statistics import Strata, find_statistics
-from ietest_fast.analyses.consistency.shared import (
-    SharedWordings,
-    check_same_texts,
-    find_answered_texts,
-)
 from ietest_fast.answers.file import plain_name, read_notes, refuse_lost_logic, say_copies
 from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
+from ietest_fast.answers.shared import SharedWordings, check_same_texts, find_answered_texts
 from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError

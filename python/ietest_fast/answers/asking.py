@@ -462,3 +462,25 @@ def sum_classes(probabilities: NDArray[np.float32], mapping: LabelMap) -> NDArra
     for place, target in enumerate(mapping.of_model):
         summed[:, target] += probabilities[:, place]
     return summed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SuiteOptions:
+    """What all suites of questions share."""
+
+    text_columns: Sequence[str] | None = None
+    """Columns of the corpus that the classifier sees; None for all with texts."""
+    label_map: Mapping[str, str] | None = None
+    """The data's name of each of the classifier's labels; None: told by their names."""
+    id_column: str | None = None
+    """A kept column of the corpus that names its rows; None for their numbers in the source."""
+    clusters: str | None = None
+    """A kept column whose equal values belong together; None: none, or what answers say."""
+    folder: Path | None = None
+    """A folder, not there yet, that gets the texts; None: they are not written."""
+    out: Path | None = None
+    """The Parquet file that gets the answers; None: they are not written."""
+    n_resamples: int | None = None
+    """Of Monte Carlo methods, 1 or more; None for 10,000."""
+    n_threads: int | None = None
+    """1 or more; None for all cores. Makes no difference to the result."""

@@ -753,3 +753,26 @@ def find_contradicted(pairs: Pairs) -> tuple[int, int]:
 
 def _chunks(values: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
     return values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+
+
+def find_originals(predictions: Predictions, reference: str = ORIGINAL) -> NDArray[np.bool_]:
+    """Return which rows are of the version that is the original wording, bool (n,)."""
+    names = predictions.table["version"].combine_chunks().dictionary.to_pylist()
+    if reference not in names:
+        return np.zeros(len(predictions), np.bool_)
+    return np.asarray(predictions.codes("version") == names.index(reference))
+
+
+def check_clusters(
+    values: pa.ChunkedArray, items: pa.ChunkedArray | pa.Array, *, path: str | Path, name: str
+) -> None:
+    """Stop if a row has no cluster, and name its item."""
+    missing = np.flatnonzero(find_missing(values))
+    if missing.size:
+        item = items[int(missing[0])].as_py()
+        raise InputError(
+            f"item {item!r} belongs to no cluster; "
+            f"{say_count(missing.size, 'row has', 'rows have')} none, and each needs one",
+            path=path,
+            column=name,
+        )

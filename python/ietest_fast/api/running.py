@@ -23,7 +23,7 @@ from ietest_fast.analyses.consistency.curves import (
 )
 from ietest_fast.analyses.consistency.file import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.profile import ConsistencyProfile
-from ietest_fast.analyses.consistency.shared import check_same_texts
+from ietest_fast.answers.shared import check_same_texts
 from ietest_fast.api.evaluating import as_labelled, list_names
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config

@@ -37,6 +37,12 @@ if TYPE_CHECKING:
 ALPHA_NLI_PARTS = ("obs1", "obs2", "hyp1", "hyp2")
 """Columns of the single texts of α-NLI."""
 
+ABDUCTIVE = ("obs1", "hyp1", "hyp2", "obs2")
+"""Texts of an example of abductive inference, in the order in which they are read."""
+
+DEFEASIBLE = ("premise", "hypothesis", "update")
+"""Texts of an example of defeasible inference, in their order."""
+
 STORIES = ("first_story", "second_story")
 """Text columns of α-NLI as a choice between two stories."""
 

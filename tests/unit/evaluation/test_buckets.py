@@ -8,13 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.consistency.buckets import (
-    Buckets,
-    buckets_from_table,
-    rank_within,
-    read_buckets,
-)
+from ietest_fast.analyses.consistency.buckets import Buckets, buckets_from_table, read_buckets
 from ietest_fast.errors import InputError
+from ietest_fast.values import rank_within
 
 ROWS = [
     ("q1", "A dog runs.", "pos"),

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 
 from ietest_fast.analyses import find_wordings
-from ietest_fast.analyses.consistency.diversity import LEXICAL, SYNTACTIC, group_by_quantiles
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.noting import (
+    LEXICAL,
     MEASURES,
     MOST_GROUPS,
+    SYNTACTIC,
     ConsistencyOptions,
+    group_by_quantiles,
     note_diversity,
 )
 from ietest_fast.analyses.consistency.partition import part_by_diversity

@@ -26,7 +26,6 @@ from ietest_fast.analyses.consistency.profile import (
     measure_wordings,
     weigh_by_test_sets,
 )
-from ietest_fast.analyses.consistency.shared import find_answered_texts
 from ietest_fast.answers.asking import (
     NOT_PARSED,
     Evaluation,
@@ -39,6 +38,7 @@ from ietest_fast.answers.asking import (
 )
 from ietest_fast.answers.file import write_answers
 from ietest_fast.answers.schema import CHANGED, GROUPS, align_types, check_kept, plain_type
+from ietest_fast.answers.shared import find_answered_texts
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import LABEL, is_text

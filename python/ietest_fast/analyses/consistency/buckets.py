@@ -17,7 +17,7 @@ from ietest_fast.corpus.dataset import LABEL, Corpus, corpus_from_table
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.signs import escape
-from ietest_fast.values import as_items, name_versions
+from ietest_fast.values import as_items, name_versions, rank_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,16 +108,6 @@ def number_wordings(items: pa.ChunkedArray) -> pa.Array:
     most = int(places.max(initial=0))
     names = [ORIGINAL, PARAPHRASE, *(f"{PARAPHRASE}#{number}" for number in range(2, most + 1))]
     return pa.array(names, pa.string()).take(pa.array(places))
-
-
-def rank_within(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return how many rows of the same code stand before each row, int64 (n,)."""
-    order = np.argsort(codes, kind="stable")
-    ordered = codes[order]
-    first = np.searchsorted(ordered, ordered, side="left")
-    ranks = np.empty(len(codes), np.int64)
-    ranks[order] = np.arange(len(codes)) - first
-    return ranks
 
 
 def error_of_missing(

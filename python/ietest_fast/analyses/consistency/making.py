@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ietest_fast.analyses.consistency.buckets import Buckets, Making, rank_within
+from ietest_fast.analyses.consistency.buckets import Buckets, Making
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.reasoning import ALPHA_NLI, DELTA_NLI, task_of_corpus
@@ -25,7 +25,7 @@ from ietest_fast.transform.edits import (
     find_choices,
     row_generator,
 )
-from ietest_fast.values import number_names, read_ids, show_names
+from ietest_fast.values import number_names, rank_within, read_ids, show_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

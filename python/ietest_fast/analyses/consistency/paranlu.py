@@ -21,7 +21,14 @@ import pyarrow.compute as pc
 from ietest_fast.analyses.consistency.buckets import buckets_from_table
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.formats import check_readable
-from ietest_fast.corpus.reasoning import CONTEXT, STORIES, join_contexts, tell_stories
+from ietest_fast.corpus.reasoning import (
+    ABDUCTIVE,
+    CONTEXT,
+    DEFEASIBLE,
+    STORIES,
+    join_contexts,
+    tell_stories,
+)
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import most_unpacked, open_file, parse_json, refuse_unpacked
 from ietest_fast.values import as_finite, as_text, show_names, show_value
@@ -129,12 +136,6 @@ PARAPHRASE = "paraphrase"
 
 #: Column of the confidence in the gold label, float64.
 CONFIDENCE = "confidence"
-
-#: Texts of an example of abductive inference, in their order.
-ABDUCTIVE = ("obs1", "hyp1", "hyp2", "obs2")
-
-#: Texts of an example of defeasible inference, in their order.
-DEFEASIBLE = ("premise", "hypothesis", "update")
 
 # What the labels 0 and 1 of an example mean.
 _ABDUCTIVE_LABELS = ("hyp1", "hyp2")

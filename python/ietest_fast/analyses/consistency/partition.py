@@ -12,10 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.diversity import group_by_quantiles
 from ietest_fast.analyses.consistency.file import confidences_of
-from ietest_fast.analyses.consistency.noting import COLUMN, CORRECT, MEASURES, RIGHT, WRONG
-from ietest_fast.analyses.consistency.wordings import find_originals, find_wordings
+from ietest_fast.analyses.consistency.noting import (
+    COLUMN,
+    CORRECT,
+    MEASURES,
+    RIGHT,
+    WRONG,
+    group_by_quantiles,
+)
+from ietest_fast.analyses.consistency.wordings import find_wordings
+from ietest_fast.answers.table import find_originals
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.consistency.corrected import (

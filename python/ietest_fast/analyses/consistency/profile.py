@@ -8,12 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.file import (
-    ConsistencyAnswers,
-    count_strata,
-    name_group,
-)
+from ietest_fast.analyses.consistency.file import ConsistencyAnswers, count_strata, name_group
 from ietest_fast.analyses.consistency.partition import (
     ComparedPair,
     adjust_pairs,
@@ -22,15 +20,20 @@ from ietest_fast.analyses.consistency.partition import (
     part_by_diversity,
     part_by_partial_input,
 )
-from ietest_fast.analyses.consistency.shared import (
-    UNSHARED,
-    check_same_texts,
-    compare_with_test_set,
-    find_answered_texts,
-    say_equal_texts,
-    share_paraphrases,
+from ietest_fast.analyses.consistency.wordings import (
+    find_confidence,
+    find_wordings,
+    read_confidence,
 )
-from ietest_fast.analyses.consistency.wordings import find_confidence, find_wordings
+from ietest_fast.answers.shared import (
+    SharedWordings,
+    check_same_texts,
+    find_answered_texts,
+    find_kinds,
+    name_rows,
+    read_row_texts,
+)
+from ietest_fast.answers.table import ORIGINAL, find_originals
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.consistency.corrected import (
@@ -40,6 +43,7 @@ from ietest_fast.stats.consistency.corrected import (
     compare_consistency,
 )
 from ietest_fast.stats.result import Result, fit_cells
+from ietest_fast.values import as_seen, as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,10 +54,143 @@ if TYPE_CHECKING:
         ConsistencyPartial,
         ConsistencySubsets,
     )
+    from ietest_fast.answers.shared import Answered
     from ietest_fast.answers.table import Predictions
     from ietest_fast.stats.consistency.buckets import BucketCounts
     from ietest_fast.stats.consistency.corrected import ConsistencyComparison, CorrectedResult
     from ietest_fast.stats.consistency.measure import ConsistencyResult
+
+_ROUNDING = 1e-6
+
+
+def compare_with_test_set(
+    log: Predictions, full: Predictions, *, text_columns: Sequence[str]
+) -> tuple[str, ...]:
+    """Compare what both say of the originals of shared items, so that a swapped file is noticed."""
+    said = _say_other_models(log, full)
+    full = full.select(version=ORIGINAL)
+    shared = None
+    if ORIGINAL in log.versions:
+        shared = SharedWordings.find(log.select(version=ORIGINAL), full, keys=("item",))
+    is_shared = shared is not None and len(shared) > 0
+    _check_kinds(log, full, is_shared=is_shared)
+    if shared is None or not is_shared:
+        none = f"{full.source} shares no item with {log.source}, so it is not compared with it."
+        return (*said, none)
+    n_lacking = len(shared.first) - len(shared)
+    if n_lacking:
+        warning = (
+            f"Warning: {full.source} lacks {n_lacking:,} of the {len(shared.first):,} items of "
+            f"{log.source}; a full test set has all that were chosen from it."
+        )
+        said += (warning,)
+    if not shared.check_labels("gold", "the gold label"):
+        _check_kinds(log, full, is_shared=False)
+    if log.has_labels and full.has_labels:
+        shared.check_labels("predicted", "the answer")
+    shared.check_outcomes()
+    _check_confidences(shared)
+    shared.check_texts(text_columns)
+    return said
+
+
+def _check_confidences(shared: SharedWordings) -> None:
+    """Refuse another confidence in the gold label of the same wording, beyond rounding."""
+    own, given = (
+        read_confidence(each, rows, each.codes("gold")[rows])[0]
+        for each, rows in ((shared.first, shared.rows), (shared.other, shared.places))
+    )
+    if own is None or given is None:
+        return
+    shown = [pa.array([f"{value:.6g}" for value in each], pa.string()) for each in (own, given)]
+    differs = pa.array(np.abs(own - given) > _ROUNDING)
+    shared.refuse(differs, shown, "the confidence", None)
+
+
+def _say_other_models(log: Predictions, full: Predictions) -> tuple[str, ...]:
+    names = [
+        pc.unique(as_texts(each.table["model"], path=each.source)).drop_null().to_pylist()
+        for each in (log, full)
+        if "model" in each.table.column_names
+    ]
+    if len(names) < 2 or set(names[0]) & set(names[1]) or not all(names):
+        return ()
+    own, other = (", ".join(map(show_value, each)) for each in names)
+    warning = (
+        f"Warning: {full.source} has the answers of {other}, and {log.source} those of {own}; the "
+        "test set is one that the same model has answered."
+    )
+    return (warning,)
+
+
+def _check_kinds(log: Predictions, full: Predictions, *, is_shared: bool) -> None:
+    """Refuse a test set with other labels.
+
+    Labels that no file names may be lacking by chance: shared items then say more.
+    """
+    own, given = find_kinds(log), find_kinds(full)
+    if own is None or given is None or own == given:
+        return
+    are_named = log.label_names is not None and full.label_names is not None
+    if not are_named and (is_shared or min(len(own), len(given)) < 2):
+        return
+    raise InputError(
+        f"has the labels {', '.join(sorted(given))}, and {log.source} has "
+        f"{', '.join(sorted(own))}; a full test set has the labels of the items that were chosen "
+        "from it: give the answers of the same model to that test set",
+        path=full.source,
+    )
+
+
+# The texts beside answers to wordings: which columns hold them, and what they contradict.
+
+
+def say_equal_texts(predictions: Predictions, columns: Sequence[str]) -> tuple[str, ...]:
+    """Count paraphrases that reword nothing, because they agree with themselves in P_C."""
+    if not columns or predictions.repeats is not None:
+        return ()
+    is_original = find_originals(predictions)
+    items = predictions.table["item"].to_pylist()
+    texts = read_row_texts(predictions, columns)
+    seen: set[tuple[object, tuple[str, ...]]] = set()
+    first: int | None = None
+    n_equal = 0
+    for row in np.argsort(~is_original, kind="stable").tolist():  # originals come first
+        key = (items[row], tuple(map(as_seen, texts[row])))
+        if key in seen and not is_original[row]:
+            n_equal += 1
+            first = row if first is None else first
+        if any(texts[row]):
+            seen.add(key)
+    if first is None:
+        return ()
+    version = predictions.table["version"][first].as_py()
+    counted = f"{n_equal:,} of {say_count(int((~is_original).sum()), 'paraphrase')}"
+    have, them = ("has", "it") if n_equal == 1 else ("have", "them")
+    said = (
+        f"Warning: {counted} {have} the texts ({', '.join(columns)}) of the original, or of "
+        f"another paraphrase of the item: version {version!r} of item {items[first]!r}, for one. "
+        f"Equal wordings make P_C too high; leave {them} out."
+    )
+    return (said,)
+
+
+UNSHARED = (
+    "The same items, but no paraphrase (item and version) that both have answered, so a difference "
+    "may be that of the paraphrases"
+)
+"""Beside a comparison of two classifiers."""
+
+
+def share_paraphrases(one: Answered, other: Answered) -> bool:
+    """Whether two classifiers have answered a version of the same name of any item."""
+    first, second = (
+        name_rows(own.predictions, ("item", "version")).filter(
+            pa.array(~find_originals(own.predictions))
+        )
+        for own in (one, other)
+    )
+    return bool(pc.any(pc.is_in(first, value_set=second)).as_py())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -172,11 +309,7 @@ class ConsistencyProfile(Result):
             raise InputError(
                 f"other must be what ie.consistency returns, not {type(other).__name__!r}"
             )
-        from ietest_fast.analyses.consistency.shared import (
-            UNSHARED,
-            check_same_texts,
-            share_paraphrases,
-        )
+        from ietest_fast.answers.shared import check_same_texts
 
         check_same_texts(self, other)
         if not share_paraphrases(self, other):

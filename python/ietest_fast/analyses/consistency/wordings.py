@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 from ietest_fast.analyses.consistency.buckets import find_mixed
 from ietest_fast.analyses.consistency.paranlu import CONFIDENCE
 from ietest_fast.answers.schema import plain_type
-from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.answers.table import ORIGINAL, check_clusters, find_originals
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.consistency.buckets import BucketCounts, count_buckets
 from ietest_fast.stats.consistency.measure import ConsistencyResult, measure_consistency
-from ietest_fast.values import as_numbers, as_texts, find_missing, name_groups
+from ietest_fast.values import as_numbers, as_texts, name_groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -404,29 +404,6 @@ def find_wordings(
         clusters=clusters,
         remarks=() if remark is None else (remark,),
     )
-
-
-def check_clusters(
-    values: pa.ChunkedArray, items: pa.ChunkedArray | pa.Array, *, path: str | Path, name: str
-) -> None:
-    """Stop if a row has no cluster, and name its item."""
-    missing = np.flatnonzero(find_missing(values))
-    if missing.size:
-        item = items[int(missing[0])].as_py()
-        raise InputError(
-            f"item {item!r} belongs to no cluster; "
-            f"{say_count(missing.size, 'row has', 'rows have')} none, and each needs one",
-            path=path,
-            column=name,
-        )
-
-
-def find_originals(predictions: Predictions, reference: str = ORIGINAL) -> NDArray[np.bool_]:
-    """Return which rows are of the version that is the original wording, bool (n,)."""
-    names = predictions.table["version"].combine_chunks().dictionary.to_pylist()
-    if reference not in names:
-        return np.zeros(len(predictions), np.bool_)
-    return np.asarray(predictions.codes("version") == names.index(reference))
 
 
 def find_confidence(predictions: Predictions, version: str = ORIGINAL) -> NDArray[np.float64]:

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.buckets import Buckets
 from ietest_fast.analyses.difficulty.aflite import (
     MOST_FEATURE,
     are_features,
@@ -319,7 +318,7 @@ def check_marked(data: Any) -> None:
         with open_batches(data, columns=[DIFFICULTY, SCORE], types_of="file") as batches:
             table = pa.Table.from_batches(list(batches), schema=batches.schema)
         check_marks(table, str(data))
-    elif isinstance(data, Buckets | Corpus):
+    elif isinstance(getattr(data, "table", None), pa.Table):  # a corpus, or buckets
         check_marks(data.table, data.source)
     else:
         check_marks(to_arrow(data), "<memory>")

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.diversity import number_words
-from ietest_fast.analyses.stress.suite import SuiteOptions
+from ietest_fast.answers.asking import SuiteOptions
+from ietest_fast.corpus.overlap import number_words
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key, philox_uniforms
 from ietest_fast.transform.numerical import Statements, follow

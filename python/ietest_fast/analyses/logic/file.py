@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.buckets import rank_within
 from ietest_fast.analyses.logic.rules import RULES
 from ietest_fast.answers.file import (
     LOGIC,
@@ -27,7 +26,7 @@ from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.transform.numerical import NOT_TRUE, follow, without_mark
-from ietest_fast.values import as_texts, show_value
+from ietest_fast.values import as_texts, rank_within, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare import compare_versions, try_options
-from ietest_fast.analyses.consistency.shared import find_answered_texts
 from ietest_fast.analyses.stress.origins import (
     RULE,
     WORD_CLASS,
@@ -31,6 +30,7 @@ from ietest_fast.answers.asking import evaluate, say_unparsed
 from ietest_fast.answers.file import NotedAnswers, Notes, read_answers, write_answers
 from ietest_fast.answers.readers.tables import list_versions
 from ietest_fast.answers.schema import CHANGED
+from ietest_fast.answers.shared import find_answered_texts
 from ietest_fast.answers.table import ORIGINAL, Predictions, are_numbers
 from ietest_fast.errors import InputError
 from ietest_fast.models.label_map import match_labels

@@ -1,4 +1,4 @@
-"""What two files say of the same wordings: facts of one item contradict each other, or agree."""
+"""What two tables of answers say of the same wordings: they agree, or contradict each other."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.consistency.paranlu import ABDUCTIVE, DEFEASIBLE
-from ietest_fast.analyses.consistency.wordings import find_originals, read_confidence
 from ietest_fast.answers.labels import find_known
 from ietest_fast.answers.schema import plain_type
-from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.columns import find_text_columns
 from ietest_fast.corpus.dataset import is_text
 from ietest_fast.corpus.labels import NLI_LABELS, answer_key
+from ietest_fast.corpus.reasoning import ABDUCTIVE, DEFEASIBLE
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import say_count
-from ietest_fast.values import as_seen, as_texts, show_value
+from ietest_fast.values import as_texts, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +31,6 @@ if TYPE_CHECKING:
 
 WORDING = ("item", "version", "copy")
 """What tells the wordings of a classifier apart."""
-
-_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,7 +67,7 @@ class SharedWordings:
         """
         if not {column} <= set(self.first.columns) & set(self.other.columns):
             return True
-        mine, theirs = (_list_labels(each) for each in (self.first, self.other))
+        mine, theirs = (list_labels(each) for each in (self.first, self.other))
         names = list(NLI_LABELS) if set(mine) <= set(NLI_LABELS) else list(mine.values())
         known = find_known(pa.array(theirs.values(), pa.string()), names).to_pylist()
         if all(place is None for place in known):
@@ -82,7 +77,7 @@ class SharedWordings:
         same = pc.equal(find_known(own, names), find_known(given, names))
         differs = pc.and_(own.is_valid(), given.is_valid())
         differs = pc.and_(differs, pc.invert(pc.fill_null(same, False)))
-        self._refuse(differs, (own, given), noun, column)
+        self.refuse(differs, (own, given), noun, column)
         return True
 
     def check_texts(self, columns: Sequence[str]) -> None:
@@ -96,13 +91,13 @@ class SharedWordings:
                 differs = pc.fill_null(pc.not_equal(own, given), False)
                 for each in (own, given):
                     differs = pc.and_(differs, pc.fill_null(pc.not_equal(each, ""), False))
-                self._refuse(differs, (own, given), "the text", column)
+                self.refuse(differs, (own, given), "the text", column)
 
     def check_outcomes(self) -> None:
         """Refuse a wording that is answered rightly in one of the tables only."""
         pair = [self.first.correct[self.rows], self.other.correct[self.places]]
         shown = [pa.array(np.where(each, "right", "wrong"), pa.string()) for each in pair]
-        self._refuse(pa.array(pair[0] != pair[1]), shown, "an answer that is", "correct")
+        self.refuse(pa.array(pair[0] != pair[1]), shown, "an answer that is", "correct")
 
     def are_equal_answers(self) -> bool:
         """Whether all wordings of both tables are shared, and answered alike."""
@@ -115,18 +110,6 @@ class SharedWordings:
         own, given = self._texts("predicted")
         return bool(own.equals(given))
 
-    def check_confidences(self) -> None:
-        """Refuse another confidence in the gold label of the same wording, beyond rounding."""
-        own, given = (
-            read_confidence(each, rows, each.codes("gold")[rows])[0]
-            for each, rows in ((self.first, self.rows), (self.other, self.places))
-        )
-        if own is None or given is None:
-            return
-        shown = [pa.array([f"{value:.6g}" for value in each], pa.string()) for each in (own, given)]
-        differs = pa.array(np.abs(own - given) > _ROUNDING)
-        self._refuse(differs, shown, "the confidence", None)
-
     def _texts(self, column: str) -> tuple[pa.Array, pa.Array]:
         own, given = (
             as_texts(each.table[column].combine_chunks().take(pa.array(rows)), path=each.source)
@@ -134,7 +117,7 @@ class SharedWordings:
         )
         return own, given
 
-    def _refuse(
+    def refuse(
         self, differs: pa.Array, shown: Sequence[pa.Array], noun: str, column: str | None
     ) -> None:
         """Refuse the first wording that differs, if there is one."""
@@ -172,85 +155,16 @@ def name_rows(predictions: Predictions, keys: Sequence[str] = WORDING) -> pa.Arr
 
 def find_kinds(predictions: Predictions) -> set[str] | None:
     """Return what tells the labels of a table apart, of gold labels and answers; None for texts."""
-    return set(_list_labels(predictions)) if predictions.has_labels else None
+    return set(list_labels(predictions)) if predictions.has_labels else None
 
 
-def _list_labels(predictions: Predictions) -> dict[str, str]:
+def list_labels(predictions: Predictions) -> dict[str, str]:
     """Return the labels of a table: those it names, or gold labels and answers, by their keys."""
     if predictions.label_names is not None:
         return {answer_key(name): name for name in predictions.label_names}
     columns = ["gold", "predicted"] if predictions.has_labels else ["gold"]
     found = [pc.unique(predictions.table[name].cast(pa.string())).drop_null() for name in columns]
     return {answer_key(name): name for each in found for name in each.to_pylist()}
-
-
-def compare_with_test_set(
-    log: Predictions, full: Predictions, *, text_columns: Sequence[str]
-) -> tuple[str, ...]:
-    """Compare what both say of the originals of shared items, so that a swapped file is noticed."""
-    said = _say_other_models(log, full)
-    full = full.select(version=ORIGINAL)
-    shared = None
-    if ORIGINAL in log.versions:
-        shared = SharedWordings.find(log.select(version=ORIGINAL), full, keys=("item",))
-    is_shared = shared is not None and len(shared) > 0
-    _check_kinds(log, full, is_shared=is_shared)
-    if shared is None or not is_shared:
-        none = f"{full.source} shares no item with {log.source}, so it is not compared with it."
-        return (*said, none)
-    n_lacking = len(shared.first) - len(shared)
-    if n_lacking:
-        warning = (
-            f"Warning: {full.source} lacks {n_lacking:,} of the {len(shared.first):,} items of "
-            f"{log.source}; a full test set has all that were chosen from it."
-        )
-        said += (warning,)
-    if not shared.check_labels("gold", "the gold label"):
-        _check_kinds(log, full, is_shared=False)
-    if log.has_labels and full.has_labels:
-        shared.check_labels("predicted", "the answer")
-    shared.check_outcomes()
-    shared.check_confidences()
-    shared.check_texts(text_columns)
-    return said
-
-
-def _say_other_models(log: Predictions, full: Predictions) -> tuple[str, ...]:
-    names = [
-        pc.unique(as_texts(each.table["model"], path=each.source)).drop_null().to_pylist()
-        for each in (log, full)
-        if "model" in each.table.column_names
-    ]
-    if len(names) < 2 or set(names[0]) & set(names[1]) or not all(names):
-        return ()
-    own, other = (", ".join(map(show_value, each)) for each in names)
-    warning = (
-        f"Warning: {full.source} has the answers of {other}, and {log.source} those of {own}; the "
-        "test set is one that the same model has answered."
-    )
-    return (warning,)
-
-
-def _check_kinds(log: Predictions, full: Predictions, *, is_shared: bool) -> None:
-    """Refuse a test set with other labels.
-
-    Labels that no file names may be lacking by chance: shared items then say more.
-    """
-    own, given = find_kinds(log), find_kinds(full)
-    if own is None or given is None or own == given:
-        return
-    are_named = log.label_names is not None and full.label_names is not None
-    if not are_named and (is_shared or min(len(own), len(given)) < 2):
-        return
-    raise InputError(
-        f"has the labels {', '.join(sorted(given))}, and {log.source} has "
-        f"{', '.join(sorted(own))}; a full test set has the labels of the items that were chosen "
-        "from it: give the answers of the same model to that test set",
-        path=full.source,
-    )
-
-
-# The texts beside answers to wordings: which columns hold them, and what they contradict.
 
 
 def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> tuple[str, ...]:
@@ -267,36 +181,6 @@ def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> t
     except InputError:
         return ()
     return found if set(found) <= set(names) else ()
-
-
-def say_equal_texts(predictions: Predictions, columns: Sequence[str]) -> tuple[str, ...]:
-    """Count paraphrases that reword nothing, because they agree with themselves in P_C."""
-    if not columns or predictions.repeats is not None:
-        return ()
-    is_original = find_originals(predictions)
-    items = predictions.table["item"].to_pylist()
-    texts = _read_texts(predictions, columns)
-    seen: set[tuple[object, Texts]] = set()
-    first: int | None = None
-    n_equal = 0
-    for row in np.argsort(~is_original, kind="stable").tolist():  # originals come first
-        key = (items[row], tuple(map(as_seen, texts[row])))
-        if key in seen and not is_original[row]:
-            n_equal += 1
-            first = row if first is None else first
-        if any(texts[row]):
-            seen.add(key)
-    if first is None:
-        return ()
-    version = predictions.table["version"][first].as_py()
-    counted = f"{n_equal:,} of {say_count(int((~is_original).sum()), 'paraphrase')}"
-    have, them = ("has", "it") if n_equal == 1 else ("have", "them")
-    said = (
-        f"Warning: {counted} {have} the texts ({', '.join(columns)}) of the original, or of "
-        f"another paraphrase of the item: version {version!r} of item {items[first]!r}, for one. "
-        f"Equal wordings make P_C too high; leave {them} out."
-    )
-    return (said,)
 
 
 class Answered(Protocol):
@@ -316,24 +200,6 @@ class Answered(Protocol):
     def text_columns(self) -> tuple[str, ...]:
         """Names of columns; none where the answers do not say."""
         ...
-
-
-UNSHARED = (
-    "The same items, but no paraphrase (item and version) that both have answered, so a difference "
-    "may be that of the paraphrases"
-)
-"""Beside a comparison of two classifiers."""
-
-
-def share_paraphrases(one: Answered, other: Answered) -> bool:
-    """Whether two classifiers have answered a version of the same name of any item."""
-    first, second = (
-        name_rows(own.predictions, ("item", "version")).filter(
-            pa.array(~find_originals(own.predictions))
-        )
-        for own in (one, other)
-    )
-    return bool(pc.any(pc.is_in(first, value_set=second)).as_py())
 
 
 def check_same_texts(one: Answered, other: Answered) -> None:
@@ -385,7 +251,7 @@ def _gather(predictions: Predictions, columns: Sequence[str]) -> Wordings:
     items, versions = (_read_names(predictions, name).to_pylist() for name in ("item", "version"))
     found: Wordings = {}
     for item, version, texts in zip(
-        items, versions, _read_texts(predictions, columns), strict=True
+        items, versions, read_row_texts(predictions, columns), strict=True
     ):
         if any(texts):
             found.setdefault((item, version), set()).add(texts)
@@ -397,7 +263,7 @@ def _read_names(predictions: Predictions, name: str) -> pa.Array:
     return as_texts(predictions.table[name], path=predictions.source, name=name)
 
 
-def _read_texts(predictions: Predictions, columns: Sequence[str]) -> list[Texts]:
+def read_row_texts(predictions: Predictions, columns: Sequence[str]) -> list[Texts]:
     """Return the texts of each row; a missing one is an empty one, as in a CSV file."""
     listed = (_as_strings(predictions.table[name]).to_pylist() for name in columns)
     return list(zip(*listed, strict=True))
