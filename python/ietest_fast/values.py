@@ -36,6 +36,7 @@ ID_COLUMNS = frozenset(
 )  # fmt: skip
 """Names, case-folded, of columns that usually tell rows apart; others are known by their values."""
 # Those of them which several rows share in published data.
+_LIKE_ID = re.compile(r"(?i)(^|_)(id|idx|index|row|item)s?(_|$)|[a-z]ids?(_|$)")
 _SHARED_IDS = frozenset(
     {"promptid", "prompt_id", "captionid", "text_id", "sentence_id", "question_id", "qid"}
 )
@@ -108,6 +109,11 @@ def is_id_name(name: str) -> bool:
     return name.casefold() in ID_COLUMNS
 
 
+def is_like_id(name: str) -> bool:
+    """Whether a column may tell rows apart by its name, such as pid or row_index."""
+    return _LIKE_ID.search(name) is not None
+
+
 def may_be_shared(name: str) -> bool:
     """Whether several rows share the ids of a column of this name in published data."""
     return name.casefold() in _SHARED_IDS
@@ -116,11 +122,11 @@ def may_be_shared(name: str) -> bool:
 def pair_columns(names: Iterable[str], others: Iterable[str]) -> list[tuple[str, str]]:
     """Return which columns of two tables say the same of their rows.
 
-    Columns of one name do, and so may any two that are called like ids, such as id and pairID.
+    Columns of one name do, and so may any two that are called like ids, such as id and pid.
     """
     mine, theirs = list(names), list(others)
     ids = [
-        [name for name in own if is_id_name(name) and name not in other]
+        [name for name in own if (is_id_name(name) or is_like_id(name)) and name not in other]
         for own, other in ((mine, theirs), (theirs, mine))
     ]
     return [(name, name) for name in mine if name in theirs] + list(

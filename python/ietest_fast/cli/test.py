@@ -280,10 +280,10 @@ def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any])
     import pyarrow as pa
 
     from ietest_fast.analyses.compare_statistics import columns_asked
-    from ietest_fast.answers.readers.facts_beside import LIKE_IDS, say_ids_again, say_unread
+    from ietest_fast.answers.readers.facts_beside import say_ids_again, say_unread
     from ietest_fast.answers.readers.table_columns import list_columns, read_some
     from ietest_fast.errors import IetestWarning
-    from ietest_fast.values import is_id_name
+    from ietest_fast.values import is_id_name, is_like_id
 
     path, names = Path(file), list_columns(file)
     named = {*columns_asked(options), *_roles(options)}
@@ -292,7 +292,7 @@ def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any])
         ids = [
             name
             for name in names
-            if names.count(name) == 1 and (is_id_name(name) or LIKE_IDS.search(name))
+            if names.count(name) == 1 and (is_id_name(name) or is_like_id(name))
         ]
         notes += say_ids_again(read_some(path, ids), named, path)
     if not given.are_scores and len(given.columns) == 2:

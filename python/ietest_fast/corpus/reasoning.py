@@ -347,15 +347,16 @@ def _alpha_labels(
 def _check_beside(
     path: Path, lines: list[int], records: list[dict[str, Any]], codes: list[int]
 ) -> None:
-    """Stop where a key that may say the labels, too, gives another number than they are."""
+    """Stop where a key that may say the labels, too, gives another number or name than they are."""
+    numbers = {"1": 0, "2": 1} | {name: code for code, name in enumerate(STORY_LABELS)}
     for name in LABELS_BESIDE:
-        said = [str(record.get(name, "")).strip() for record in records]
+        said = [label_key(str(record.get(name, ""))) for record in records]
         differ = [
             line
             for line, value, code in zip(lines, said, codes, strict=True)
-            if value in {"1", "2"} and int(value) - 1 != code
+            if numbers.get(value, code) != code
         ]
-        if set(said) <= {"1", "2", "", "None"}:
+        if set(said) <= {*numbers, "", "none"}:
             _refuse_contradiction(path, f"its key {name} and the labels", differ, len(records))
 
 

@@ -154,13 +154,14 @@ def test_labels_in_the_rows_and_in_a_file_are_compared(tmp_path, key, name):
 
 
 @pytest.mark.parametrize("key", ["gold", "label_text"])
-def test_other_keys_of_labels_of_alpha_nli_are_compared(tmp_path, key):
+@pytest.mark.parametrize("second", [2, "2", "hyp2", "Hyp2 "])
+def test_other_keys_of_labels_of_alpha_nli_are_compared(tmp_path, key, second):
     (tmp_path / "own-labels.lst").write_text("1\n2\n")
-    path = write(tmp_path / "own.jsonl", [{**record, key: 2} for record in ALPHA])
+    path = write(tmp_path / "own.jsonl", [{**record, key: second} for record in ALPHA])
     message = rf"its key {key} and the labels contradict each other in 1 of 2 rows, .* line 1;"
     with pytest.raises(InputError, match=message):
         read_alpha_nli(path)
-    for said in ((1, "2"), (None, 2), ("a text", "b")):
+    for said in ((1, "2"), ("hyp1", second), (None, 2), ("a text", "b")):
         rows = [{**record, key: value} for record, value in zip(ALPHA, said, strict=True)]
         assert read_alpha_nli(write(path, rows)).labels.tolist() == [0, 1]
 

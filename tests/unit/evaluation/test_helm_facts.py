@@ -351,6 +351,27 @@ def test_the_adapter_of_helm_is_held_against_its_requests_and_the_run(
     assert all(str(said) in note for note in notes)
 
 
+@pytest.mark.parametrize("n_trials", [None, 1, 2, 3])
+@pytest.mark.parametrize("method", ["generation", "language_modeling"])
+@pytest.mark.parametrize("index", [None, 0, 1])
+def test_trials_of_helm_are_counted(
+    n_trials: int | None, method: str, index: int | None, tmp_path: Path
+) -> None:
+    requests = [
+        perturbed(i, "A", **more) | {"train_trial_index": None if index is None else trial}
+        for trial in range(1 if index is None else index + 1)
+        for more in ({}, {"name": "typos"})
+        for i in range(3)
+    ]
+    log = helm_log(tmp_path / "s.json", *requests)
+    state = json.loads(log.read_text())
+    state["adapter_spec"] |= {"num_train_trials": n_trials, "method": method}
+    log.write_text(json.dumps(state))
+    is_other = n_trials is not None and index is not None and n_trials != index + 1
+    told = [note for note in read_logs([log]).notes if "num_train_trials" in note]
+    assert len(told) == (is_other and method == "generation")
+
+
 @pytest.mark.parametrize(
     ("asked", "n"),
     [

@@ -314,6 +314,9 @@ def test_samples_beyond_the_limit_in_the_header_of_inspect_are_told(
     assert all("has 6 samples, and its header has the limit" in note for note in told)
 
 
+_RESULTS, _PARAMS = ("results", "scores"), ("scorer", "params")
+
+
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
@@ -330,13 +333,20 @@ def test_options_of_the_scorer_in_which_logs_of_inspect_differ_are_told(
 ) -> None:
     """Those of a scorer that does not judge make no difference."""
     logs = pair(tmp_path, "CCCII", "CICII")
-    for log, options in zip(logs, (first, second), strict=True):
-        whole = json.loads(log.read_text())
-        whole["eval"]["scorers"] = None if options is None else [{"name": name, "options": options}]
-        log.write_text(json.dumps(whole))
-    told = [note for note in read_logs(logs).notes if "the logs differ in" in note]
-    assert len(told) == (said is not None and name != "else")
-    assert all(str(said).replace(".own", f".{name}") in note for note in told)
+    for place, keys in ((("eval", "scorers"), ("name", "options")), (_RESULTS, _PARAMS)):
+        for log, options in zip(logs, (first, second), strict=True):
+            whole = json.loads(log.read_text())
+            listed = None if options is None else [dict(zip(keys, (name, options), strict=True))]
+            (whole.get(place[0]) or whole.setdefault(place[0], {}))[place[1]] = listed
+            log.write_text(json.dumps(whole))
+        told = [note for note in read_logs(logs).notes if "the logs differ in" in note]
+        assert len(told) == (said is not None and name != "else")
+        where = str(said).replace("eval.scorers.own", f"{'.'.join(place)}.{name}")
+        assert all(where in note for note in told)
+        for log in logs:
+            whole = json.loads(log.read_text())
+            del whole[place[0]][place[1]]
+            log.write_text(json.dumps(whole))
 
 
 @pytest.mark.parametrize(("place", "n"), [(None, 0), (0, 0), (1, 1)])

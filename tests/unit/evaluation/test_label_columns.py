@@ -145,7 +145,7 @@ def test_marks_that_say_the_opposite_of_their_name_are_told(
     ("column", "said"),
     [
         (but(LABELS, 3, 4), "foo (unlike gold in 4 rows)"),
-        (but(RIGHT, 9), "foo (unlike whether original is right in 2 rows)"),
+        (but(RIGHT, 9), "foo (unlike whether original is right in 1 row)"),
         (LABELS, None),
         (["web", "book"] * 5 + ["book", "web"] * 5, None),
     ],
@@ -527,8 +527,7 @@ def test_what_two_answers_say_together_is_compared(
         frame.to_csv(path, index=False) if end == "csv" else frame.to_parquet(path)
         notes = [note for note in read_logs([path]).notes if "nearly the same" in note]
         assert len(notes) == (n > 0)
-        n_told = n * (1 + (form == "long"))
-        known = rf"foo \(unlike (the opposite of )?{said} in {n_told} rows\)"
+        known = rf"foo \(unlike (the opposite of )?{said} in {n} rows\)"
         assert all(re.search(known, note) for note in notes)
 
 
@@ -555,6 +554,52 @@ def test_columns_that_say_something_else_of_two_answers_are_not_told(
 ) -> None:
     of_pairs(form, column).to_csv(tmp_path / "t.csv", index=False)
     assert not [x for x in read_logs([tmp_path / "t.csv"]).notes if "nearly the same" in x]
+
+
+def flips(version: int, right: list[str], answers: list[list[str]], row: int) -> Any:
+    return answers[version][row] != answers[0][row]
+
+
+@pytest.mark.parametrize("n_versions", [2, 3])
+@pytest.mark.parametrize(
+    ("of_originals", "value", "said"),
+    [
+        (None, flips, "whether the answer changes"),
+        (False, flips, "whether the answer changes"),
+        (False, lambda *of: not flips(*of), "(the opposite of )?whether the answer changes"),
+        (True, lambda v, right, all_of, row: all_of[0][row] == right[row], "whether original is"),
+        (None, lambda v, right, all_of, row: all_of[v][row] == right[row], "whether .* is right"),
+    ],
+)
+def test_what_a_rewording_says_beside_its_original_is_compared_in_long_tables(
+    tmp_path: Path, n_versions: int, of_originals: bool | None, value: Any, said: str
+) -> None:
+    """Rows of originals may say nothing, or false, or the same as those of the rewordings."""
+    rng = np.random.default_rng(3)
+    right = [str(each) for each in rng.choice(["neg", "pos"], 40)]
+    wrong = {"neg": "pos", "pos": "neg"}
+    answers = [
+        [each if rng.random() < 0.7 else wrong[each] for each in right] for _ in range(n_versions)
+    ]
+    for n in (0, 4):
+        rows = [
+            {
+                "item": f"q{row}",
+                "version": ["original", "a", "b"][version],
+                "gold": right[row],
+                "predicted": answers[version][row],
+                "foo": of_originals
+                if version == 0 and not of_originals
+                else bool(value(version, right, answers, row)) != (version == 1 and row < n),
+            }
+            for row in range(40)
+            for version in range(n_versions)
+        ]
+        pd.DataFrame(rows).to_parquet(tmp_path / "t.parquet")
+        notes = read_logs([tmp_path / "t.parquet"]).notes
+        told = [note for note in notes if "nearly the same" in note]
+        assert len(told) == (n > 0)
+        assert all(re.search(rf"foo \(unlike {said}.* in {n} rows\)", note) for note in told)
 
 
 @pytest.mark.slow

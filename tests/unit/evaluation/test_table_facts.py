@@ -758,7 +758,10 @@ def test_texts_that_are_reworded_into_each_other_show_nothing(tmp_path: Path) ->
     assert len(read_logs(paths).predictions.items) == 40
 
 
-@pytest.mark.parametrize(("one", "two"), [("id", "ID"), ("id", "pairID"), ("uid", "item")])
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [("id", "ID"), ("id", "pairID"), ("uid", "item"), ("id", "pid"), ("row", "docids")],
+)
 def test_ids_of_two_names_show_another_order(tmp_path: Path, one: str, two: str) -> None:
     first, other = (each.drop(columns="text") for each in versions(0))
     names = [f"i{i}" for i in range(40)]
@@ -1560,12 +1563,38 @@ def test_answers_to_the_originals_in_the_table_of_a_version_are_compared(
     assert not told or f"in {n} row," in told[0]
 
 
-def test_answers_to_the_originals_are_no_copies_of_labels(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["original", "pred_before", "baseline_prediction", "orig_pred"])
+@pytest.mark.parametrize("n", [0, 3, 20])
+def test_answers_to_the_originals_are_no_copies_of_labels(
+    tmp_path: Path, name: str, n: int
+) -> None:
+    """With most of them otherwise, a column may be of another classifier, unless it says not."""
     gold, first = list("xy" * 12), list("xy" * 11 + "yx")
     a = pd.DataFrame({"text": [f"t {i}" for i in range(24)], "label": gold, "prediction": first})
-    b = a.assign(text=[f"u {i}" for i in range(24)], prediction=gold, original=first)
+    said = [*list("yx" * 12)[:n], *first[n:]]
+    b = a.assign(text=[f"u {i}" for i in range(24)], prediction=gold, **{name: said})
     logs = [write(a, tmp_path / "a.csv"), write(b, tmp_path / "b.csv")]
-    assert not [n for n in read_logs(logs, logs_are="versions").notes if "nearly the same" in n]
+    notes = read_logs(logs, logs_are="versions").notes
+    assert not [note for note in notes if "nearly the same" in note]
+    told = [note for note in notes if f"{name} is another answer to the original" in note]
+    assert len(told) == (n > 0 and (n < 20 or name == "original"))
+    assert all(f"in {n} rows" in note for note in told)
+
+
+@pytest.mark.parametrize(("name", "of"), [("output", "prediction"), ("meta", "label")])
+@pytest.mark.parametrize("n", [0, 3])
+@pytest.mark.parametrize("end", ["jsonl", "parquet"])
+def test_labels_inside_of_objects_are_compared(
+    tmp_path: Path, name: str, of: str, n: int, end: str
+) -> None:
+    """Whatever their names."""
+    gold, first = list("xy" * 12), list("xxyy" * 6)
+    a = pd.DataFrame({"id": range(24), "label": gold, "prediction": first})
+    said = [{"x": "y", "y": "x"}[own] if i < n else own for i, own in enumerate(a[of])]
+    a[name] = [{"label": own, "confidence": 0.5 + i / 50} for i, own in enumerate(said)]
+    notes = read_logs([write(a, tmp_path / f"a.{end}"), write(a, tmp_path / f"b.{end}")]).notes
+    told = [note for note in notes if f"{name}.label (unlike {of} in {n} rows)" in note]
+    assert len(told) == 2 * (n > 0)
 
 
 @pytest.mark.parametrize("name", ["label_transformed", "transformed_gold", "gold_label_original"])

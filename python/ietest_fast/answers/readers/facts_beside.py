@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ from ietest_fast.answers.readers.facts_of_tables import (
     say_other_scores,
 )
 from ietest_fast.answers.readers.label_columns import (
-    Labels,
     NamedNumbers,
     check_named,
     count_other,
@@ -77,6 +75,7 @@ from ietest_fast.values import (
     find_once,
     find_outcomes,
     is_id_name,
+    is_like_id,
     may_be_shared,
     may_name_rows,
     say_repeated,
@@ -91,6 +90,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.answers.readers.base import Fields
+    from ietest_fast.answers.readers.label_columns import Counted
     from ietest_fast.answers.table import Predictions
 
 
@@ -107,9 +107,9 @@ _ANSWER_NAMES = tuple(
 )
 _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
-LIKE_IDS = re.compile(r"(?i)(^|_)(id|index|row|item)s?(_|$)|[a-z]ID$")
-"""In names of columns that may tell rows apart."""
 VERSIONS = ("original", "transformed")
+BEFORE = ("orig", "before", "baseline", "base", "clean", "unperturbed")
+"""What else, with the name of a column of answers, may say those to the originals."""
 _AMOUNTS = tuple(
     f"{word}_{noun}"
     for word in ("n", "num")
@@ -168,7 +168,7 @@ def say_ids_again(
     import pyarrow as pa
 
     named = {name: values for name, values in ids.items() if is_id_name(name)}
-    slipped = _say_slipped({name: ids[name] for name in ids if LIKE_IDS.search(name)}, path)
+    slipped = _say_slipped({name: ids[name] for name in ids if is_like_id(name)}, path)
     if slipped:
         return slipped
     if any(are_ids(values) for values in named.values()) or set(named).intersection(taken):
@@ -779,8 +779,7 @@ def read_row_ids(
     named = [
         name
         for name in names
-        if is_id_name(name)
-        or (LIKE_IDS.search(name) and (name.endswith(ends) or name.startswith(ends)))
+        if is_id_name(name) or (is_like_id(name) and (name.endswith(ends) or name.startswith(ends)))
     ]
     others = []
     if fields.item is None and not fields.is_alone:
@@ -848,33 +847,41 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     )
     if "correct" in whole.columns:
         counted["correct"] = whole.correct
-    counted |= _count_pairs(whole)
     said += say_long_means(whole, path)
     said += _say_other_amounts(whole, path)
     said += _say_other_sides(whole, path)
-    return said + say_near_copies({name: whole.table[name] for name in unread}, counted, path)
+    columns = {name: whole.table[name] for name in unread}
+    return said + say_near_copies(columns, counted, path, of_rows=_pair_versions(whole))
 
 
-def _count_pairs(whole: Predictions) -> dict[str, Labels | NDArray[np.bool_]]:
-    """Return what the answers to two versions of an item say together, by row of a long table."""
-    there = [name for name in ("item", *GROUPS, "copy") if name in whole.columns]
-    if len(whole.versions) != 2 or len(whole) % 2:
-        return {}
-    keys = [_number(whole.table[name]) for name in there]
+def _pair_versions(whole: Predictions) -> tuple[NDArray[np.int64], Counted]:
+    """Return the rows of a long table that reword another one, and what the answers to both say."""
+    first, *others = whole.versions
     versions = whole.table["version"].combine_chunks()
-    is_other = _number(versions) != versions.dictionary.to_pylist().index(whole.versions[0])
-    order = np.lexsort((is_other, *keys))
-    rows = order[0::2], order[1::2]
-    if any((key[rows[0]] != key[rows[1]]).any() for key in keys) or is_other[rows[0]].any():
-        return {}  # some items have one version only
-    partners = np.empty((2, len(whole)), np.int64)
-    partners[:, rows[0]] = partners[:, rows[1]] = rows
-    correct = whole.correct
-    marks = {name: correct[own] for name, own in zip(whole.versions, partners, strict=True)}
+    is_first = _number(versions) == versions.dictionary.to_pylist().index(first)
+    there = [name for name in ("item", *GROUPS) if name in whole.columns]
+    items = _number_items(whole, there)
+    if "copy" in whole.columns and np.bincount(items[is_first]).max(initial=0) > 1:
+        items = _number_items(whole, [*there, "copy"])
+    originals = np.full(int(items.max(initial=-1)) + 1, -1)
+    originals[items[is_first]] = np.flatnonzero(is_first)
+    rows = np.flatnonzero(~is_first & (originals[items] >= 0))
+    before, correct = originals[items[rows]], whole.correct
+    name = others[0] if len(others) == 1 else "the rewording"
+    marks = {first: correct[before], name: correct[rows]}
     answers = _number(whole.table["predicted"]) if whole.has_labels else None
-    changes = None if answers is None else answers[partners[0]] != answers[partners[1]]
-    alone = {f"whether {name} is right": each for name, each in marks.items()}
-    return alone | key_together(marks, changes)
+    changes = None if answers is None else answers[rows] != answers[before]
+    alone = {f"whether {each} is right": own for each, own in marks.items()}
+    return rows, alone | key_together(marks, changes)
+
+
+def _number_items(whole: Predictions, names: Sequence[str]) -> NDArray[np.int64]:
+    """Return a number for each row, the same where the columns say the same together."""
+    found = np.zeros(len(whole), np.int64)
+    for name in names:
+        codes = _number(whole.table[name])
+        _, found = np.unique(found * (codes.max(initial=0) + 2) + codes, return_inverse=True)
+    return found
 
 
 def read_side(name: str, values: pa.Array | pa.ChunkedArray) -> bool | None:
@@ -916,8 +923,7 @@ def _say_other_amounts(whole: Predictions, path: Path) -> tuple[str, ...]:
     names = find_named(whole.extra_columns, _AMOUNTS)
     if not names:
         return ()
-    keys = [_number(whole.table[name]) for name in ("item", *GROUPS) if name in whole.columns]
-    _, items = np.unique(np.stack(keys), axis=1, return_inverse=True)
+    items = _number_items(whole, [name for name in ("item", *GROUPS) if name in whole.columns])
     versions = whole.table["version"].combine_chunks()
     is_first = _number(versions) == versions.dictionary.to_pylist().index(whole.versions[0])
     amounts = np.bincount(items, weights=~is_first)[items]

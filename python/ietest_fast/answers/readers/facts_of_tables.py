@@ -380,6 +380,7 @@ def say_other_scores(
                 {str(place): own for place, own in enumerate(numbered.values())}
             )
     known = {f"first or largest of {name}": own for name, own in largest.items() if own is not None}
+    known |= {name: own for name, own in spread.items() if name not in used}
     counted = key_counted(gold, answers, path)
     said += say_near_copies(known, counted, path, chosen=chosen)
     for column, own in answers.items():

@@ -52,6 +52,7 @@ _RESULTS_OF_EACH = "per_instance_stats.json"
 _MATCHES = ("exact_match", "quasi_exact_match")
 _SAME_MEAN = 1e-6
 # Requests to other models are counted by themselves.
+_ONE_TRIAL = "language_modeling"  # methods that have one trial, whatever is asked for
 _MODELS = frozenset({"model", "model_deployment"})
 # What a perturbation is for, which is no parameter of it.
 _ABOUT_ALL = frozenset({"name", "robustness", "fairness", "computed_on"})
@@ -103,7 +104,7 @@ class HelmReader:
             *_say_failures(valid, path),
             *_say_several(valid, path),
             *_say_splits(valid, path),
-            *_say_limit(about, valid, path),
+            *_say_amounts(about, valid, path),
             *_say_other_models(about, valid, path),
             *_say_other_settings(about, valid, path),
             *say_lacking_prompts(
@@ -414,18 +415,29 @@ def _say_splits(requests: Sequence[dict[str, Any]], path: Path) -> list[str]:
     return [note] if len(counts) > 1 else []
 
 
-def _say_limit(about: dict[str, Any], requests: Sequence[dict[str, Any]], path: Path) -> list[str]:
-    """Say that there are more instances than a run was to have."""
+def _say_amounts(
+    about: dict[str, Any], requests: Sequence[dict[str, Any]], path: Path
+) -> list[str]:
+    """Say that there are more instances than a run was to have, or another number of trials."""
     most = about.get("max_eval_instances")
     instances = [each["instance"] for each in requests if not each["instance"].get("perturbation")]
     n = len({json.dumps([each.get("split"), each.get("id")]) for each in instances})
-    if type(most) is not int or not 0 < most < n:
-        return []
-    note = (
-        f"Warning: {path} has {n:,} unperturbed instances, and its adapter_spec has "
-        f"max_eval_instances {most:,}; are requests of another run in the file?"
-    )
-    return [note]
+    said = []
+    if type(most) is int and 0 < most < n:
+        said.append(
+            f"Warning: {path} has {n:,} unperturbed instances, and its adapter_spec has "
+            f"max_eval_instances {most:,}; are requests of another run in the file?"
+        )
+    n_trials, method = about.get("num_train_trials"), about.get("method")
+    trials = [each.get("train_trial_index") for each in requests]
+    is_known = type(n_trials) is int and all(type(each) is int for each in trials)
+    there = set(trials) if is_known else set()
+    if is_known and len(there) != n_trials and not str(method).startswith(_ONE_TRIAL):
+        said.append(
+            f"Warning: {path} has requests of {say_count(len(there), 'train trial')}, and its "
+            f"adapter_spec has num_train_trials {n_trials:,}; is a part of the file missing?"
+        )
+    return said
 
 
 def _say_other_models(

@@ -557,7 +557,8 @@ def find_settings(
     plan = header.get("plan")
     steps = lookup(plan, "steps")
     models = sorted(_count_models(samples))
-    judges = _list_judges(lookup(header, "eval.scorers"), judged)
+    asked = _list_judges(lookup(header, "eval.scorers"), judged, ("name", "options"))
+    judges = _list_judges(lookup(header, "results.scores"), judged, ("scorer", "params"))
     return {
         MODEL_OF_ANSWERS: (models[0] if len(models) == 1 else models) if models else None,
         MODEL_ARGS: _drop_requests(lookup(header, MODEL_ARGS)),
@@ -565,17 +566,19 @@ def find_settings(
         "plan.steps": [[lookup(step, "solver"), lookup(step, "params")] for step in steps]
         if isinstance(steps, list)
         else None,
-        **{f"eval.scorers.{name}": own for name, own in judges.items()},
+        **{f"eval.scorers.{name}": own for name, own in asked.items()},
+        **{f"results.scores.{name}": own for name, own in judges.items()},
     }
 
 
-def _list_judges(scorers: Any, judged: Judged) -> dict[str, list[Any]]:
-    """Return the options of the scorer that judges, by its name.
+def _list_judges(scorers: Any, judged: Judged, keys: tuple[str, str]) -> dict[str, list[Any]]:
+    """Return the options of the scorer that judges, by its name; `keys` are what both are called.
 
     Its scores have the name without the package, and may have a number or a key behind it.
     """
+    named, options = keys
     listed = [
-        {"name": as_text(lookup(each, "name")), "options": _drop_requests(lookup(each, "options"))}
+        {"name": as_text(lookup(each, named)), "options": _drop_requests(lookup(each, options))}
         for each in (scorers if isinstance(scorers, list) else ())
     ]
     names = {name for each in listed if (name := each["name"]) is not None}

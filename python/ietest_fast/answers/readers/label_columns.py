@@ -10,7 +10,7 @@ import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -73,6 +73,10 @@ class Classes(Labels):
 
     causes: tuple[NDArray[np.int64], ...] = ()
     """Classes by row: what follows from one of these says something else, and no contradiction."""
+
+
+Counted: TypeAlias = "Mapping[str, Labels | NDArray[np.bool_]]"
+"""What counts, by name: labels, or what is true of a row, each of shape (n,)."""
 
 
 def read_labels(column: pa.Array | pa.ChunkedArray, path: Path) -> Labels:
@@ -206,17 +210,19 @@ def _say_otherwise(one: NamedNumbers, other: NamedNumbers) -> str | None:
 
 def say_near_copies(
     columns: Mapping[str, pa.Array | pa.ChunkedArray],
-    counted: Mapping[str, Labels | NDArray[np.bool_]],
+    counted: Counted,
     path: Path,
     *,
     chosen: Collection[str] = (),
+    of_rows: tuple[NDArray[np.int64], Counted] | None = None,
 ) -> tuple[str, ...]:
     """Say which columns that nobody reads hold, but for some rows, what one holds that counts.
 
-    Whoever has chosen what counts may know of others that are like it.
+    Whoever has chosen what counts may know of others that are like it. What counts `of_rows` is
+    held against these rows alone.
     """
     compared = (
-        (name, _compare(name, values, counted, path, chosen=chosen))
+        (name, _compare(name, values, counted, path, chosen=chosen, of_rows=of_rows))
         for name, values in columns.items()
     )
     found = [f"{name} ({said})" for name, said in compared if said is not None]
@@ -326,24 +332,47 @@ def _are_same(first: Labels, second: Labels) -> NDArray[np.bool_]:
 def _compare(
     column: str,
     values: pa.Array | pa.ChunkedArray,
-    counted: Mapping[str, Labels | NDArray[np.bool_]],
+    counted: Counted,
     path: Path,
     *,
     chosen: Collection[str],
+    of_rows: tuple[NDArray[np.int64], Counted] | None,
 ) -> str | None:
     """Say which column that counts another one nearly repeats, and in how many rows it does not."""
     try:
         own = read_labels(values, path)
     except InputError:  # lists, which are no labels
         return None
-    if not 2 <= np.count_nonzero(own.keys != "") <= MOST_KINDS:
+    near = _find_near(column, own, counted)
+    if of_rows is not None:
+        kinds, codes = np.unique(own.codes[of_rows[0]], return_inverse=True)
+        near += _find_near(column, Labels(codes=codes, keys=own.keys[kinds]), of_rows[1])
+    if not near:
         return None
+    _, is_turned, n, what, name, n_rows = min(near)
+    if name in chosen:
+        return None
+    if is_turned:
+        return f"the opposite of {what} in {say_count(n_rows - n, 'row')} of {n_rows:,}"
+    return f"unlike {what} in {say_count(n, 'row')}" if n else None
+
+
+def _find_near(
+    column: str, own: Labels, counted: Counted
+) -> list[tuple[float, bool, int, str, str, int]]:
+    """Return what a column nearly repeats, the nearest first when sorted.
+
+    Each is minus κ, whether the column says the opposite of its name, the rows that differ, what it
+    repeats, what that is called in `counted`, and the number of rows.
+    """
+    if not 2 <= np.count_nonzero(own.keys != "") <= MOST_KINDS:
+        return []
     if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
         are_shares = all(_is_half(key) for key in own.keys if key)
         counted = {n: each for n, each in counted.items() if are_shares and _are_classes(each)}
     marks = _as_marks(own)
     said = [column, *({"right", "correct", "pass", "passed"}.intersection(own.keys))]
-    near: list[tuple[float, bool, int, str, bool]] = []
+    near = []
     for name, mine in counted.items():
         pairs = _pair(own, mine, marks, said, name)
         if pairs is None:
@@ -352,16 +381,8 @@ def _compare(
         kappa, n = _find_kappa(counts), int(counts.sum() - counts.trace())
         least = _LEAST_OF_PAIRS if isinstance(mine, Pairs) else _LEAST_KAPPA
         if kappa >= least and kappa * np.sqrt(counts.sum()) >= _LEAST_Z:
-            near.append((-kappa, is_turned, n, what, name in chosen))
-    if not near:
-        return None
-    _, is_turned, n, name, is_chosen = min(near)
-    if is_chosen:
-        return None
-    if is_turned:
-        n = len(own.codes) - n
-        return f"the opposite of {name} in {say_count(n, 'row')} of {len(own.codes):,}"
-    return f"unlike {name} in {say_count(n, 'row')}" if n else None
+            near.append((-kappa, is_turned, n, what, name, len(own.codes)))
+    return near
 
 
 def _pair(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
+    BEFORE,
     PREDICTIONS,
     SIDES,
     VERSIONS,
@@ -266,7 +267,7 @@ def _read_originals(
     import pyarrow as pa
 
     original = VERSIONS[0]
-    wanted = [*name_with(PREDICTIONS, [original]), original]
+    wanted = [*name_with(PREDICTIONS, [original, *BEFORE]), original]
     of_answers = [name for name in find_named(names, wanted) if name not in table.column_names][:1]
     of_texts = {name: find_named(names, name_with([name], [original]))[:1] for name in texts}
     found = read_some(path, [*of_answers, *(each for own in of_texts.values() for each in own)])
