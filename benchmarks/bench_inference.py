@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.minilm import fine_tune, read_pairs, take
-from ietest_fast.answers.asking import score_versions
+from ietest_fast.answers.asking import score_table
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 from ietest_fast.models.onnx_models.export import export_onnx
 from ietest_fast.models.onnx_models.runners import openvino_has_bf16
@@ -78,7 +78,7 @@ class Work:
     room: Path
     folder: Path
     train: Corpus
-    versions: dict[str, Any]
+    table: Any
     text_columns: tuple[str, ...]
     pairs: list[tuple[str, str]]
     n_calibrate: int
@@ -106,6 +106,7 @@ class Work:
 @pytest.fixture(scope="module")
 def work(quick: bool, tmp_path_factory: pytest.TempPathFactory) -> Work:
     """Fine-tune once."""
+    import pyarrow as pa
     import transformers
 
     from ietest_fast.transform import build_synonym_substitution
@@ -117,9 +118,9 @@ def work(quick: bool, tmp_path_factory: pytest.TempPathFactory) -> Work:
     transformed = build_synonym_substitution([take(train, 200) if quick else train]).transform(
         test.table, test.text_columns, with_edits=False
     )
-    versions = {"original": test.table, "transformed": transformed.table}
+    versions = [test.table, transformed.table]
     columns = [
-        [text for table in versions.values() for text in table[column].to_pylist()]
+        [text for table in versions for text in table[column].to_pylist()]
         for column in test.text_columns
     ]
     room = tmp_path_factory.mktemp("inference")
@@ -128,7 +129,7 @@ def work(quick: bool, tmp_path_factory: pytest.TempPathFactory) -> Work:
         room=room,
         folder=room / "classifier",
         train=train,
-        versions=versions,
+        table=pa.concat_tables(versions),
         text_columns=tuple(test.text_columns),
         pairs=list(zip(*columns, strict=True)),
         n_calibrate=20 if quick else N_CALIBRATE,
@@ -151,13 +152,12 @@ def test_finished_model(race: Race, work: Work, kind: str, runtime: str, precisi
     model = OnnxClassifier.load(
         work.export(kind), runtime=runtime, precision=precision, max_length=MAX_LENGTH
     )
-    found = score_versions(model, work.versions, work.text_columns)
-    labels = np.concatenate([scores.predicted for scores in found.versions.values()])
+    labels = score_table(model, work.table, work.text_columns).scores.predicted
     flips = int((labels != work.reference).sum())
     number = {"int8": "int8", "ranges": "int8, measured ranges"}.get(kind, precision)
     race.ours(
         f"{number}, {'OpenVINO' if runtime == 'openvino' else 'ONNX Runtime'}",
-        lambda: score_versions(model, work.versions, work.text_columns),
+        lambda: score_table(model, work.table, work.text_columns),
         units=len(work.pairs) / 2,
         rounds=ROUNDS,
         note=f"labels that differ from the CrossEncoder's in fp32: {flips} of {len(labels):,}",

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.answers.schema import CHANGED, check_kept, check_likeliest
 from ietest_fast.answers.table import ORIGINAL, Predictions
-from ietest_fast.answers.versions import as_versions
+from ietest_fast.answers.versions import Version, as_versions
 from ietest_fast.corpus.columns import LABEL_COLUMNS, LABELS_BESIDE, check_columns
 from ietest_fast.corpus.labels import put_labels_beside
 from ietest_fast.errors import InputError
@@ -25,10 +27,8 @@ from ietest_fast.stats.strata import EDITS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.answers.versions import Version
     from ietest_fast.corpus import Corpus
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import Scores, Unparsed
@@ -43,11 +43,11 @@ LABEL_UNKNOWN = "label unknown after the transformation"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class VersionScores:
-    """A classifier's answers to several versions of texts."""
+class TableScores:
+    """A classifier's answers to the rows of a table."""
 
-    versions: Mapping[str, Scores]
-    """By version, its answers."""
+    scores: Scores
+    """Its answers, in the order of the rows."""
     n_inputs: int
     """How many different inputs there were in all; only these were run."""
     n_rows: int
@@ -58,23 +58,21 @@ class VersionScores:
     """From the first text to the last score."""
 
 
-def score_versions(
+def score_table(
     model: TextClassifier,
-    versions: Mapping[str, pa.Table],
+    table: pa.Table,
     text_columns: Sequence[str],
     *,
     on_start: Callable[[int], None] | None = None,
     on_batch: Callable[[int], None] | None = None,
-) -> VersionScores:
-    """Run a classifier on several versions of a test set, each distinct input once.
+) -> TableScores:
+    """Run a classifier on the texts of a table, each distinct input once.
 
     What a transformation left alone, and what occurs twice, is run once.
     """
-    import pyarrow as pa
-
     begin = time.perf_counter()
-    texts, pooled = pool_texts({"test": versions}, text_columns)
-    inputs = pooled["test"]
+    texts, pooled = pool_texts({"": {"": table}}, text_columns)
+    inputs = pooled[""]
     if on_start is not None:
         on_start(len(inputs))
     columns = {
@@ -82,13 +80,48 @@ def score_versions(
         for name, codes in zip(text_columns, inputs.codes, strict=True)
     }
     scores = model.score(pa.table(columns), on_batch=on_batch)
-    return VersionScores(
-        versions={name: scores.take(rows) for name, rows in inputs.versions.items()},
+    return TableScores(
+        scores=scores.take(inputs.versions[""]),
         n_inputs=len(inputs),
-        n_rows=sum(len(rows) for rows in inputs.versions.values()),
+        n_rows=table.num_rows,
         n_tokens=scores.n_tokens or 0,
         seconds=time.perf_counter() - begin,
     )
+
+
+# What is asked: labelled texts, one row for each item and version.
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Questions:
+    """Labelled texts in one or several versions, for a classifier to answer."""
+
+    table: pa.Table
+    """n rows: ``item``, ``version``, ``changed``, the texts, and what else the answers keep."""
+    labels: NDArray[np.int8]
+    """int8, shape (n,): the right answers, indices into ``label_names``; -1 where nobody knows: the
+    row is asked, and left out of the answers."""
+    label_names: tuple[str, ...]
+    """What the data call the labels."""
+    columns: tuple[str, ...]
+    """Columns of texts that the classifier sees."""
+    groups: NDArray[np.int64]
+    """int64, shape (n,): rows with the same number are left out together, where an answer to one of
+    them is no label."""
+    foreign: tuple[str, ...] = ()
+    """Versions whose items are not those of the others."""
+    dropped: Mapping[str, int]
+    """Rows of the source that are not asked, by reason."""
+    warnings: tuple[str, ...] = ()
+    """What is to be said of how they came about."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said of their rows."""
+    source: str
+    """Where they come from, for messages."""
+    phi: str
+    """What made the versions, for signatures."""
+    data: str
+    """What the texts are, for signatures."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -101,7 +134,7 @@ class Evaluation:
     class, the prediction is the class of its likeliest label, and probabilities are sums."""
     n_changed: Mapping[str, int]
     """By version, rows with a text that was transformed."""
-    scores: VersionScores
+    scores: TableScores
     """What the run took."""
     backend: str
     """What ran the model."""
@@ -115,6 +148,91 @@ class Evaluation:
     :class:`~ietest_fast.errors.IetestWarning`."""
     remarks: tuple[str, ...]
     """Those about rows: answers that are no labels, and texts that are there twice."""
+
+
+def answer(
+    model: TextClassifier,
+    asked: Questions,
+    mapping: LabelMap,
+    *,
+    unparsed: Unparsed = "error",
+    on_start: Callable[[int], None] | None = None,
+    on_batch: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Let a classifier answer questions, whose labels `mapping` matches with its own."""
+    table = asked.table
+    found = score_table(model, table, asked.columns, on_start=on_start, on_batch=on_batch)
+    gold = np.where(asked.labels >= 0, mapping.of_data[asked.labels], np.int8(-1))
+    predicted = mapping.classes_of(found.scores.predicted)
+    lost = np.isin(asked.groups, asked.groups[predicted < 0])
+    check_parsed(len(np.unique(asked.groups[lost])), unparsed)
+    if unparsed != "drop":
+        lost[:] = False
+    names = pa.array(mapping.names)
+    columns: dict[str, Any] = {
+        "item": table["item"],
+        "version": table["version"],
+        "gold": names.take(pa.array(gold.astype(np.int32), mask=gold < 0)),
+        "predicted": names.take(pa.array(predicted.astype(np.int32), mask=predicted < 0)),
+    }
+    if found.scores.probabilities is not None:
+        columns["probabilities"] = list_probabilities(found.scores.probabilities, mapping)
+    columns |= {name: table[name] for name in table.column_names if name not in columns}
+    predictions = Predictions(
+        table=pa.table(columns).filter(pa.array((gold >= 0) & ~lost)),
+        label_names=mapping.names,
+        dropped=_count_dropped(asked, lost, gold < 0),
+        source=asked.source,
+    )
+    check_likeliest(predictions.table, predictions.label_names, "the classifier's answers")
+    is_original = np.asarray(pc.equal(table["version"], ORIGINAL))
+    remarks = (*say_unparsed(predictions), *asked.remarks)
+    counts = table.group_by("version", use_threads=False).aggregate([(CHANGED, "sum")])
+    return Evaluation(
+        predictions=predictions,
+        n_changed={
+            name: n
+            for name, n in zip(*counts.to_pydict().values(), strict=True)
+            if name != ORIGINAL
+        },
+        scores=found,
+        backend=model.backend,
+        identity={
+            "phi": asked.phi,
+            "data": asked.data,
+            "model": identify_model(model, mapping, asked.columns)[:4],
+            "be": model.backend.split()[0],
+        },
+        warning=check_against_data(mapping, gold[is_original], predicted[is_original]),
+        warnings=tuple(dict.fromkeys([*asked.warnings, *remarks])),
+        remarks=remarks,
+    )
+
+
+def _count_dropped(
+    asked: Questions, lost: NDArray[np.bool_], unknown: NDArray[np.bool_]
+) -> dict[str, int]:
+    """Count what is not among the answers: items lost, and rows whose label nobody knows."""
+    versions = asked.table["version"].combine_chunks().dictionary_encode()
+    names, codes = versions.dictionary.to_pylist(), np.asarray(versions.indices)
+    shared = ~np.isin(codes, [names.index(name) for name in asked.foreign])
+    dropped = dict(asked.dropped)
+    ways = [(NOT_PARSED, shared)]
+    ways += [(f"{NOT_PARSED}, {name}", codes == names.index(name)) for name in asked.foreign]
+    for reason, rows in ways:
+        if (lost & rows).any():
+            dropped[reason] = len(np.unique(asked.groups[lost & rows]))
+    if lost[shared].all():
+        raise InputError(
+            f"each of the {dropped[NOT_PARSED]:,} items has an answer that is no label, and "
+            "unparsed='drop' leaves all of them out: look at what the classifier answers, or count "
+            "such answers as wrong (unparsed='wrong')",
+            path=asked.source,
+        )
+    for code, n in enumerate(np.bincount(codes[unknown], minlength=len(names)).tolist()):
+        if n:
+            dropped[f"{LABEL_UNKNOWN} {names[code]}"] = n
+    return dropped
 
 
 def evaluate(
@@ -173,8 +291,6 @@ def evaluate(
         transformation changes no text, or leaves nobody knowing the labels; and if an answer is no
         label, and `unparsed` is ``"error"``.
     """
-    import pyarrow as pa
-
     mapping = match_labels(model.labels, corpus.label_names, label_map=label_map)
     columns = tuple(text_columns or corpus.text_columns)
     check_columns(corpus.source, corpus.text_columns, columns)
@@ -183,107 +299,73 @@ def evaluate(
     versions = as_versions(phi, corpus, learn_from=learn_from, n_threads=n_threads)
     notes = dict.fromkeys(name for version in versions for name in version.notes)
     check_kept((*corpus.text_columns, *kept), corpus.source, made=tuple(notes))
-    changed = {version.name: version.find_changed(corpus, columns) for version in versions}
-    tables = {ORIGINAL: corpus.table} | {version.name: version.table for version in versions}
-    scores = score_versions(model, tables, columns, on_start=on_start, on_batch=on_batch)
-    lost = _find_lost(scores, versions)
-    check_parsed(int(lost.sum()), unparsed)
-    if unparsed != "drop":
-        lost[:] = False
-    everything = np.arange(len(corpus), dtype=np.int64)
+    asked = _ask_versions(corpus, versions, columns, id_column=id_column, keep_columns=keep_columns)
+    return answer(model, asked, mapping, unparsed=unparsed, on_start=on_start, on_batch=on_batch)
+
+
+def _ask_versions(
+    corpus: Corpus,
+    versions: Sequence[Version],
+    columns: tuple[str, ...],
+    *,
+    id_column: str | None,
+    keep_columns: Sequence[str],
+) -> Questions:
+    """Return the questions that a corpus and its versions are: the originals first."""
+    nothing = np.zeros(len(corpus), dtype=np.int64)
+    knows_edits = any(version.edits is not None for version in versions)
+    original = Version(
+        name=ORIGINAL,
+        identity="",
+        table=corpus.table,
+        source_row=np.arange(len(corpus), dtype=np.int64),
+        labels=corpus.labels,
+        edits=dict.fromkeys(columns, nothing) if knows_edits else None,
+    )
+    changed = [nothing > 0, *(version.find_changed(corpus, columns) for version in versions)]
     ids = _items(corpus, id_column)
-    if any(version.items is not None for version in versions):  # which are names
+    foreign = tuple(version.name for version in versions if version.items is not None)
+    if foreign:  # whose items are names
         ids = ids.cast(pa.string())
-    gold = mapping.of_data[corpus.labels]
-    parts = [
-        _long(
-            ORIGINAL,
-            corpus.table,
-            ids,
-            gold,
-            scores.versions[ORIGINAL],
-            np.zeros(len(corpus), dtype=bool),
-            np.zeros(len(corpus), dtype=np.int64),
-            everything,
-            corpus,
-            mapping,
-            {name: corpus.table[name] for name in keep_columns},
-            {},
-            lost,
-        )
-    ]
-    dropped = dict(corpus.dropped)
-    if lost.any():
-        dropped[NOT_PARSED] = int(lost.sum())
-    if len(lost) and lost.all():
-        raise InputError(
-            f"each of the {len(lost):,} items has an answer that is no label, and unparsed='drop' "
-            "leaves all of them out: look at what the classifier answers, or count such answers as "
-            "wrong (unparsed='wrong')",
-            path=corpus.source,
-        )
-    for version in versions:
-        failed = scores.versions[version.name].predicted < 0
-        others = np.zeros(int(version.source_row.max(initial=-1)) + 1, dtype=bool)
-        if version.items is not None and failed.any():  # items of its own
-            check_parsed(int(failed.sum()), unparsed)
-            if unparsed == "drop":
-                others[version.source_row[failed]] = True
-                dropped[f"{NOT_PARSED}, {version.name}"] = int(others.sum())
-        labels = np.where(version.labels >= 0, mapping.of_data[version.labels], np.int8(-1))
-        unknown = int((labels < 0).sum())
-        if unknown:
-            dropped[f"{LABEL_UNKNOWN} {version.name}"] = unknown
-        parts.append(
-            _long(
-                version.name,
-                version.table,
-                ids.take(pa.array(version.source_row)) if version.items is None else version.items,
-                labels,
-                scores.versions[version.name],
-                changed[version.name],
-                _count_edits(version, columns),
-                version.source_row,
-                corpus,
-                mapping,
-                _take_kept(corpus, version, keep_columns),
-                version.notes,
-                lost if version.items is None else others,
-            )
-        )
-    if all(version.edits is None for version in versions):
-        parts[0] = parts[0].drop_columns([EDITS])
-    predicted = mapping.classes_of(scores.versions[ORIGINAL].predicted)
-    predictions = _join(parts, mapping, dropped, corpus)
-    check_likeliest(predictions.table, predictions.label_names, "the classifier's answers")
-    said = [each for version in versions for each in version.warnings]
-    notes_of_rows = (*say_unparsed(predictions), *([] if id_column else _say_repeated(corpus)))
-    return Evaluation(
-        predictions=predictions,
-        n_changed={name: int(mask.sum()) for name, mask in changed.items()},
-        scores=scores,
-        backend=model.backend,
-        identity={
-            "phi": ",".join(version.identity for version in versions),
-            "data": f"{name_data(corpus)}@{corpus.fingerprint[:4]}",
-            "model": identify_model(model, mapping, columns)[:4],
-            "be": model.backend.split()[0],
-        },
-        warning=check_against_data(mapping, gold, predicted),
-        warnings=tuple(dict.fromkeys([*said, *notes_of_rows])),
-        remarks=notes_of_rows,
+    has_copies = any(len(np.unique(each.source_row)) < len(each.source_row) for each in versions)
+    parts, groups, n_groups = [], [], len(corpus)
+    for version, differs in zip([original, *versions], changed, strict=True):
+        rows = version.source_row
+        made: dict[str, Any] = {
+            "item": ids.take(pa.array(rows)) if version.items is None else version.items,
+            "version": pa.repeat(pa.scalar(version.name), len(rows)),
+            CHANGED: pa.array(differs),
+        }
+        if version.edits is not None:
+            made[EDITS] = pa.array(np.sum([version.edits[name] for name in columns], axis=0))
+        made |= {name: version.table[name] for name in corpus.text_columns}
+        made |= version.notes
+        for name, values in _take_kept(corpus, version, keep_columns).items():
+            made.setdefault(name, values)  # which may be a text, or what names the items
+        if has_copies:
+            made["copy"] = pa.array(number_copies(rows))
+        parts.append(pa.table(made))
+        first = 0
+        if version.items is not None:
+            first, n_groups = n_groups, n_groups + int(rows.max(initial=-1)) + 1
+        groups.append(first + rows)
+    return Questions(
+        table=pa.concat_tables(parts, promote_options="permissive"),
+        labels=np.concatenate([corpus.labels, *(version.labels for version in versions)]),
+        label_names=corpus.label_names,
+        columns=columns,
+        groups=np.concatenate(groups),
+        foreign=foreign,
+        dropped=corpus.dropped,
+        warnings=tuple(line for version in versions for line in version.warnings),
+        remarks=() if id_column else _say_repeated(corpus),
+        source=corpus.source,
+        phi=",".join(version.identity for version in versions),
+        data=name_data(corpus),
     )
 
 
-def _count_edits(version: Version, columns: Sequence[str]) -> NDArray[np.int64] | None:
-    """Count the edits in the columns that the model sees."""
-    if version.edits is None:
-        return None
-    edits: NDArray[np.int64] = np.sum([version.edits[name] for name in columns], axis=0)
-    return edits
-
-
-def _say_repeated(corpus: Corpus) -> list[str]:
+def _say_repeated(corpus: Corpus) -> tuple[str, ...]:
     """Count the rows that say the same of the same texts again: they are no new evidence."""
     texts = [corpus.texts(name).to_pylist() for name in corpus.text_columns]
     n = len(corpus) - len(set(zip(*texts, corpus.labels.tolist(), strict=True)))
@@ -292,12 +374,10 @@ def _say_repeated(corpus: Corpus) -> list[str]:
         f"{say_count(n, 'row')} of {len(corpus):,} {verb} the texts and the label of another row, "
         "and each counts; clusters draw equal texts together."
     )
-    return [note] if n else []
+    return (note,) if n else ()
 
 
 def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
-    import pyarrow as pa
-
     from ietest_fast.values import as_items
 
     if id_column is None:
@@ -305,52 +385,10 @@ def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
     return as_items(corpus.table[id_column], path=corpus.source, name=id_column)
 
 
-def _long(  # noqa: PLR0917 - what makes a row of the table
-    name: str,
-    texts: pa.Table,
-    items: pa.Array,
-    gold: NDArray[np.int8],
-    scores: Scores,
-    changed: NDArray[np.bool_],
-    edits: NDArray[np.int64] | None,
-    source_row: NDArray[np.int64],
-    corpus: Corpus,
-    mapping: LabelMap,
-    kept: Mapping[str, pa.ChunkedArray],
-    notes: Mapping[str, pa.Array],
-    lost: NDArray[np.bool_],
-) -> pa.Table:
-    """Return the rows of one version."""
-    import pyarrow as pa
-
-    labels = pa.array(mapping.names)
-    predicted = mapping.classes_of(scores.predicted).astype(np.int32)
-    columns: dict[str, Any] = {
-        "item": items,
-        "version": pa.repeat(pa.scalar(name), len(source_row)),
-        "gold": labels.take(pa.array(gold.astype(np.int32), mask=gold < 0)),
-        "predicted": labels.take(pa.array(predicted, mask=predicted < 0)),
-    }
-    if scores.probabilities is not None:
-        columns["probabilities"] = list_probabilities(scores.probabilities, mapping)
-    columns[CHANGED] = pa.array(changed)
-    if edits is not None:
-        columns[EDITS] = pa.array(edits)
-    if len(np.unique(source_row)) < len(source_row):
-        columns["copy"] = pa.array(number_copies(source_row))
-    columns |= {text: texts[text] for text in corpus.text_columns}
-    columns |= notes
-    for column, values in kept.items():  # which may be a text, or what names the items
-        columns.setdefault(column, values)
-    return pa.table(columns).filter(pa.array((gold >= 0) & ~lost[source_row]))
-
-
 def _take_kept(
     corpus: Corpus, version: Version, names: Sequence[str]
 ) -> dict[str, pa.ChunkedArray]:
     """Take kept columns for a version; those of labels get the new ones, or null if none fits."""
-    import pyarrow as pa
-
     if version.items is not None:  # of other texts the corpus' columns say nothing
         return {}
     found = corpus.table.select(names).take(pa.array(version.source_row))
@@ -370,16 +408,6 @@ def _take_kept(
             said = pa.chunked_array([pa.nulls(len(pair), pair.schema.field(name).type)])
         found = found.set_column(place, pair.schema.field(name), said[len(corpus) :])
     return {name: found[name] for name in names}
-
-
-def _find_lost(scores: VersionScores, versions: Sequence[Version]) -> NDArray[np.bool_]:
-    """Say which rows of the corpus have an answer that is no label in any version."""
-    lost = scores.versions[ORIGINAL].predicted < 0
-    for version in versions:
-        failed = scores.versions[version.name].predicted < 0
-        if version.items is None:
-            lost[version.source_row[failed]] = True
-    return np.asarray(lost, dtype=np.bool_)
 
 
 def check_parsed(n_lost: int, unparsed: Unparsed) -> None:
@@ -402,8 +430,6 @@ def say_unparsed(predictions: Predictions) -> list[str]:
 
 def list_probabilities(probabilities: NDArray[np.float32], mapping: LabelMap) -> pa.Array:
     """Return the column of probabilities of the classes; null where there is no answer."""
-    import pyarrow as pa
-
     summed = sum_classes(probabilities, mapping)
     offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
     absent = np.isnan(summed).any(axis=1)
@@ -425,26 +451,6 @@ def number_copies(source_row: NDArray[np.int64]) -> NDArray[np.int32]:
     return numbers
 
 
-def _join(
-    parts: list[pa.Table], mapping: LabelMap, dropped: dict[str, int], corpus: Corpus
-) -> Predictions:
-    import pyarrow as pa
-
-    if any("copy" in part.column_names for part in parts):
-        parts = [
-            part
-            if "copy" in part.column_names
-            else part.append_column("copy", pa.array(np.zeros(part.num_rows, dtype=np.int32)))
-            for part in parts
-        ]
-    return Predictions(
-        table=pa.concat_tables(parts, promote_options="permissive"),
-        label_names=mapping.names,
-        dropped=dropped,
-        source=corpus.source,
-    )
-
-
 def identify_model(model: TextClassifier, mapping: LabelMap, columns: Sequence[str]) -> str:
     """Return a hash of all that the model's answers hang on, but for the texts."""
     described = (model.fingerprint, model.backend, mapping.of_model.tolist(), columns)
@@ -452,8 +458,8 @@ def identify_model(model: TextClassifier, mapping: LabelMap, columns: Sequence[s
 
 
 def name_data(corpus: Corpus) -> str:
-    """Return what signatures call the data: the file's name, or ``data``."""
-    return "data" if corpus.source is None else clean_field(Path(corpus.source).stem)
+    """Return what signatures call the data: the file's name with four digits of a hash."""
+    return f"{clean_field(Path(corpus.source).stem)}@{corpus.fingerprint[:4]}"
 
 
 def sum_classes(probabilities: NDArray[np.float32], mapping: LabelMap) -> NDArray[np.float32]:

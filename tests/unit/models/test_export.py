@@ -13,7 +13,7 @@ pytest.importorskip("torch", reason="needs the train extra")
 pytest.importorskip("transformers", reason="needs the train extra")
 pytest.importorskip("onnxscript", reason="needs the train extra")
 
-from ietest_fast.answers.asking import score_versions
+from ietest_fast.answers.asking import score_table
 from ietest_fast.errors import InputError
 from ietest_fast.models.checkpoint import load_classifier
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier
@@ -96,8 +96,8 @@ def test_an_export_gives_pytorchs_logits(checkpoints, tmp_path, family):
     assert model.labels == LABELS
     # And on one text instead of two, with other sizes of batches.
     table = pa.table({"text": texts[0]})
-    scores = score_versions(model, {"original": table}, ["text"])
-    assert np.isfinite(scores.versions["original"].logits).all()
+    scores = score_table(model, table, ["text"])
+    assert np.isfinite(scores.scores.logits).all()
 
 
 def largest_int8_factor(folder):
@@ -174,8 +174,8 @@ def test_measured_ranges_cost_few_labels(checkpoints, tmp_path, family):
     labels = {}
     for runtime in ("onnxruntime", None):
         model = OnnxClassifier.load(exported.folder, runtime=runtime)
-        scores = score_versions(model, {"original": table}, table.column_names)
-        labels[model.backend.split()[0]] = scores.versions["original"].predicted
+        scores = score_table(model, table, table.column_names)
+        labels[model.backend.split()[0]] = scores.scores.predicted
     one, other = labels["onnxruntime"], labels["openvino"]
     assert len(set(one)) > 1
     assert (one != other).sum() <= 5

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("onnx", reason="makes the models that are tested")
 
-from ietest_fast.answers.asking import evaluate, score_versions
+from ietest_fast.answers.asking import evaluate, score_table
 from ietest_fast.answers.versions import Version
 from ietest_fast.corpus.dataset import corpus_from_table
 from ietest_fast.errors import InputError
@@ -123,9 +123,9 @@ def test_versions_are_run_once_for_each_distinct_input(tmp_path):
     rephrased = [text.replace("boy", "kid") for text in premise]
     transformed = pa.table({"premise": rephrased, "hypothesis": hypothesis})
     started, done = [], []
-    scores = score_versions(
+    scores = score_table(
         model,
-        {"original": original, "transformed": transformed},
+        pa.concat_tables([original, transformed]),
         ["premise", "hypothesis"],
         on_start=started.append,
         on_batch=done.append,
@@ -134,14 +134,14 @@ def test_versions_are_run_once_for_each_distinct_input(tmp_path):
     assert scores.n_inputs == started[0] == sum(done) == len(distinct) < 2 * n
     oracle = make_tokenizer()
     for table, got in (
-        (original, scores.versions["original"].logits),
-        (transformed, scores.versions["transformed"].logits),
+        (original, scores.scores.logits[:n]),
+        (transformed, scores.scores.logits[n:]),
     ):
         ids = [oracle.encode(row["premise"], row["hypothesis"]).ids for row in table.to_pylist()]
         expected = np.array([weights[row].sum(axis=0) for row in ids])
         np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
     same = np.array(premise) == np.array(rephrased)
-    before, after = (scores.versions[name].logits for name in ("original", "transformed"))
+    before, after = scores.scores.logits[:n], scores.scores.logits[n:]
     assert (before[same] == after[same]).all()
 
 
@@ -323,7 +323,7 @@ def test_scores_that_are_no_numbers_are_no_predictions(tmp_path):
     write_onnx(tmp_path / "model.onnx", weights)
     table = pa.table({"text": ["a boy runs", "the red sofa", "a girl", "sofa"]})
     with pytest.raises(InputError, match="scores of 2 of 4 inputs are no numbers"):
-        score_versions(OnnxClassifier.load(tmp_path), {"original": table}, ["text"])
+        score_table(OnnxClassifier.load(tmp_path), table, ["text"])
 
 
 @pytest.mark.parametrize(

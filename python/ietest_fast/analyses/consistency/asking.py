@@ -26,16 +26,7 @@ from ietest_fast.analyses.consistency.profile import (
     measure_wordings,
     weigh_by_test_sets,
 )
-from ietest_fast.answers.asking import (
-    NOT_PARSED,
-    Evaluation,
-    check_parsed,
-    identify_model,
-    list_probabilities,
-    name_data,
-    say_unparsed,
-    score_versions,
-)
+from ietest_fast.answers.asking import Evaluation, Questions, answer, name_data
 from ietest_fast.answers.file import write_answers
 from ietest_fast.answers.schema import CHANGED, GROUPS, align_types, check_kept, plain_type
 from ietest_fast.answers.shared import find_answered_texts
@@ -43,7 +34,7 @@ from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import LABEL, is_text
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.models.label_map import check_against_data, match_labels
+from ietest_fast.models.label_map import match_labels
 from ietest_fast.numerals import say_count
 from ietest_fast.values import show_value
 
@@ -379,15 +370,8 @@ def _join(
 
 # A finished classifier on buckets: all wordings of the items, each distinct input once.
 
-_ALL = "all wordings"
 
-
-def _answer_buckets(
-    model: TextClassifier,
-    buckets: Buckets,
-    options: ConsistencyOptions,
-    **bar: Callable[[int], None],
-) -> Evaluation:
+def _as_questions(buckets: Buckets, options: ConsistencyOptions) -> Questions:
     if not buckets.n_paraphrases.any():
         raise InputError(
             "no item has a paraphrase: every item has one row. A file of paraphrases has several "
@@ -395,60 +379,24 @@ def _answer_buckets(
             path=buckets.source,
             column="item",
         )
-    corpus = buckets.as_corpus()
-    mapping = match_labels(model.labels, buckets.label_names, label_map=options.label_map)
-    columns = options.input_columns or buckets.text_columns
+    columns = tuple(options.input_columns or buckets.text_columns)
     check_columns(buckets.source, buckets.text_columns, columns)
-    table = buckets.table
-    kept = options.kept
-    check_columns(buckets.source, table.column_names, kept)
-    check_kept((*buckets.text_columns, *kept), buckets.source, made=(CHANGED,))
-    run = score_versions(model, {_ALL: table}, columns, **bar)
-    scores = run.versions[_ALL]
-    gold = mapping.of_data[corpus.labels]
-    predicted = mapping.classes_of(scores.predicted)
-    items = table["item"].combine_chunks()
-    lost = items.filter(pa.array(predicted < 0)).unique()
-    check_parsed(len(lost), options.unparsed)
-    labels = pa.array(mapping.names)
-    changed = _find_changed(buckets, columns)
-    made: dict[str, Any] = {
-        "item": table["item"],
-        "version": table["version"],
-        "gold": labels.take(pa.array(gold.astype(np.int32))),
-        "predicted": labels.take(pa.array(predicted.astype(np.int32), mask=predicted < 0)),
-    }
-    if scores.probabilities is not None:
-        made["probabilities"] = list_probabilities(scores.probabilities, mapping)
-    made[CHANGED] = pa.array(changed)
-    for name in (*buckets.text_columns, *kept):
-        made.setdefault(name, table[name])
-    versions = table["version"].to_pylist()
-    counts: dict[str, int] = dict.fromkeys(versions, 0)
-    for name, differs in zip(versions, changed.tolist(), strict=True):
-        counts[name] += differs
-    answers, dropped = pa.table(made), dict(buckets.dropped)
-    if len(lost) and options.unparsed == "drop":
-        answers = answers.filter(pc.invert(pc.is_in(items, value_set=lost)))
-        dropped[NOT_PARSED] = len(lost)
-    predictions = Predictions(
-        table=answers, label_names=mapping.names, dropped=dropped, source=buckets.source
-    )
-    remarks = tuple(say_unparsed(predictions))
-    return Evaluation(
-        predictions=predictions,
-        n_changed=counts,
-        scores=run,
-        backend=model.backend,
-        identity={
-            "phi": ",".join(making.identity for making in buckets.made) or "given",
-            "data": f"{name_data(corpus)}@{corpus.fingerprint[:4]}",
-            "model": identify_model(model, mapping, columns)[:4],
-            "be": model.backend.split()[0],
-        },
-        warning=check_against_data(mapping, gold, predicted),
-        warnings=remarks,
-        remarks=remarks,
+    check_columns(buckets.source, buckets.table.column_names, options.kept)
+    kept = (*buckets.text_columns, *options.kept)
+    check_kept(kept, buckets.source, made=(CHANGED,))
+    corpus = buckets.as_corpus()
+    changed = pa.array(_find_changed(buckets, columns))
+    table = buckets.table.select(list(dict.fromkeys(["item", "version", *kept])))
+    return Questions(
+        table=table.add_column(2, CHANGED, changed),
+        labels=corpus.labels,
+        label_names=buckets.label_names,
+        columns=columns,
+        groups=buckets.codes,
+        dropped=buckets.dropped,
+        source=buckets.source,
+        phi=",".join(making.identity for making in buckets.made) or "given",
+        data=name_data(corpus),
     )
 
 
@@ -519,7 +467,9 @@ def ask(
     **bar: Callable[[int], None],
 ) -> tuple[ConsistencyAnswers, Evaluation]:
     """Let a classifier answer all wordings, each distinct input once; `bar` shows how far it is."""
-    found = _answer_buckets(model, buckets, options, **bar)
+    mapping = match_labels(model.labels, buckets.label_names, label_map=options.label_map)
+    asked = _as_questions(buckets, options)
+    found = answer(model, asked, mapping, unparsed=options.unparsed, **bar)
     notes = ConsistencyNotes.of(buckets, found, clusters=options.clusters, subset=options.subset)
     return ConsistencyAnswers(predictions=found.predictions, notes=notes), found
 

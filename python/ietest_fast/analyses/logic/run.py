@@ -30,7 +30,7 @@ from ietest_fast.analyses.logic.file import (
     write_logic,
 )
 from ietest_fast.analyses.logic.rules import RULES, find_classes, say_unsaid
-from ietest_fast.answers.asking import evaluate, number_copies, score_versions
+from ietest_fast.answers.asking import evaluate, number_copies, score_table
 from ietest_fast.answers.schema import check_kept
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.atomic import new_folder
@@ -226,14 +226,14 @@ class Asker:
         table = pa.table(
             {name: self._texts.take(side) for name, side in zip(self._columns, sides, strict=True)}
         )
-        found = score_versions(
+        found = score_table(
             self._model,
-            {"questions": table},
+            table,
             self._seen,
             on_start=self._on_start,
             on_batch=self._on_batch,
         )
-        self._add(keys[new], self._of_model[found.versions["questions"].predicted])
+        self._add(keys[new], self._of_model[found.scores.predicted])
         self.n_inputs += found.n_inputs
         self.n_tokens += found.n_tokens
         self.seconds += found.seconds
