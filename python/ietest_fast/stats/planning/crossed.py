@@ -244,21 +244,18 @@ def plan_algorithm(
     spread = (sd_items, sd_classifiers, sd_residual)
     goal = DEFAULT_POWER if power is None else power
     check_goal(goal, alpha)
-    common: dict[str, Any] = {
-        "sd_items": sd_items,
-        "sd_classifiers": sd_classifiers,
-        "sd_residual": sd_residual,
-        "alpha": alpha,
-    }
 
     def plan(n: int, m: int, delta: float, solved_for: str) -> AlgorithmPlan:
         return AlgorithmPlan(
             n=n,
             n_classifiers=m,
             delta=delta,
+            sd_items=sd_items,
+            sd_classifiers=sd_classifiers,
+            sd_residual=sd_residual,
+            alpha=alpha,
             power=_power(n, m, delta, spread, alpha),
             solved_for=solved_for,
-            **common,
         )
 
     if delta is None:
@@ -273,29 +270,10 @@ def plan_algorithm(
             raise InputError("leave out n, the classifiers, delta or power: one follows")
         return plan(n, n_classifiers, delta, "power")
     if n is not None:
-        found = _smallest(
-            lambda m: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_CLASSIFIERS
-        )
-        if found is None:
-            raise InputError(
-                f"not even {MAX_PLANNED_CLASSIFIERS:,} classifiers show a difference of {delta:g} "
-                f"on {n:,} texts with a power of {goal:g}: take more texts"
-            )
-        return plan(n, found, delta, "n_classifiers")
+        needed = _need_classifiers(n, delta, spread, alpha, goal)
+        return plan(n, needed, delta, "n_classifiers")
     if n_classifiers is not None:
-        texts = _find_texts(n_classifiers, delta, spread, alpha, goal)
-        if texts is None:
-            needed = _smallest(
-                lambda m: _power(MAX_PLANNED_PAIRS, m, delta, spread, alpha),
-                goal,
-                MAX_PLANNED_CLASSIFIERS,
-            )
-            remedy = "" if needed is None else f": train {needed:,} or so"
-            raise InputError(
-                f"no number of texts shows a difference of {delta:g} with {n_classifiers} "
-                f"classifiers and a power of {goal:g}, because trainings vary by "
-                f"{sd_classifiers:g}{remedy}"
-            )
+        texts = _need_texts(n_classifiers, delta, spread, alpha, goal)
         return plan(texts, n_classifiers, delta, "n")
     found_texts = {m: _find_texts(m, delta, spread, alpha, goal) for m in _CLASSIFIERS}
     plans = tuple(plan(k, m, delta, "n") for m, k in found_texts.items() if k is not None)
@@ -334,6 +312,40 @@ def _find_texts(
     m: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
 ) -> int | None:
     return _smallest(lambda n: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_PAIRS)
+
+
+def _find_classifiers(
+    n: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
+) -> int | None:
+    return _smallest(lambda m: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_CLASSIFIERS)
+
+
+def _need_classifiers(
+    n: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
+) -> int:
+    """Find the number of classifiers, or refuse if none is enough."""
+    needed = _find_classifiers(n, delta, spread, alpha, goal)
+    if needed is None:
+        raise InputError(
+            f"not even {MAX_PLANNED_CLASSIFIERS:,} classifiers show a difference of {delta:g} "
+            f"on {n:,} texts with a power of {goal:g}: take more texts"
+        )
+    return needed
+
+
+def _need_texts(
+    m: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
+) -> int:
+    """Find the number of texts, or say how many classifiers it takes if none is enough."""
+    texts = _find_texts(m, delta, spread, alpha, goal)
+    if texts is not None:
+        return texts
+    needed = _find_classifiers(MAX_PLANNED_PAIRS, delta, spread, alpha, goal)
+    remedy = "" if needed is None else f": train {needed:,} or so"
+    raise InputError(
+        f"no number of texts shows a difference of {delta:g} with {m} classifiers and a power of "
+        f"{goal:g}, because trainings vary by {spread[1]:g}{remedy}"
+    )
 
 
 def _smallest(power: Callable[[int], float], goal: float, most: int) -> int | None:

@@ -79,14 +79,12 @@ def choose_tests(
     tests: tuple[str, ...] | None, *, scores: bool, clustered: bool, n_classifiers: int
 ) -> tuple[str, ...]:
     """Return the names of the tests that fit the tables, or those asked for."""
-    of_one = list(_OF_SCORES) if scores else [*OF_COUNTS, "clustered"]
-    fitting = of_one if not scores or n_classifiers == 1 else []
-    if not clustered or n_classifiers > 1:
-        fitting = [name for name in fitting if not name.endswith("clustered")]
     if n_classifiers > 1:
-        fitting.append("joint")
-        if clustered:
-            fitting.append("joint_clustered")
+        fitting = [*(() if scores else OF_COUNTS), "joint", "joint_clustered"]
+    else:
+        fitting = [*_OF_SCORES] if scores else [*OF_COUNTS, "clustered"]
+    if not clustered:
+        fitting = [name for name in fitting if not name.endswith("clustered")]
     if tests is None:
         return tuple(fitting)
     if not isinstance(tests, (tuple, list)) or not tests:
@@ -148,16 +146,15 @@ def run_tests(
         original, transformed = differences, np.zeros_like(differences)
     else:
         original, transformed = differences >= 0, differences <= 0
-    for name in names:
-        if name == "clustered":
-            from ietest_fast.stats.clustered import clustered_test
+    if "clustered" in names:
+        from ietest_fast.stats.clustered import clustered_test
 
-            result = clustered_test(original[:, 0], transformed[:, 0], codes, **options)
-            found[name] = Outcome(p_value=float(result.p_value))
-        elif name in ("joint", "joint_clustered"):
+        result = clustered_test(original[:, 0], transformed[:, 0], codes, **options)
+        found["clustered"] = Outcome(p_value=float(result.p_value))
+    for name, clusters in (("joint", None), ("joint_clustered", codes)):
+        if name in names:
             from ietest_fast.stats.joint import joint_test
 
-            clusters = codes if name == "joint_clustered" else None
             # Max-|t| is what is simulated; min-p would cost more.
             joint = joint_test(original, transformed, clusters=clusters, min_p=False, **options)
             found[name] = Outcome(
@@ -505,14 +502,7 @@ def simulate(
     names = choose_tests(
         tests, scores=scores, clustered=setting.codes is not None, n_classifiers=n_classifiers
     )
-    law: str | None = None
-    tables: Iterable[_Table]
-    if isinstance(setting, ObservedTables):
-        law, tables = "observed", map(setting.draw, range(n_tables))
-    else:
-        if scores:
-            law = "student" if skew is None else "lognormal"
-        tables = _draw_tables(setting, names, n_tables, df=df if scores else None, skew=skew)
+    law, tables = _draw_tables(setting, names, n_tables, scores=scores, df=df, skew=skew)
     tallies = _Tallies(names, n, n_classifiers, alpha)
     for table, (drawn, codes) in enumerate(tables):
         if not scores:
@@ -593,21 +583,25 @@ def _set_up(
 
 
 def _draw_tables(
-    setting: NullTables,
+    setting: NullTables | ObservedTables,
     names: tuple[str, ...],
     n_tables: int,
     *,
-    df: float | None,
+    scores: bool,
+    df: float,
     skew: float | None,
-) -> Iterable[_Table]:
-    """Draw tables of scores (with ``df``) or of outcomes from a model."""
+) -> tuple[str | None, Iterable[_Table]]:
+    """Name the law of scores' differences (None for outcomes), and draw tables."""
+    if isinstance(setting, ObservedTables):
+        return "observed", map(setting.draw, range(n_tables))
     codes = setting.codes
-    if df is not None:
+    if scores:
         draw = setting.score_drawer(df, skew)
-        return ((draw(table), codes) for table in range(n_tables))
+        law = "student" if skew is None else "lognormal"
+        return law, ((draw(table), codes) for table in range(n_tables))
     if codes is None and setting.n_classifiers == 1 and set(names) <= set(OF_COUNTS):
-        return ((counts, None) for counts in setting.draw_counts(n_tables))
-    return ((setting.draw_differences(table), codes) for table in range(n_tables))
+        return None, ((counts, None) for counts in setting.draw_counts(n_tables))
+    return None, ((setting.draw_differences(table), codes) for table in range(n_tables))
 
 
 class _Tallies:
