@@ -282,27 +282,17 @@ def cochran_q_test(
     p_value = p_paper = 1.0
     if used is not None:
         check_cost(n, used, method=method, has_exact_law=False)
-    if n_mixed:
-        if method == "exact":
-            p_value, p_paper = _exact(levels, spread, weight)
+    if n_mixed and method == "exact":
+        p_value, p_paper = _exact(levels, spread, weight)
+    elif n_mixed:
+        key = philox_key(seed)
+        options: dict[str, Any] = {"n_replicates": used, "key": key, "n_threads": n_threads}
+        if method == "multinomial":
+            tails = core.cochran.multinomial_tails(levels, spread, weight, **options)
         else:
-            options: dict[str, Any] = {
-                "n_replicates": used,
-                "key": philox_key(seed),
-                "n_threads": n_threads,
-            }
-            if method == "multinomial":
-                tails = core.cochran.multinomial_tails(levels, spread, weight, **options)
-            else:
-                most = core.cochran.MAX_LISTED_VERSIONS
-                if v > most:
-                    raise InputError(
-                        f"the resample engine takes at most {most} versions, not {v}; "
-                        "choose the method multinomial"
-                    )
-                tails = core.cochran.resample_tails(row_levels, v, spread, weight, **options)
-            at_least, above, s = tails
-            p_value, p_paper = (at_least + 1) / (s + 1), above / s
+            tails = _resample(row_levels, v, spread, weight, **options)
+        at_least, above, s = tails
+        p_value, p_paper = (at_least + 1) / (s + 1), above / s
     statistic = (v - 1) * spread / weight if weight else 0.0
     from scipy.special import chdtrc
 
@@ -336,6 +326,16 @@ def _draw_replicates(levels: tuple[int, ...]) -> NDArray[np.float64]:
 def _say(pair: PairwiseComparison) -> str:
     p_value, p_adjusted = format_p(pair.p_value), format_p(pair.p_adjusted)
     return f"{pair.counts.delta:+.4f}, p {p_value}, Holm {p_adjusted}"
+
+
+def _resample(row_levels: Any, v: int, spread: int, weight: int, **options: Any) -> Any:
+    most = core.cochran.MAX_LISTED_VERSIONS
+    if v > most:
+        raise InputError(
+            f"the resample engine takes at most {most} versions, not {v}; "
+            "choose the method multinomial"
+        )
+    return core.cochran.resample_tails(row_levels, v, spread, weight, **options)
 
 
 def _exact(levels: list[int], spread: int, weight: int) -> tuple[float, float]:

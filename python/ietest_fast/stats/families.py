@@ -226,14 +226,6 @@ def combine(
     names, members = _members(samples)
     is_finished = _are_finished(members)
     if correction in JOINT_CORRECTIONS:
-        if is_finished or any(isinstance(member, PairedCounts) for member in members):
-            raise InputError(
-                f"{correction} draws the same rows for all tests, so it needs the samples row by "
-                "row (MatchedSample, or pairs of columns); p-values, results and counts can be "
-                "combined by bonferroni or holm"
-            )
-        if method not in (None, "resample"):
-            raise InputError(f"{correction} resamples: leave the method {method!r} out")
         return _combine_jointly(
             names,
             members,
@@ -241,7 +233,8 @@ def combine(
             alpha=alpha,
             clusters=clusters,
             alternative=alternative,
-            n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
+            method=method,
+            n_resamples=n_resamples,
             rng=rng,
             n_threads=n_threads,
         )
@@ -298,8 +291,18 @@ def _combine_jointly(
     *,
     correction: Correction,
     alpha: float,
+    method: Method | None,
+    n_resamples: int | None,
     **options: Any,
 ) -> CombinedResult:
+    if any(isinstance(member, PairedCounts) or _is_finished(member) for member in members):
+        raise InputError(
+            f"{correction} draws the same rows for all tests, so it needs the samples row by row "
+            "(MatchedSample, or pairs of columns); p-values, results and counts can be combined by "
+            "bonferroni or holm"
+        )
+    if method not in (None, "resample"):
+        raise InputError(f"{correction} resamples: leave the method {method!r} out")
     columns = [
         (member.original_correct, member.transformed_correct)
         if isinstance(member, MatchedSample)
@@ -311,6 +314,7 @@ def _combine_jointly(
         {name: b for name, (_, b) in zip(names, columns, strict=True)},
         alpha=alpha,
         min_p=correction == "minp",
+        n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
         **options,
     )
     return CombinedResult(

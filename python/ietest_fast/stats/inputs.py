@@ -61,9 +61,7 @@ def as_column(values: Any, name: str) -> NDArray[Any]:
     if hasattr(values, "to_numpy"):
         if getattr(values, "ndim", 1) != 1 or getattr(values, "nlevels", 1) != 1:
             raise InputError(f"{name} must be one column, not a {type(values).__name__}")
-        missing = _missing_rows(values)
-        if missing.size:
-            _refuse_missing(missing, name)
+        _refuse_missing(_missing_rows(values), name)
         array = _to_numpy(values)
     else:
         if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:

@@ -208,34 +208,28 @@ class InvarianceTestResult(Result):
         p = format_p(self.p_difference)
         if self.collapsed or self.equivalence is None or self.counts is None:
             return self._say_little(where, p)
-        flips = "" if self.flips is None else f" {self.flips.explanation}"
+        rest = self._say_rest()
         level = f"{100 * (1 - 2 * self.alpha):g}%"
         delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
         margin = f"{self.equivalence.margin:g}"
-        if self.caveat is not None:
-            flips = f"{flips} {self.caveat}"
+
         if self.verdict is Verdict.DIFFERS:
-            verb = "lower" if self.counts.delta > 0 else "higher"
-            said = f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p})."
-            if self.left_alone is not None:
-                differ = f"Accuracy is shown to differ over all texts (p = {p})"
-                said = f"{differ}; {where}, delta is {delta}."
-            return f"{said}{flips}"
+            return f"{self._say_difference(self.counts, delta, where)}{rest}"
         one_sided = p if self.alternative == "two-sided" else f"{p}, one-sided"
         if self.verdict is Verdict.CHANGES:
             by = f" {self.strata.explanation}" if self.strata is not None and self.uneven else ""
             seen = f"{self._say_unseen(self.equivalence)}: delta {delta} {where} (p = {one_sided})."
-            return f"The classifier changes its mind.{by}{flips} {seen}"
+            return f"The classifier changes its mind.{by}{rest} {seen}"
         if self.verdict is Verdict.UNDECIDED:
             return (
                 f"Undecided: {where} delta is {delta}; neither a difference (p = {one_sided}) nor "
                 f"one below {margin} (p = {format_p(self.equivalence.p_value)}) is shown."
-                f"{_say_plan(self.equivalence)}{flips}"
+                f"{_say_plan(self.equivalence)}{rest}"
             )
         seen = f" There is a difference (p = {p}), but it is smaller." if self.differs else ""
         below = (
             f"accuracy is shown to change by less than {margin} {where} (delta {delta}, "
-            f"p = {format_p(self.equivalence.p_value)}).{seen}{flips}"
+            f"p = {format_p(self.equivalence.p_value)}).{seen}{rest}"
         )
         if self.verdict is Verdict.ALIKE:
             return f"Alike within the margins: {below}"
@@ -246,6 +240,16 @@ class InvarianceTestResult(Result):
                 "they are."
             )
         return f"{below[0].upper()}{below[1:]}{hidden}"
+
+    def _say_difference(self, counts: PairedCounts, delta: str, where: str) -> str:
+        """Say which accuracy is lower, unless texts that were left alone differ, too."""
+        p = format_p(self.p_difference)
+        if self.left_alone is not None:
+            return (
+                f"Accuracy is shown to differ over all texts (p = {p}); {where}, delta is {delta}."
+            )
+        verb = "lower" if counts.delta > 0 else "higher"
+        return f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p})."
 
     def _say_unseen(self, equivalence: EquivalenceResult) -> str:
         """Say how little accuracy shows of it that answers change."""
@@ -272,9 +276,13 @@ class InvarianceTestResult(Result):
         before = f"{_COLLAPSED} " if self.collapsed else ""
         if self.equivalence is None or self.counts is None:
             return f"{before}{self.caveat}"
-        flips = "" if self.flips is None else f" {self.flips.explanation}"
-        rest = "" if self.caveat is None else f" {self.caveat}"
-        return f"{before}Accuracy {where}: delta {self.counts.delta:+.4f} (p = {p}).{flips}{rest}"
+        delta = f"{self.counts.delta:+.4f}"
+        return f"{before}Accuracy {where}: delta {delta} (p = {p}).{self._say_rest()}"
+
+    def _say_rest(self) -> str:
+        """Say what flips, and what is to be said against p."""
+        said = (None if self.flips is None else self.flips.explanation, self.caveat)
+        return "".join(f" {each}" for each in said if each is not None)
 
     def _say_left_alone(self, left_alone: PairedCounts) -> str:
         both = [left_alone] if self.counts is None else [left_alone, self.counts]
@@ -377,6 +385,9 @@ def judge_pairs(
     rows = np.arange(n)
     if reworded is not None and reworded is not True:
         rows = np.flatnonzero(reworded)
+    truth = None if gold is None else gold[rows]
+    given = None if answers is None else (answers[0][rows], answers[1][rows])
+    labels = gold if labels is None else labels
     own = MatchedSample(
         original_correct=sample.original_correct[rows],
         transformed_correct=sample.transformed_correct[rows],
@@ -388,19 +399,14 @@ def judge_pairs(
         equivalence = equivalence_test(
             own, clusters=units, margin=margin, alpha=alpha, p_difference=p_difference
         )
-        if answers is None:
-            flips = flip_test(own, clusters=units, margin=flip_margin, alpha=alpha)
-        else:
-            a, b = (column[rows] for column in answers)
-            truth = None if gold is None else gold[rows]
-            flips = flip_test(a, b, gold=truth, clusters=units, margin=flip_margin, alpha=alpha)
-            if 2 < np.unique(np.concatenate([a, b])).size <= MOST_LABELS:
-                symmetry = symmetry_test(a, b, clusters=units)
+        flips, symmetry = _judge_answers(
+            own, given, truth, clusters=units, margin=flip_margin, alpha=alpha
+        )
         strata = _judge_labels(
             own,
-            gold if labels is None else labels,
+            labels,
             rows,
-            None if answers is None else tuple(column[rows] for column in answers),
+            given,
             clusters=units,
             margin=margin,
             flip_margin=flip_margin,
@@ -431,6 +437,23 @@ def _discordant_rest(sample: MatchedSample, rows: NDArray[np.int64]) -> PairedCo
     rest[rows] = False
     a, b = sample.original_correct[rest], sample.transformed_correct[rest]
     return None if (a == b).all() else PairedCounts.from_outcomes(a, b)
+
+
+def _judge_answers(
+    sample: MatchedSample,
+    answers: tuple[NDArray[Any], NDArray[Any]] | None,
+    gold: NDArray[Any] | None,
+    *,
+    clusters: NDArray[Any] | None,
+    **options: float,
+) -> tuple[FlipResult, SymmetryResult | None]:
+    """Test how many answers flip, and where they move if there are neither two labels nor many."""
+    if answers is None:
+        return flip_test(sample, clusters=clusters, **options), None
+    flips = flip_test(*answers, gold=gold, clusters=clusters, **options)
+    if not 2 < np.unique(np.concatenate(answers)).size <= MOST_LABELS:
+        return flips, None
+    return flips, symmetry_test(*answers, clusters=clusters)
 
 
 def _judge_labels(

@@ -105,14 +105,13 @@ def compare_means(
         half = float(stdtrit(df, 1 - alpha / 2)) * error
         half = half if math.isfinite(half) else math.inf
         interval = Interval(max(difference - half, -1.0), min(difference + half, 1.0))
+    p = 2 * float(stdtr(df, -abs(difference) / error)) if error > 0 else 1.0
     n_drawn = None
     permutes = any(lacks) or (clusters is None and equal < FEW_UNITS)
     if permutes:
         if meets:
             return None
         p, n_drawn = _permute(values, mask, units, seed)
-    else:
-        p = 2 * float(stdtr(df, -abs(difference) / error)) if error > 0 else 1.0
     return MeanDifference(
         first=means[0],
         second=means[1],

@@ -163,14 +163,8 @@ def paired_test(
     are_scores = isinstance(pairs, PairedColumns) and pairs.are_scores
     if isinstance(pairs, PairedColumns) and are_scores:
         _say_units(pairs.original, pairs.transformed)
-    if not are_scores and (keep_replicates or len(quantiles) > 0):
-        name = "replicates" if len(quantiles) == 0 else "quantiles"
-        raise InputError(f"{name} are of scores; these columns hold outcomes")
-    if not are_scores and null is not None:
-        raise InputError(
-            "null names the null law of scores; these are outcomes, whose law is symmetric. Say "
-            "scores=True to take them for scores"
-        )
+    else:
+        _refuse_options_of_scores(null, quantiles, keep_replicates=keep_replicates)
     if isinstance(pairs, PairedCounts):
         return outcome_test(
             pairs,
@@ -201,6 +195,19 @@ def paired_test(
         keep_replicates=keep_replicates,
         **common,
     )
+
+
+def _refuse_options_of_scores(
+    null: NullLaw | None, quantiles: Sequence[float], *, keep_replicates: bool
+) -> None:
+    if keep_replicates or len(quantiles) > 0:
+        name = "replicates" if len(quantiles) == 0 else "quantiles"
+        raise InputError(f"{name} are of scores; these columns hold outcomes")
+    if null is not None:
+        raise InputError(
+            "null names the null law of scores; these are outcomes, whose law is symmetric. Say "
+            "scores=True to take them for scores"
+        )
 
 
 def _say_units(a: NDArray[np.float64], b: NDArray[np.float64]) -> None:

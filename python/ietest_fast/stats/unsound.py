@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths, 
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.result import Result
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,20 +178,7 @@ def unsoundness(
     else:
         a, b = outcome_columns(sample, transformed)
         counts = PairedCounts.from_outcomes(a, b)
-        n_reworded = counts.n
-        if reworded is not None:
-            mask = as_outcomes(reworded, "reworded")
-            check_lengths(original=a, reworded=mask)
-            n_reworded = int(mask.sum())
-            left_alone = np.flatnonzero((a != b) & ~mask)
-            if left_alone.size:
-                n = left_alone.size
-                raise InputError(
-                    f"{say_count(n, 'text that was', 'texts that were')} not reworded "
-                    f"{'has' if n == 1 else 'have'} another outcome; the versions, or the column, "
-                    "are not of the same texts",
-                    row=f"row {int(left_alone[0])}",
-                )
+        n_reworded = counts.n if reworded is None else _count_reworded(reworded, a, b)
     if n_reworded < max(counts.k, 1):
         raise InputError(
             f"{say_count(counts.k, 'pair is', 'pairs are')} discordant, but only "
@@ -236,6 +226,22 @@ def _largest(most: int, least: int, n: int, n_unsound: int) -> float:
     # Concordant pairs only dilute it.
     rest = min(n_unsound - removed, n - most - least) if difference > 0 else 0
     return difference / max(n - removed - rest, 1)
+
+
+def _count_reworded(reworded: Any, a: NDArray[np.bool_], b: NDArray[np.bool_]) -> int:
+    """Count the reworded texts; texts that were left alone cannot have another outcome."""
+    mask = as_outcomes(reworded, "reworded")
+    check_lengths(original=a, reworded=mask)
+    left_alone = np.flatnonzero((a != b) & ~mask)
+    if left_alone.size:
+        n = left_alone.size
+        raise InputError(
+            f"{say_count(n, 'text that was', 'texts that were')} not reworded "
+            f"{'has' if n == 1 else 'have'} another outcome; the versions, or the column, are not "
+            "of the same texts",
+            row=f"row {int(left_alone[0])}",
+        )
+    return int(mask.sum())
 
 
 def _as_number(value: Any, n: int) -> int:

@@ -150,7 +150,7 @@ def estimate_measures(
                 value=value, standard_error=error, interval=None, method="resample"
             )
     if drawn:
-        intervals = _resample(
+        resampled = _resample(
             table,
             drawn,
             are_differences=are_differences,
@@ -159,24 +159,9 @@ def estimate_measures(
             seed=seed,
             n_threads=n_threads,
         )
-        for (name, drawn_value, _), (ends, undefined) in zip(drawn, intervals, strict=True):
-            known = found[name]
-            found[name] = BucketEstimate(
-                value=known.value,
-                standard_error=known.standard_error,
-                interval=None
-                if ends is None
-                else _finish(
-                    ends,
-                    drawn_value,
-                    _differing(MEASURES[name]) if are_differences else MEASURES[name],
-                    _freedom(MEASURES[name], table),
-                    alpha,
-                ),
-                method="resample",
-                n_undefined=undefined,
-            )
-    return {name: found[name] for name in names}
+        for (name, *_), (ends, undefined) in zip(drawn, resampled, strict=True):
+            found[name] = replace(found[name], interval=ends, n_undefined=undefined)
+    return found
 
 
 def _is_no_share(measure: Measure, table: UnitTable, *, are_differences: bool) -> bool:
@@ -248,7 +233,7 @@ def _resample(
     seed: int,
     n_threads: int | None,
 ) -> list[tuple[Interval | None, int]]:
-    """Return BCa intervals from S replicates, and how many are undefined.
+    """Return finished BCa intervals from S replicates, and how many are undefined.
 
     ``drawn`` has the name, value and acceleration of each measure.
     """
@@ -272,10 +257,16 @@ def _resample(
     ends = bootstrap.order_statistics(
         np.array(requests, dtype=np.int64), n_threads=n_threads
     ).reshape(-1, 2)
-    return [
-        (Interval(*pair) if 2 * defined > n_resamples else None, n_resamples - defined)
-        for pair, defined in zip(ends.tolist(), located[:, 2].tolist(), strict=True)
-    ]
+    found: list[tuple[Interval | None, int]] = []
+    for measure, (_, value, _), pair, defined in zip(
+        wanted, drawn, ends.tolist(), located[:, 2].tolist(), strict=True
+    ):
+        interval = None
+        if 2 * defined > n_resamples:
+            bounds = _differing(measure) if are_differences else measure
+            interval = _finish(Interval(*pair), value, bounds, _freedom(measure, table), alpha)
+        found.append((interval, n_resamples - defined))
+    return found
 
 
 # Quantiles of the replicates of t, held in memory or drawn again.

@@ -102,12 +102,10 @@ def draw_plane(
         if p_c.value is None:
             continue
         color, marker = f"C{place}", "oD"[place % 2]
-        for own, other, is_across in ((accuracy, p_c, True), (p_c, accuracy, False)):
-            if own.interval is None:
-                continue
-            ends, middle = [own.interval.low, own.interval.high], [other.value] * 2
-            x, y = (ends, middle) if is_across else (middle, ends)
-            ax.plot(x, y, color=color, marker="|" if is_across else "_")
+        if accuracy.interval is not None:
+            ax.plot(accuracy.interval, [p_c.value] * 2, color=color, marker="|")
+        if p_c.interval is not None:
+            ax.plot([accuracy.value] * 2, p_c.interval, color=color, marker="_")
         ax.plot(
             [accuracy.value], [p_c.value], color=color, marker=marker, label=escape_label(label)
         )
