@@ -316,31 +316,24 @@ def compare_versions(
     draws = any(each.options for each in find_asked(asked).values())
     compared: Literal["versions", "models"] = "versions"
     clusters = predictions.repeats if clusters is None else clusters
+    notes: list[str] = []
     if len(predictions.versions) == 1:
         predictions = _models_as_versions(predictions)
         compared = "models"
-    notes: tuple[str, ...] = ()
-    if reference is None:
-        reference = predictions.versions[0]
-        if compared == "versions" and reference != ORIGINAL:
-            notes = (_say_first(predictions),)
-    options = {
-        "n_resamples": n_resamples,
-        "rng": rng,
-        "alternative": alternative,
-        "n_threads": n_threads,
+    elif reference is None and predictions.versions[0] != ORIGINAL:
+        notes.append(_say_first(predictions))
+    reference = predictions.versions[0] if reference is None else reference
+    drawing = {"n_resamples": n_resamples, "rng": rng, "n_threads": n_threads}
+    judging = {
+        "alpha": alpha,
+        "margin": DEFAULT_MARGIN if margin is None else margin,
+        "flip_margin": DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+        **drawing,
     }
-    drawing = {name: options[name] for name in ("n_resamples", "rng", "n_threads")}
     tests: list[VersionTest] = []
     cochran: list[GroupCochran] = []
     for group in predictions.groups:
-        mine = predictions.select(**group) if group else predictions
-        if reference not in mine.versions:
-            who = ", ".join(str(value) for value in group.values()) or "the classifier"
-            raise InputError(
-                f"{who} has no version {reference!r}; it has {', '.join(mine.versions)}",
-                path=predictions.source,
-            )
+        mine = _select(predictions, group, reference)
         shown = group if len(predictions.groups) > 1 else {}
         family = [
             _test(
@@ -348,7 +341,7 @@ def compare_versions(
                 shown,
                 clusters,
                 method,
-                options,
+                {**drawing, "alternative": alternative},
                 draws_besides=draws,
             )
             for name in mine.versions
@@ -361,53 +354,25 @@ def compare_versions(
             replace(test, p_adjusted=p, reject=p < alpha)
             for test, p in zip(family, adjusted, strict=True)
         ]
-        if compared == "versions" and alpha < _MOST_ALPHA:
-            family = [
-                replace(
-                    test,
-                    invariance=_judge(
-                        test,
-                        reworded=reworded,
-                        alpha=alpha,
-                        margin=DEFAULT_MARGIN if margin is None else margin,
-                        flip_margin=DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
-                        **drawing,
-                    ),
-                )
-                for test in family
-            ]
-            family = _adjust_labels(family)
         if compared == "versions":
-            for test in family:
-                if reworded is not None:
-                    _warn_of_other_marks(test.pairs, reworded)
-                _warn_of_other_edits(test.pairs, reworded)
+            family = _judge_family(family, reworded=reworded, **judging)
         family = [
             replace(
                 test,
-                statistics=_compute_besides(
-                    test,
-                    reworded=reworded,
-                    options={
-                        **asked,
-                        "margin": DEFAULT_MARGIN if margin is None else margin,
-                        "flip_margin": DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
-                        "alpha": alpha,
-                        **drawing,
-                    },
-                ),
+                statistics=_compute_besides(test, reworded=reworded, options={**asked, **judging}),
             )
             for test in family
         ]
         tests += family
-        outcomes = _outcomes(family)
-        if outcomes is not None:
-            result = cochran_q_test(outcomes, n_resamples=n_resamples, rng=rng, n_threads=n_threads)
-            cochran.append(GroupCochran(group=shown, result=result))
+        cochran += _test_together(family, **drawing)
     if not tests:
         raise InputError("has one version of each item; two are needed", path=predictions.source)
     return Comparison(
-        tests=tuple(tests), cochran=tuple(cochran), compared=compared, alpha=alpha, notes=notes
+        tests=tuple(tests),
+        cochran=tuple(cochran),
+        compared=compared,
+        alpha=alpha,
+        notes=tuple(notes),
     )
 
 
@@ -420,6 +385,18 @@ def _say_first(predictions: Predictions) -> str:
         f"{'is' if len(others) == 1 else 'are'} compared with it; call the right one {ORIGINAL} "
         "(in Python, reference names it)."
     )
+
+
+def _select(predictions: Predictions, group: dict[str, Any], reference: str) -> Predictions:
+    """Take the answers of one classifier, which must have the reference."""
+    mine = predictions.select(**group) if group else predictions
+    if reference not in mine.versions:
+        who = ", ".join(str(value) for value in group.values()) or "the classifier"
+        raise InputError(
+            f"{who} has no version {reference!r}; it has {', '.join(mine.versions)}",
+            path=predictions.source,
+        )
+    return mine
 
 
 def _models_as_versions(predictions: Predictions) -> Predictions:
@@ -527,7 +504,7 @@ def _warn_of_other_marks(pairs: Pairs, name: str | Literal[True]) -> None:
             f"disagrees with the texts, or the column {CHANGED}, about what was reworded; "
             f"{'all rows count' if name is True else f'{name} counts'}",
             IetestWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -554,8 +531,24 @@ def _warn_of_other_edits(pairs: Pairs, reworded: str | Literal[True] | None) -> 
             f"{pairs.predictions.source}: {', and '.join(said)}; mend the column, or strata and "
             f"doses by {EDITS} mean nothing",
             IetestWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
+
+
+def _judge_family(
+    family: list[VersionTest], *, reworded: str | Literal[True] | None, alpha: float, **options: Any
+) -> list[VersionTest]:
+    """Judge the versions of a classifier, and tell where marks of reworded texts disagree."""
+    if alpha < _MOST_ALPHA:
+        judged = [_judge(test, reworded=reworded, alpha=alpha, **options) for test in family]
+        family = _adjust_labels(
+            [replace(test, invariance=own) for test, own in zip(family, judged, strict=True)]
+        )
+    for test in family:
+        if reworded is not None:
+            _warn_of_other_marks(test.pairs, reworded)
+        _warn_of_other_edits(test.pairs, reworded)
+    return family
 
 
 def _judge(
@@ -632,6 +625,14 @@ def _adjust_labels(family: list[VersionTest]) -> list[VersionTest]:
 
 def _name_labels(pairs: Pairs) -> NDArray[Any]:
     return np.asarray(pairs.column("gold").to_pylist())
+
+
+def _test_together(family: list[VersionTest], **drawing: Any) -> list[GroupCochran]:
+    """Test all versions of a classifier by Cochran's Q, if it applies."""
+    outcomes = _outcomes(family)
+    if outcomes is None:
+        return []
+    return [GroupCochran(group=family[0].group, result=cochran_q_test(outcomes, **drawing))]
 
 
 def _outcomes(family: list[VersionTest]) -> dict[str, Any] | None:

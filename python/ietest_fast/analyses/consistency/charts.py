@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -80,9 +81,7 @@ def consistency_chart(profiles: Sequence[ConsistencyProfile | _Drawn], name: str
                 if own is None or own.value is None:
                     continue
                 at = place + (number - 0.5) * 0.3
-                if own.interval is not None:
-                    ends = [100 * own.interval.low, 100 * own.interval.high]
-                    axes.plot(ends, [at, at], color=color, linewidth=1.5)
+                _draw_ends(axes, own, color, level_at=at, linewidth=1.5)
                 text = f"{plain_label(each.name)}, {label}: {say_estimate(own)}"
                 draw_points(
                     axes,
@@ -132,12 +131,8 @@ def plane_chart(profiles: Sequence[ConsistencyProfile], name: str) -> Chart:
             if across.value is None or up.value is None:
                 continue
             x, y = 100 * across.value, 100 * up.value
-            if across.interval is not None:
-                ends = [100 * across.interval.low, 100 * across.interval.high]
-                axes.plot(ends, [y, y], color=look["color"], linewidth=1.2)
-            if up.interval is not None:
-                ends = [100 * up.interval.low, 100 * up.interval.high]
-                axes.plot([x, x], ends, color=look["color"], linewidth=1.2)
+            _draw_ends(axes, across, look["color"], level_at=y)
+            _draw_ends(axes, up, look["color"], upright_at=x)
             text = (
                 f"{plain_label(each.name)}: accuracy {say_estimate(across)}, P_C {say_estimate(up)}"
             )
@@ -297,7 +292,7 @@ def amount_chart(curve: ConsistencyCurve, name: str) -> Chart:
             heights = [_percent(each, measure) for each in known]
             axes.plot(at, heights, linewidth=1.5, color=look["color"], linestyle=look["linestyle"])
             for each, height in zip(known, heights, strict=True):
-                _draw_ends(axes, each, measure, look["color"], upright_at=each.amount)
+                _draw_ends(axes, each.result[measure], look["color"], upright_at=each.amount)
                 text = f"{each.written} {curve.of}, {label}: "
                 draw_points(
                     axes,
@@ -364,8 +359,8 @@ class _Path:
         x, y = [a for a, _ in places], [b for _, b in places]
         axes.plot(x, y, linewidth=1.5, color=look["color"], linestyle=look["linestyle"])
         for each, (a, b) in zip(self.points, places, strict=True):
-            _draw_ends(axes, each, "accuracy_macro", look["color"], level_at=b)
-            _draw_ends(axes, each, self.measure, look["color"], upright_at=a)
+            _draw_ends(axes, each.result["accuracy_macro"], look["color"], level_at=b)
+            _draw_ends(axes, each.result[self.measure], look["color"], upright_at=a)
             draw_points(
                 axes, [a], [b], [self._say(each)], hints,
                 marker=look["marker"], markersize=7, color=look["color"],
@@ -480,21 +475,20 @@ def _ends(point: CurvePoint, measure: str) -> list[float]:
 
 def _draw_ends(
     axes: Axes,
-    point: CurvePoint,
-    measure: str,
+    own: BucketEstimate,
     color: str,
     *,
     upright_at: float | None = None,
     level_at: float | None = None,
+    linewidth: float = 1.2,
 ) -> None:
-    """Draw the interval of a measure: upright at a place across, or level at a height."""
-    own: BucketEstimate = point.result[measure]
+    """Draw the interval of an estimate: upright at a place across, or level at a height."""
     if own.interval is None:
         return
     ends = [100 * own.interval.low, 100 * own.interval.high]
     where: list[Any] = [upright_at, upright_at] if level_at is None else [level_at, level_at]
     pair = (where, ends) if level_at is None else (ends, where)
-    axes.plot(*pair, color=color, linewidth=1.2)
+    axes.plot(*pair, color=color, linewidth=linewidth)
 
 
 def _room(values: Sequence[float], low: float, high: float) -> tuple[float, float]:
@@ -551,32 +545,44 @@ def curve_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table:
     several, m = len(curves) > 1, max(each.n_classifiers for each in points)
     level = f"{100 * points[0].result.confidence_level:g}% interval"
     whole = all(each.amount == int(each.amount) and not each.in_percent for each in points)
-    columns = [Column("curve")] if several else []
-    columns.append(Column(_say_of(curves), "count" if whole else "text"))
-    columns += [] if of_runs else [Column("model")]
-    columns += [Column("M", "count")] if m > 1 else []
-    columns += [Column("items", "count"), Column("wordings" if of_runs else "paraphrases", "count")]
+    heads = (
+        Column("curve"),
+        Column(_say_of(curves), "count" if whole else "text"),
+        Column("model"),
+        Column("M", "count"),
+        Column("items", "count"),
+        Column("wordings" if of_runs else "paraphrases", "count"),
+    )
+    is_shown = (several, True, not of_runs, m > 1, True, True)
+    columns = [*compress(heads, is_shown)]
     for name in shown:
         columns.append(Column(f"{_MEASURES[name]} %", "percent"))
         if name in _WITH_INTERVALS:
             columns.append(Column(f"{_MEASURES[name]}: {level}", "percent"))
             columns += [Column(f"{_MEASURES[name]}: ± over M", "percent")] if m > 1 else []
-    rows: list[tuple[Cell, ...]] = []
-    for curve in curves:
-        for each in curve.points:
-            k = each.n_classifiers
-            cells: list[Cell] = [curve.name] if several else []
-            cells.append(int(each.amount) if whole else each.written)
-            cells += [] if of_runs else [each.name]
-            cells += [k] if m > 1 else []
-            cells += [each.result.n_buckets // k, each.result.n_paraphrases // k]
-            cells += _measures_of(each, shown, with_spread=m > 1)
-            rows.append(tuple(cells))
+    rows = tuple(
+        (
+            *compress(
+                (
+                    curve.name,
+                    int(each.amount) if whole else each.written,
+                    each.name,
+                    each.n_classifiers,
+                    each.result.n_buckets // each.n_classifiers,
+                    each.result.n_paraphrases // each.n_classifiers,
+                ),
+                is_shown,
+            ),
+            *_measures_of(each, shown, with_spread=m > 1),
+        )
+        for curve in curves
+        for each in curve.points
+    )
     return Table(
         name="consistency-amounts",
         title=f"Accuracy and P_C over the {_say_of(curves)}",
         columns=tuple(columns),
-        rows=tuple(rows),
+        rows=rows,
         note=_OF_RUNS if of_runs else _OF_LOGS,
     )
 

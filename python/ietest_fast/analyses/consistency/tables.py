@@ -102,24 +102,33 @@ def overview_table(profiles: Sequence[ConsistencyProfile]) -> Table:
         if name in _WITH_INTERVALS:
             of = _OVERVIEW[name].removesuffix(" %")
             columns.append(Column(f"{of}: {interval_name(profiles[0].result)}", "percent"))
-    rows: list[tuple[Cell, ...]] = []
-    for each in profiles:
-        cells: list[Cell] = [each.name, each.result.n_buckets, each.result.n_paraphrases]
-        for name in shown:
-            own = each.result.estimates.get(name)
-            cells.append(None if own is None else own.value)
-            if name in _WITH_INTERVALS:
-                cells.append(None if own is None else own.interval)
-        rows.append(tuple(cells))
     return Table(
         name="consistency-models",
         title="Accuracy and paraphrastic consistency",
         columns=tuple(columns),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                each.name,
+                each.result.n_buckets,
+                each.result.n_paraphrases,
+                *_measures_of(each, shown),
+            )
+            for each in profiles
+        ),
         note="micro, macro: accuracy over paraphrases, and over items. PVAP: share of the variance "
         "of correctness that is due to paraphrasing. Same answer: two paraphrases of an item are "
         "answered alike, rightly or not (unbiased).",
     )
+
+
+def _measures_of(profile: ConsistencyProfile, shown: Sequence[str]) -> list[Cell]:
+    cells: list[Cell] = []
+    for name in shown:
+        own = profile.result.estimates.get(name)
+        cells.append(None if own is None else own.value)
+        if name in _WITH_INTERVALS:
+            cells.append(None if own is None else own.interval)
+    return cells
 
 
 def count_table(profiles: Sequence[ConsistencyProfile]) -> Table:
