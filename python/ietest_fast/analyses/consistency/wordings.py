@@ -361,11 +361,11 @@ def find_wordings(
         )
     known = chosen.versions
     wanted = [name for name in known if name != reference] if versions is None else [*versions]
-    for name in wanted:
-        if name not in known:
-            raise InputError(
-                f"has no version {name!r}; it has {', '.join(known)}", path=chosen.source
-            )
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        raise InputError(
+            f"has no version {missing[0]!r}; it has {', '.join(known)}", path=chosen.source
+        )
     if not wanted:
         raise InputError(
             f"has no version but {reference!r}: there is no paraphrase", path=chosen.source

@@ -238,8 +238,8 @@ def mark_difficulty(
         label_column = "gold"
     item = item_column or ("item" if "item" in table.column_names else None)
     kept = [item, groups, "version" if item and "version" in table.column_names else None]
-    check_columns(path, table.column_names, [name for name in kept if name is not None])
     wanted = tuple(dict.fromkeys(name for name in kept if name is not None))
+    check_columns(path, table.column_names, wanted)
     if chosen.vectors is not None and (input_column is not None or text_columns is not None):
         raise InputError("columns of texts are not for vectors, which stand for the texts")
     if chosen.vectors is not None and find_task(table.column_names) is None:
@@ -248,16 +248,15 @@ def mark_difficulty(
         corpus = read_corpus(
             path, text_columns=text_columns, label_column=label_column, keep_columns=wanted
         )
+    names = corpus.text_columns
     if input_column is not None:
-        check_columns(path, corpus.text_columns, [input_column])
+        check_columns(path, names, [input_column])
+        names = (input_column,)
     of_row, first = _find_items(corpus, item)
     items = corpus.take(first)
-    names = corpus.text_columns if input_column is None else (input_column,)
     matrix = _make_features(items, names, chosen, n_rows=table.num_rows, n_threads=n_threads)
-    if chosen.vectors is not None and Path(chosen.vectors).suffix == ".parquet":
-        own = label_column or usual_label_column(path, table.column_names)
-        if own is not None:
-            _check_labels(table, own, path, Path(chosen.vectors))
+    if chosen.vectors is not None:
+        _check_labels(table, label_column, path, Path(chosen.vectors))
     group_names = None if groups is None else _read_groups(items, groups)
     n = len(first)
     used_train = n_train if n_train is not None else min(MOST_TRAINED_ON, n // 2)
@@ -509,8 +508,13 @@ def _check_rows(texts: str, vectors: str | Path) -> None:
             _refuse(differs, before, here, name, (texts, vectors))
 
 
-def _check_labels(table: pa.Table, own: str, texts: Path, vectors: Path) -> None:
+def _check_labels(table: pa.Table, label_column: str | None, texts: Path, vectors: Path) -> None:
     """Stop if labels beside the vectors are not those of the rows; others, as of topics, may be."""
+    if vectors.suffix != ".parquet":
+        return
+    own = label_column or usual_label_column(texts, table.column_names)
+    if own is None:
+        return
     from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.models.measurements import read_columns
 

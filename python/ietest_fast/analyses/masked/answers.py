@@ -291,17 +291,7 @@ def read_masked_log(
     check_columns(path, names, chosen)
     if {"answer", "reciprocal_rank"} <= set(names) and ranks is None:
         return _split_log(table, chosen, path)
-    if ranks is None:
-        known = {*RELEASED, *_RELEASED_OTHERS, *chosen}
-        ranks = [name for name in names if name not in known]
-        if not ranks or not set(RELEASED) <= set(names):
-            raise InputError(
-                "there are no ranks in it: neither the columns answer and reciprocal_rank, nor, as "
-                "in the thesis's results, columns of reciprocal ranks beside "
-                f"{', '.join(RELEASED)}; a model computes them (--model CHECKPOINT, --onnx PATH); "
-                f"the columns are {show_names(names)}",
-                path=path,
-            )
+    ranks = _find_ranks(names, chosen, path) if ranks is None else ranks
     answer = "answer" if "answer" in names else "label"
     check_columns(path, names, [answer, *ranks])
     refuse = _refuse_rows(table, np.arange(table.num_rows), path)
@@ -331,6 +321,21 @@ def read_masked_log(
         )
         for name in ranks
     )
+
+
+def _find_ranks(names: Sequence[str], groups: Sequence[str], path: Path) -> list[str]:
+    """Return the columns that the thesis's files of texts do not have."""
+    known = {*RELEASED, *_RELEASED_OTHERS, *groups}
+    ranks = [name for name in names if name not in known]
+    if not ranks or not set(RELEASED) <= set(names):
+        raise InputError(
+            "there are no ranks in it: neither the columns answer and reciprocal_rank, nor, as in "
+            f"the thesis's results, columns of reciprocal ranks beside {', '.join(RELEASED)}; a "
+            "model computes them (--model CHECKPOINT, --onnx PATH); the columns are "
+            f"{show_names(names)}",
+            path=path,
+        )
+    return ranks
 
 
 def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[MaskedAnswers, ...]:
@@ -625,25 +630,23 @@ def _read_logarithms(own: pa.Table, path: Path) -> Iterator[tuple[str, NDArray[n
 
     Numbers that are no shares, such as percentages, may be anything; shares may be rounded.
     """
-    for names in (_SHARES, ("log_probability", *_LOGARITHMS)):
-        for column in find_named(own.column_names, names):
-            numbers = as_numbers(own[column])
-            n = int((numbers > 1).sum())
-            if names == _SHARES and n:
-                if 2 * n < np.isfinite(numbers).sum():
-                    said = (
-                        f"{path}: {column} is above 1 in {say_count(n, 'row')} of {len(own):,}, "
-                        "so it is taken for no probability and not compared with the ranks; write "
-                        "shares of 1"
-                    )
-                    warnings.warn(said, IetestWarning, stacklevel=2)
-                continue
-            if names == _SHARES:
-                numbers = numbers - _ROUNDED
-                numbers = np.log(numbers, where=numbers > 0, out=np.full(len(numbers), -np.inf))
-            numbers = np.where(np.isfinite(numbers), numbers, -np.inf)
-            if (numbers <= 0).all():
-                yield column, numbers
+    for column in find_named(own.column_names, _SHARES):
+        shares = as_numbers(own[column])
+        n = int((shares > 1).sum())
+        if not n:
+            shares = shares - _ROUNDED
+            yield column, np.log(shares, where=shares > 0, out=np.full(len(shares), -np.inf))
+        elif 2 * n < np.isfinite(shares).sum():
+            said = (
+                f"{path}: {column} is above 1 in {say_count(n, 'row')} of {len(own):,}, so it is "
+                "taken for no probability and not compared with the ranks; write shares of 1"
+            )
+            warnings.warn(said, IetestWarning, stacklevel=2)
+    for column in find_named(own.column_names, ("log_probability", *_LOGARITHMS)):
+        numbers = as_numbers(own[column])
+        numbers = np.where(np.isfinite(numbers), numbers, -np.inf)
+        if (numbers <= 0).all():
+            yield column, numbers
 
 
 def _check_predicted(

@@ -39,7 +39,7 @@ from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from ietest_fast.analyses.stress.profile import AntonymPairs, StressProfile, StressResult
@@ -284,6 +284,16 @@ def group_chart(profile: StressProfile, name: str) -> Chart | None:
     return _chart(series, name=name, title=f"Accuracy of {profile.name} by {profile.grouped_by}")
 
 
+def _known(
+    shares: Mapping[str, Share], tests: Sequence[str]
+) -> Iterator[tuple[int, str, Share, float, list[float]]]:
+    """Give places and tests with an accuracy and an interval, which are in percent."""
+    for place, test in enumerate(tests):
+        share = shares.get(test)
+        if share is not None and share.share is not None and share.interval is not None:
+            yield place, test, share, 100 * share.share, [100 * end for end in share.interval]
+
+
 def _chart(series: Sequence[Series], *, name: str, title: str) -> Chart:
     drawn = series[:MOST_DRAWN]
     tests = list(dict.fromkeys(test for _, shares in drawn for test in shares))
@@ -307,15 +317,11 @@ def _chart(series: Sequence[Series], *, name: str, title: str) -> Chart:
                 axes.axvline(
                     100 * first.share, color=color, linewidth=0.8, linestyle=look["linestyle"]
                 )
-            for place, test in enumerate(tests):
-                share = shares.get(test)
-                if share is None or share.share is None or share.interval is None:
-                    continue
-                ends = [100 * share.interval.low, 100 * share.interval.high]
+            for place, test, share, accuracy, ends in _known(shares, tests):
                 axes.plot(ends, [place + shift] * 2, color=color, linewidth=1.5)
                 draw_points(
                     axes,
-                    [100 * share.share],
+                    [accuracy],
                     [place + shift],
                     [_say(label, test, share, several=n > 1)],
                     hints,

@@ -428,9 +428,9 @@ class StressProfile(Result):
             ax.plot(ends, [place, place], color="tab:blue")
             ax.plot([100 * accuracy.share], [place], "o", color="tab:blue")
             for number, group in enumerate(groups):
-                share = result.by_group[group].share if group in result.by_group else None
-                if share is not None:
-                    ax.plot([100 * share], [place], "|", markersize=12, color=f"C{number + 1}")
+                own = result.by_group.get(group)
+                if own is not None and own.share is not None:
+                    ax.plot([100 * own.share], [place], "|", markersize=12, color=f"C{number + 1}")
         for number, group in enumerate(groups):
             ax.plot([], [], "|", markersize=12, color=f"C{number + 1}", label=escape_label(group))
         if self.original.accuracy.share is not None:

@@ -129,8 +129,10 @@ def choose_tests(
             '{"not": "negation:times=2"}'
         )
     for name, value in added:
-        wrong = None if name in tests else find_wrong_name([*tests, name])
-        if name in tests or wrong is not None:
+        if name in tests:
+            raise refuse(name, None)
+        wrong = find_wrong_name([*tests, name])
+        if wrong is not None:
             raise refuse(name, wrong)
         tests[name] = _as_test(value)
     return tests
@@ -223,6 +225,14 @@ class Suite:
     """By test, what it is made of."""
 
 
+def _say_unchanged(empty: Sequence[str], unseen: Sequence[str], columns: Sequence[str]) -> str:
+    tests = ", ".join(empty)
+    if not unseen:
+        return f"none of the tests ({tests}) changes a text; are the texts English sentences?"
+    where = f"in {', '.join(columns)}, which the model sees"
+    return f"none of the tests ({tests}) changes a text {where}; choose others"
+
+
 def make_suite(
     corpus: Corpus,
     tests: Mapping[str, Any],
@@ -264,12 +274,7 @@ def make_suite(
             n_missing=0 if foreign is None else foreign.table.column(0).null_count,
         )
     if not versions:
-        where = f" in {', '.join(columns)}, which the model sees" if unseen else ""
-        raise InputError(
-            f"none of the tests ({', '.join(empty)}) changes a text{where}; "
-            + ("choose others" if unseen else "are the texts English sentences?"),
-            path=corpus.source,
-        )
+        raise InputError(_say_unchanged(empty, unseen, columns), path=corpus.source)
     return Suite(
         versions=tuple(versions), empty=tuple(empty), unseen=tuple(unseen), origins=origins
     )
