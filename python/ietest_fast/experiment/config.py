@@ -353,29 +353,31 @@ def _check_rho(values: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(value + 0.0 for value in values)  # -0.0 is 0.0
 
 
+def _read_phi(item: PhiChoice | str | Mapping[str, Any], folder: Any) -> PhiChoice:
+    if isinstance(item, str):
+        return parse_phi(item, folder=folder)
+    return item if isinstance(item, PhiChoice) else choose_phi(item, folder=folder)
+
+
 def _read_phis(value: Any, info: ValidationInfo) -> tuple[PhiChoice, ...]:
     """Read what names one transformation or several, and check their options."""
-    several = isinstance(value, list | tuple)
     found, problems = [], []
     folder = (info.context or {}).get("folder")
-    for place, item in enumerate(value if several else [value]):
-        # A line that begins with a dot or colon goes on with the key; see list_problems.
-        key = f".{place}" if several else ""
+    # A line that begins with a dot or colon goes on with the key; see list_problems.
+    items = {"": value}
+    if isinstance(value, list | tuple):
+        items = {f".{place}": item for place, item in enumerate(value)}
+    for key, item in items.items():
+        if not isinstance(item, PhiChoice | str | Mapping):
+            problems.append(f"{key}: must be a name or a table of options, not {item!r}")
+            continue
+        of_option, of_name = (": ", "") if isinstance(item, str) else (".", ".name")
         try:
-            if isinstance(item, PhiChoice):
-                found.append(item)
-            elif isinstance(item, str):
-                found.append(parse_phi(item, folder=folder))
-            elif isinstance(item, Mapping):
-                found.append(choose_phi(item, folder=folder))
-            else:
-                problems.append(f"{key}: must be a name or a table of options, not {item!r}")
+            found.append(_read_phi(item, folder))
         except ConfigError as error:
-            problems += [
-                f"{key}{': ' if isinstance(item, str) else '.'}{line}" for line in error.problems
-            ]
+            problems += [f"{key}{of_option}{line}" for line in error.problems]
         except IetestError as error:
-            problems.append(f"{key}{'' if isinstance(item, str) else '.name'}: {error}")
+            problems.append(f"{key}{of_name}: {error}")
     if problems:
         raise ValueError("\n".join(problems))
     if not found:
@@ -811,12 +813,12 @@ def merge(values: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, 
             merged[name] = merge(below, value)
         elif name in _NAMED and isinstance(below, list):
             tables = [_spell_out(name, each) for each in below]
-            merged[name] = (
-                value
-                if "name" in value
-                else [merge(each, value) if isinstance(each, Mapping) else each for each in tables]
-            )
+            merged[name] = value if "name" in value else _merge_each(tables, value)
     return merged
+
+
+def _merge_each(tables: list[Any], value: Mapping[str, Any]) -> list[Any]:
+    return [merge(each, value) if isinstance(each, Mapping) else each for each in tables]
 
 
 def _spell_out(key: str, value: Any) -> Any:

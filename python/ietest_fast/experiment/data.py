@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.config import DataConfig
-    from ietest_fast.transform import PlannedTransformation
+    from ietest_fast.transform import PlannedTransformation, Transformation, Transformed
 
 
 TRANSFORMED = "transformed"
@@ -282,34 +282,11 @@ def _transform_into(
             "warnings": told,
         }
         for n_done, (name, corpus) in enumerate(splits.items()):
-            try:
-                result = transformation.transform(
-                    corpus.table,
-                    corpus.text_columns,
-                    with_edits=name == "test",
-                    n_threads=n_threads,
-                )
-            except RowError as error:
-                raise error.locate(corpus) from error
-            if not (transformation.keeps_labels and result.keeps_rows(len(corpus))):
-                raise InputError(_not_an_equivalence(transformation.name))
+            result = _transform(transformation, name, corpus, n_threads)
             table = result.table.select(list(corpus.text_columns))
             table = table.append_column("changed", [np.asarray(result.changed, dtype=bool)])
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
-            if name == "test" and result.edits is None:
-                raise InputError(
-                    f"the transformation {transformation.name} tells no edits, by which a run "
-                    "shows and counts what became of the test texts"
-                )
             if result.edits is not None:
-                untold = np.setdiff1d(
-                    np.flatnonzero(result.changed), result.edits["row"].to_numpy()
-                )
-                if untold.size:
-                    raise InputError(
-                        f"the transformation {transformation.name} changes row {untold[0] + 1} of "
-                        "the test set but tells no edit of it, by which a run counts reworded texts"
-                    )
                 pq.write_table(result.edits, place / f"{name}.edits.parquet", compression="zstd")
                 summary |= count_edits(result.edits)
             if listener is not None:
@@ -317,6 +294,33 @@ def _transform_into(
         (place / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
 
     write_sealed_folder(kept, fill)
+
+
+def _transform(
+    transformation: Transformation, split: str, corpus: Corpus, n_threads: int | None
+) -> Transformed:
+    """Transform a split, or say why a run cannot use what becomes of it."""
+    try:
+        result = transformation.transform(
+            corpus.table, corpus.text_columns, with_edits=split == "test", n_threads=n_threads
+        )
+    except RowError as error:
+        raise error.locate(corpus) from error
+    if not (transformation.keeps_labels and result.keeps_rows(len(corpus))):
+        raise InputError(_not_an_equivalence(transformation.name))
+    if split == "test" and result.edits is None:
+        raise InputError(
+            f"the transformation {transformation.name} tells no edits, by which a run shows and "
+            "counts what became of the test texts"
+        )
+    if result.edits is not None:
+        untold = np.setdiff1d(np.flatnonzero(result.changed), result.edits["row"].to_numpy())
+        if untold.size:
+            raise InputError(
+                f"the transformation {transformation.name} changes row {untold[0] + 1} of the test "
+                "set but tells no edit of it, by which a run counts reworded texts"
+            )
+    return result
 
 
 def count_edits(edits: pa.Table) -> dict[str, Any]:

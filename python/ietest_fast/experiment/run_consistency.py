@@ -286,23 +286,25 @@ def _find_lines(
     several_rho = len({rho.rho for each in results.conditions for rho in each.rhos}) > 1
     several_phi = len(results.transformations) > 1
     lines: dict[tuple[str, str | None, float], _Line] = {}
-    for condition in results.conditions:
+    chosen = [
+        (condition, rho)
+        for condition in results.conditions
+        for rho in condition.rhos
+        if rhos is None or rho.rho in rhos
+    ]
+    for condition, rho in chosen:
+        trained = None if rho.rho == 0 else condition.transformation
+        key = condition.model, trained, rho.rho
+        if key not in lines:
+            of = f" of {trained}" if trained is not None and several_phi else ""
+            at = f", ρ = {rho.rho:g}{of}" if several_rho or of else ""
+            lines[key] = _Line(
+                name=f"{names.get(condition.model, condition.model)}{at}",
+                model=condition.model,
+                versions=_list_versions(results, trained),
+            )
         amount = condition.train_size or results.data.train.rows
-        name = names.get(condition.model, condition.model)
-        for rho in condition.rhos:
-            if rhos is not None and rho.rho not in rhos:
-                continue
-            trained = None if rho.rho == 0 else condition.transformation
-            key = condition.model, trained, rho.rho
-            if key not in lines:
-                of = f" of {trained}" if trained is not None and several_phi else ""
-                at = f", ρ = {rho.rho:g}{of}" if several_rho or of else ""
-                lines[key] = _Line(
-                    name=f"{name}{at}",
-                    model=condition.model,
-                    versions=_list_versions(results, trained),
-                )
-            lines[key].add(amount, condition, rho.cells)
+        lines[key].add(amount, condition, rho.cells)
     return list(lines.values())
 
 

@@ -29,7 +29,7 @@ from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import draw_t_replicates
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import CellResult, RunResult
     from ietest_fast.experiment.view.effects import Substitutions
-    from ietest_fast.stats import PowerCurve
+    from ietest_fast.stats import PowerCurve, RobustnessResult, SignalToNoise
 
 P_FLOOR = 1e-12
 """Smaller p-values are drawn at this height: the axis should show where the decision is."""
@@ -359,14 +359,18 @@ def delta_chart(run: FinishedRun, name: str) -> Chart:
         rho = [each.rho for each in run.rhos]
         steps = np.diff(sorted(rho))
         width = 0.6 * (float(steps.min()) if len(steps) else 1.0)
+        looks: dict[bool, dict[str, Any]] = {
+            True: {"color": palette.series[0], "marker": "o"},
+            False: {"color": palette.series[1], "marker": "s"},
+        }
         for each in run.rhos:
             for number, cell in enumerate(each.cells):
                 shift = width * ((number + 0.5) / len(each.cells) - 0.5)
                 low, high = 100 * cell.interval.low, 100 * cell.interval.high
                 delta = 100 * cell.counts.delta
-                look: dict[str, Any] = {"color": palette.series[0 if cell.is_equivalent else 1]}
+                look = looks[cell.is_equivalent]
                 x = each.rho + shift
-                axes.plot([x, x], [low, high], linewidth=1.2, **look)
+                axes.plot([x, x], [low, high], linewidth=1.2, color=look["color"])
                 draw_points(
                     axes,
                     [x],
@@ -377,15 +381,11 @@ def delta_chart(run: FinishedRun, name: str) -> Chart:
                         + (", within the margin" if cell.is_equivalent else "")
                     ],
                     hints,
-                    marker="o" if cell.is_equivalent else "s",
                     markersize=4.5,
                     **look,
                 )
-        for label, place, marker in (
-            ("shown to be within the margin", 0, "o"),
-            ("not shown", 1, "s"),
-        ):
-            axes.plot([], [], label=label, color=palette.series[place], marker=marker, markersize=5)
+        axes.plot([], [], label="shown to be within the margin", markersize=5, **looks[True])
+        axes.plot([], [], label="not shown", markersize=5, **looks[False])
         axes.set_ylabel("δ (points)")
         _rho_axis(axes, [run], palette)
         axes.grid(visible=False, axis="y")
@@ -492,6 +492,14 @@ def _bins(reach: float, k: int) -> NDArray[np.float64]:
     return edges
 
 
+def _parts(found: RobustnessResult) -> Iterator[tuple[SignalToNoise, str, int, str]]:
+    """Give all classifiers, and if some have collapsed the others, with marker and colour."""
+    yield found.every, "o", 0, "all classifiers"
+    others = found.without_collapsed
+    if found.collapsed and others is not None and math.isfinite(others.snr):
+        yield others, "D", 1, "without collapsed"
+
+
 def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
     """Draw the ranking by signal-to-noise ratio with intervals (Table 2).
 
@@ -510,13 +518,7 @@ def snr_chart(runs: Sequence[FinishedRun], name: str) -> Chart | None:
         figure, axes = make_axes(0.9 + 0.38 * len(ranked), left=label_width(names))
         hints = Hints()
         for height, run in enumerate(reversed(ranked)):
-            found = run.robustness
-            for part, marker, place, said in (
-                (found.every, "o", 0, "all classifiers"),
-                (found.without_collapsed, "D", 1, "without collapsed"),
-            ):
-                if part is None or not math.isfinite(part.snr) or (place and not found.collapsed):
-                    continue
+            for part, marker, place, said in _parts(run.robustness):
                 look: dict[str, Any] = {"color": palette.series[place]}
                 if part.interval is not None and part.interval.low > 0:
                     axes.plot(

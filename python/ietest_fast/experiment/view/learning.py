@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.analyses.consistency.page import curve_parts
@@ -48,24 +49,31 @@ def make_further_table(result: RunResult, condition: ConditionResult) -> Any:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("decision", no_wrap=True)
     for name, n, rhos in _known(result, condition):
-        for place, (rho, accuracy, loss) in enumerate(rhos):
-            table.add_row(
-                *((name, f"{n:,}") if place == 0 else ("", "")),
-                f"{rho:g}",
-                percent_of(accuracy),
-                "" if loss is None else points_of(loss),
-            )
-    for evaluation in result.evaluations_of(condition):
-        for place, own in enumerate(evaluation.rhos):
-            table.add_row(
-                *((evaluation.evaluation, f"{own.n:,}") if place == 0 else ("", "")),
-                f"{own.rho:g}",
-                percent_of(own.accuracy),
-                "" if own.test is None else points_of(own.test.delta),
-                "" if own.p_holm is None else brief_p(own.p_holm, threshold=own.alpha),
-                "" if own.reject is None else "reject" if own.reject else "not rejected",
-            )
+        _add_rows(table, name, n, [_say_known(*each) for each in rhos])
+    for each in result.evaluations_of(condition):
+        rows = [_say_tested(own) for own in each.rhos]
+        _add_rows(table, each.evaluation, each.rhos[0].n, rows)
     return table
+
+
+def _add_rows(table: Any, name: str, n: int, rows: Sequence[tuple[str, ...]]) -> None:
+    """Add the rows of a test set, whose name and size stand in the first."""
+    for row, head in zip(rows, chain([(name, f"{n:,}")], repeat(("", ""))), strict=False):
+        table.add_row(*head, *row)
+
+
+def _say_known(rho: float, accuracy: Spread, loss: Spread | None) -> tuple[str, ...]:
+    return f"{rho:g}", percent_of(accuracy), "" if loss is None else points_of(loss)
+
+
+def _say_tested(own: EvaluatedRho) -> tuple[str, ...]:
+    return (
+        f"{own.rho:g}",
+        percent_of(own.accuracy),
+        "" if own.test is None else points_of(own.test.delta),
+        "" if own.p_holm is None else brief_p(own.p_holm, threshold=own.alpha),
+        {None: "", True: "reject", False: "not rejected"}[own.reject],
+    )
 
 
 def further_lines(result: RunResult, condition: ConditionResult) -> list[str]:

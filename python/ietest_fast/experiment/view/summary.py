@@ -95,7 +95,8 @@ def _say(run: ConditionResult, name: str) -> str:
     return f"{name} treats rephrased sentences alike: {text}."
 
 
-def _say_difference(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
+def _part_by_direction(rhos: Sequence[RhoResult]) -> dict[str, list[tuple[RhoResult, float]]]:
+    """Part rhos by what accuracy does in all that differ, with the mean; or else the most."""
     groups: dict[str, list[tuple[RhoResult, float]]] = {"loses": [], "gains": [], "": []}
     for rho in rhos:
         rejected = [cell.shown_delta for cell in rho.rejecting or (rho.strongest,)]
@@ -106,9 +107,13 @@ def _say_difference(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
             groups["gains"].append((rho, -mean))
         else:
             groups[""].append((rho, max(map(abs, rejected))))
+    return groups
+
+
+def _say_difference(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
     where_seen = _on_reworded(rhos)
     parts = []
-    for verb, group in groups.items():
+    for verb, group in _part_by_direction(rhos).items():
         if not group:
             continue
         where, largest = _at([rho for rho, _ in group], run), max(own for _, own in group)
