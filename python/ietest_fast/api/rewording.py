@@ -37,6 +37,7 @@ from ietest_fast.api.evaluating import (
     LabelledTable,
     as_labelled,
     learn_source,
+    list_names,
     make_classifier,
     show_bar,
     with_labels,
@@ -386,30 +387,30 @@ def consistency(
         check_sources(given, classifier, data, phi)
         subset = subset or SOURCE
     are_answers = classifier is None if given else data is None
-    measures = _listed(by_diversity) or ()
+    measures = list_names(by_diversity) or ()
     check_parts(measures, diversity_groups)
     read = (classifier if data is None else None, data, test_set, learn_from, partial_input)
     target = None if out is None else check_out(Path(out), (*read, *given.values()))
     if n_strata is not None and test_set is None:
         raise InputError("n_strata needs test_set")
     partial = None if partial_input is None else take_answers(partial_input, "partial_input")
-    texts = _listed(text_columns)
+    texts = list_names(text_columns)
     options = ConsistencyOptions(
         phi=phi,
         draws=draws,
         share=share,
         seed=seed,
-        reword=_listed(reword),
+        reword=list_names(reword),
         item_column=item_column,
         version_column=version_column,
         drop_mixed=drop_mixed,
         # Of answers, texts are those whose diversity is measured.
         text_columns=None if are_answers and measures else texts,
         label_column=label_column,
-        label_names=_listed(label_names),
+        label_names=list_names(label_names),
         keep_columns=tuple(keep_columns),
         from_sources=bool(given),
-        input_columns=_listed(input_columns),
+        input_columns=list_names(input_columns),
         label_map=label_map,
         unparsed=unparsed,
         subset=subset,
@@ -471,13 +472,6 @@ def _take(classifier: Any, sources: Mapping[str, Any]) -> ConsistencyAnswers:
     return join_answers_of_sources(
         {name: take_answers(own, f"sources[{name!r}]") for name, own in sources.items()}
     )
-
-
-def _listed(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the names of columns as a tuple; None stays."""
-    if names is None:
-        return None
-    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _answer(

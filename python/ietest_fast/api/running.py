@@ -347,11 +347,9 @@ keep_models
         _without_none(
             data=DataConfig.in_memory(name=data_name, cluster=clusters),
             model=[_configure(each, inputs, _without_none(**own)) for each in several],
-            rho=list(rho) if isinstance(rho, Sequence) and not isinstance(rho, str) else rho,
+            rho=_list_several(rho),
             mode=mode,
-            train_size=list(train_size)
-            if isinstance(train_size, Sequence) and not isinstance(train_size, str)
-            else train_size,
+            train_size=_list_several(train_size),
             n_classifiers=n_classifiers,
             alpha=alpha,
             correction=correction,
@@ -366,22 +364,12 @@ keep_models
             keep_models=keep_models,
         )
     )
-    phis = None
-    if phi is not None:
-        phis = list(phi) if isinstance(phi, list | tuple) else [phi]
-    further = None
-    if eval_phi is not None:
-        further = list(eval_phi) if isinstance(eval_phi, list | tuple) else [eval_phi]
     texts = [
         corpus.texts(name)
         for corpus in (splits.train, splits.valid, splits.test)
         for name in corpus.text_columns
     ]
-    # A run is known by what its transformations do, and goes on in other processes.
-    for chosen in (phis or [], further or []):
-        for place, each in enumerate(chosen):
-            if is_function(each) or (isinstance(each, Mapping) and not is_choice(each)):
-                chosen[place] = settle(each, texts)
+    phis, further = _list_settled(phi, texts), _list_settled(eval_phi, texts)
     folder = Path(tempfile.mkdtemp(prefix="ietest-fast-")) if out is None else Path(out)
     try:
         results = run_experiment(
@@ -400,6 +388,26 @@ keep_models
     if out is None:
         weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
+
+
+def _list_several(values: Any) -> Any:
+    """Return several values as a list, and one as it is."""
+    several = isinstance(values, Sequence) and not isinstance(values, str)
+    return list(values) if several else values
+
+
+def _list_settled(phi: Any, texts: list[Any]) -> list[Any] | None:
+    """List transformations; None stays.
+
+    A run is known by what they do, and goes on in other processes, so functions are settled.
+    """
+    if phi is None:
+        return None
+    chosen = list(phi) if isinstance(phi, list | tuple) else [phi]
+    for place, each in enumerate(chosen):
+        if is_function(each) or (isinstance(each, Mapping) and not is_choice(each)):
+            chosen[place] = settle(each, texts)
+    return chosen
 
 
 def _without_none(**values: Any) -> dict[str, Any]:
@@ -506,9 +514,11 @@ def consistency_curve(
         "n_threads": n_threads,
     }
     if isinstance(profiles, str | Path | InvarianceResult):
-        for name, value in (("amount_column", amount_column), ("amounts_of", amounts_of)):
-            if value is not None:
-                raise InputError(f"{name} is for profiles; this is a run, with its training rows")
+        _refuse(
+            "is for profiles; this is a run, with its training rows",
+            amount_column=amount_column,
+            amounts_of=amounts_of,
+        )
         if isinstance(profiles, InvarianceResult):
             results = profiles.results
         else:
@@ -522,9 +532,11 @@ def consistency_curve(
                 **resampling,
             )
         )
-    for name, given in (("confidence_level", confidence_level), ("method", method)):
-        if given is not None:
-            raise InputError(f"{name} is for a run; the intervals of profiles are known")
+    _refuse(
+        "is for a run; the intervals of profiles are known",
+        confidence_level=confidence_level,
+        method=method,
+    )
     named, amounts = _find_amounts(profiles, amount_column, amounts_of)
     for one, other in combinations(named, 2):
         check_same_texts(one, other)
@@ -536,6 +548,13 @@ def consistency_curve(
     return ConsistencyCurves(
         curves=curves_of_profiles([amounts], named, confidence_level=levels.pop(), **resampling)
     )
+
+
+def _refuse(because: str, **given: Any) -> None:
+    """Refuse arguments that would be ignored."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} {because}")
 
 
 def _find_amounts(

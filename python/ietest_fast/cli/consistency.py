@@ -604,18 +604,11 @@ def command(
         options["subset"] = "source"
     files = [path for _, path in options["sources"]]
     from ietest_fast.analyses.consistency.asking import measure
-    from ietest_fast.analyses.consistency.file import without_mixed
 
     told: dict[str, Any] = {}
     below: list[str] = []
     if not runs_model:
-        if not logs and not files:
-            raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
-        check_not_given(*OF_MODELS, because="is for a model that is run; say --onnx or --model")
-        check_out(options["out"], [*map(Path, logs), *files, *test_sets, options["partial_input"]])
-        answers = read_sources(options) if files else read_answers(logs, options)
-        if options["drop_mixed"]:
-            answers = tuple(map(without_mixed, answers))
+        answers = _read_known(logs, files, test_sets, options)
         asked = _ask_options(options, test_sets, runs_model=False)
     else:
         given = files or [need_one(logs, onnx, model, test, file=_WANTED)]
@@ -631,6 +624,20 @@ def command(
     else:
         _print(found, below)
     return 0
+
+
+def _read_known(
+    logs: Sequence[str], files: Sequence[Path], test_sets: Sequence[Path], options: dict[str, Any]
+) -> tuple[ConsistencyAnswers, ...]:
+    """Read answers that models have given already."""
+    from ietest_fast.analyses.consistency.file import without_mixed
+
+    if not logs and not files:
+        raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
+    check_not_given(*OF_MODELS, because="is for a model that is run; say --onnx or --model")
+    check_out(options["out"], [*map(Path, logs), *files, *test_sets, options["partial_input"]])
+    answers = read_sources(options) if files else read_answers(logs, options)
+    return tuple(map(without_mixed, answers)) if options["drop_mixed"] else answers
 
 
 def _ask_options(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -87,8 +87,14 @@ def command(
             f"one or two columns hold texts, not {len(text_columns)}", param_hint="--text-columns"
         )
     if demo is not None:
-        for name in ("text-columns", "label-column", "label-names", "drop-missing-texts", "quoted"):
-            check_not_given(name, because="is for files; the demonstration pairs have their own")
+        check_not_given(
+            "text-columns",
+            "label-column",
+            "label-names",
+            "drop-missing-texts",
+            "quoted",
+            because="is for files; the demonstration pairs have their own",
+        )
     else:
         check_not_given("seed", because="is for the pairs of --demo")
 
@@ -96,6 +102,7 @@ def command(
 
     from ietest_fast.corpus import demo_corpus, describe, find_overlap, read_corpora
 
+    missing_text: Literal["drop", "error"] = "drop" if drop_missing_texts else "error"
     baselines: list[PartialInput] = []
     with show_stage("Describing"):
         if demo is not None:
@@ -106,7 +113,7 @@ def command(
                 text_columns=text_columns,
                 label_column=label_column,
                 label_names=label_names,
-                missing_text="drop" if drop_missing_texts else "error",
+                missing_text=missing_text,
                 quoted=quoted,
             )
             _say_other_annotators(corpora, quoted=quoted)
@@ -119,26 +126,20 @@ def command(
     if as_json:
         import dataclasses
 
-        print_json(
-            {
-                "corpora": [description.to_dict() for description in descriptions],
-                "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
-                **(
-                    {
-                        "partial_input": [
-                            dataclasses.asdict(each) | {"interval": each.interval._asdict()}
-                            for each in baselines
-                        ]
-                    }
-                    if partial_input
-                    else {}
-                ),
-            }
-        )
-    else:
-        _print(descriptions, overlaps)
-        if baselines:
-            _print_baselines(baselines)
+        found: dict[str, Any] = {
+            "corpora": [description.to_dict() for description in descriptions],
+            "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
+        }
+        if partial_input:
+            found["partial_input"] = [
+                dataclasses.asdict(each) | {"interval": each.interval._asdict()}
+                for each in baselines
+            ]
+        print_json(found)
+        return
+    _print(descriptions, overlaps)
+    if baselines:
+        _print_baselines(baselines)
 
 
 def _without_foreign(description: Description, corpus: Corpus) -> Description:

@@ -113,19 +113,13 @@ def command(
     OUT has model.onnx, config.json, tokenizer.json and the rest, as Optimum lays them out. Needs
     the extra `train`, and --calibrate the extra `int8`; `ietest-fast eval --onnx OUT` does not.
     """
-    from ietest_fast.models.onnx_models.export import count_bytes, export_onnx, export_sense_model
+    from ietest_fast.models.onnx_models.export import export_onnx
 
     if sense:
         others = (texts, n_check, calibration, n_calibrate)
         if precision != "fp32" or any(each is not None for each in others):
             raise click.UsageError("--sense exports in fp32, and compares nothing.")
-        with show_stage("Exporting"):
-            folder = export_sense_model(checkpoint, target)
-        n_bytes = count_bytes(folder / "model.onnx")
-        if as_json:
-            print_json({"folder": str(folder), "model_bytes": n_bytes})
-        else:
-            echo(f"{folder}: model.onnx, {n_bytes / 1e6:,.1f} MB")
+        _export_sense(checkpoint, target, as_json=as_json)
         return
     if calibration is not None and precision != "int8":
         raise click.UsageError("--calibrate is for --precision int8.")
@@ -163,3 +157,16 @@ def command(
         f"Compared with PyTorch in fp32 on {found.n:,} inputs: logits differ by at most "
         f"{found.largest_difference:.2g}; {found.n_flipped:,} labels differ."
     )
+
+
+def _export_sense(checkpoint: Path, target: Path, *, as_json: bool) -> None:
+    """Export a model that is no classifier, and so has nothing to be compared."""
+    from ietest_fast.models.onnx_models.export import count_bytes, export_sense_model
+
+    with show_stage("Exporting"):
+        folder = export_sense_model(checkpoint, target)
+    n_bytes = count_bytes(folder / "model.onnx")
+    if as_json:
+        print_json({"folder": str(folder), "model_bytes": n_bytes})
+    else:
+        echo(f"{folder}: model.onnx, {n_bytes / 1e6:,.1f} MB")

@@ -117,7 +117,7 @@ def command(
             power=goal,
             tau=tau,
             discordance=discordance,
-            correlation=0.5 if correlation is None else correlation,
+            correlation=correlation,
             alpha=common["alpha"],
             as_json=as_json,
         )
@@ -130,10 +130,7 @@ def command(
     if n is not None and delta is not None and goal is not None:
         raise click.UsageError("leave out --n, --delta or --power: one follows from the others")
     if plot is not None:
-        if Path(plot).suffix not in {".svg", ".png"}:
-            raise click.UsageError("--plot writes .svg or .png")
-        if not Path(plot).parent.is_dir():
-            raise click.UsageError(f"--plot: there is no folder {str(Path(plot).parent)!r}")
+        _check_plot(Path(plot))
 
     from ietest_fast.stats import plan
 
@@ -148,20 +145,25 @@ def command(
         assert drawn is not None  # noqa: S101
         power_chart(drawn).save(Path(plot))
     if as_json:
-        print_json(
-            solved.to_dict() | ({} if drawn is None else {"curve": drawn.to_dict()}),
-        )
+        print_json(solved.to_dict() | ({} if drawn is None else {"curve": drawn.to_dict()}))
         return
     echo(*str(solved).splitlines())
     if curve is not None and drawn is not None:
         echo("", *drawn.as_text().splitlines())
 
 
+def _check_plot(plot: Path) -> None:
+    if plot.suffix not in {".svg", ".png"}:
+        raise click.UsageError("--plot writes .svg or .png")
+    if not plot.parent.is_dir():
+        raise click.UsageError(f"--plot: there is no folder {str(plot.parent)!r}")
+
+
 def _plan_algorithm(
     *,
     tau: float,
     discordance: float,
-    correlation: float,
+    correlation: float | None,
     delta: float | None,
     as_json: bool,
     **options: Any,
@@ -169,6 +171,7 @@ def _plan_algorithm(
     from ietest_fast.errors import InputError
     from ietest_fast.stats import plan_algorithm, split_variance
 
+    correlation = 0.5 if correlation is None else correlation
     items, residual = split_variance(discordance, delta=delta or 0.0, correlation=correlation)
     solved = plan_algorithm(
         delta=delta, sd_items=items, sd_classifiers=tau, sd_residual=residual, **options

@@ -14,6 +14,8 @@ from ietest_fast.report.terminal import echo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ietest_fast.corpus import Corpus
+    from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.report.contents import Source
 
 # Stand in ietest_fast.experiment.view.effects, too, which is too much to import for --help.
@@ -104,14 +106,11 @@ def command(
     --out of "ietest-fast eval", "stress" and "consistency" writes. The page is one HTML file that
     works offline.
     """
-    if label_column is not None and train is None:
-        raise click.UsageError("--label-column is of --train, which is not given.")
-    chosen = dict(_pair(text) for text in where)
-    if len(chosen) < len(where):
-        raise click.UsageError("--where takes each column once.")
-    if chosen and not any(path.is_file() for path in runs):
-        raise click.UsageError("--where is for files of counts, and there is none.")
+    if train is None:
+        check_not_given("label-column", because="is of --train, which is not given.")
+    chosen = _read_where(where)
     if not any(path.is_file() for path in runs):
+        check_not_given("where", because="is for files of counts, and there is none.")
         check_not_given(
             "alpha",
             "margin",
@@ -121,7 +120,6 @@ def command(
 
     from ietest_fast.annotation.page import read_marked, soundness_sections
     from ietest_fast.atomic import write_text
-    from ietest_fast.corpus import read_corpus
     from ietest_fast.experiment.finished import read_runs
     from ietest_fast.experiment.view.result_tables import brief_tables
     from ietest_fast.experiment.view.sections import RunsSource
@@ -154,15 +152,7 @@ def command(
         raise click.UsageError("--train is for runs with texts; counts have none.")
     if paper is not None:
         check_paper_folder(paper)
-    texts = None
-    if train is not None:
-        of_run = next(run.results.data for run in found if run.results is not None)
-        texts = read_corpus(
-            train,
-            label_column=of_run.label_column if label_column is None else label_column,
-            text_columns=of_run.text_columns,
-            label_names=of_run.label_names,
-        )
+    texts = None if train is None else _read_train(train, label_column, found)
     if samples and all(run.results is None for run in found):
         raise click.UsageError("--sample is for runs with texts; there is none.")
     with show_stage("Gathering"):
@@ -183,6 +173,19 @@ def command(
         written = write_for_paper(contents, paper)
         echo(f"{paper}: {len(written)} files")
         _say_left_over(find_left_over(paper, written))
+
+
+def _read_train(train: Path, label_column: str | None, runs: Sequence[FinishedRun]) -> Corpus:
+    """Read a training set as the first run with texts reads its own."""
+    from ietest_fast.corpus import read_corpus
+
+    of_run = next(run.results.data for run in runs if run.results is not None)
+    return read_corpus(
+        train,
+        label_column=of_run.label_column if label_column is None else label_column,
+        text_columns=of_run.text_columns,
+        label_names=of_run.label_names,
+    )
 
 
 def _say_unread(paths: Sequence[Path], where: Mapping[str, str]) -> None:
@@ -260,11 +263,16 @@ def _sort(paths: Sequence[Path]) -> tuple[dict[str, list[Path]], list[Path]]:
     )
 
 
-def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise click.UsageError(f"--where takes COLUMN=VALUE, not {text!r}.")
-    return name, value
+def _read_where(texts: Sequence[str]) -> dict[str, str]:
+    chosen: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.UsageError(f"--where takes COLUMN=VALUE, not {text!r}.")
+        chosen[name] = value
+    if len(chosen) < len(texts):
+        raise click.UsageError("--where takes each column once.")
+    return chosen
 
 
 def _check_target(target: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -121,9 +121,8 @@ def command(
     options say otherwise. Scores are drawn from the file's own differences, centred, unless an
     option names their law or a correlation. Without a file, --n and --discordance are needed.
     """
-    for name, value in (("--df", df), ("--skew", skew)):
-        if value is not None and not scores:
-            raise click.UsageError(f"{name} is of scores; say --scores")
+    if not scores:
+        check_not_given("df", "skew", because="is of scores; say --scores")
     if df is not None and skew is not None:
         raise click.UsageError("--df and --skew name two laws: give one of them")
     if file is None:
@@ -133,23 +132,31 @@ def command(
         setting = Setting(
             n=n,
             discordance=discordance,
-            clusters=None if cluster_sizes is None else _recur(cluster_sizes, n),
+            clusters=_recur(cluster_sizes, n),
             icc=0.0,
             n_classifiers=1,
             correlation=0.0,
         )
     else:
-        if n is not None or cluster_sizes is not None or n_classifiers is not None:
+        if (n, cluster_sizes, n_classifiers) != (None, None, None):
             raise click.UsageError("--n, --cluster-sizes and --classifiers are the file's to say")
         _check_usage_of_columns(original, transformed, clusters, icc, correlation)
         setting = _estimate(file, original, transformed, clusters, scores=scores)
 
     from ietest_fast.stats import simulate
 
-    own = (df, skew, discordance, icc, correlation)
+    said = {
+        "discordance": discordance,
+        "icc": icc,
+        "n_classifiers": n_classifiers,
+        "correlation": correlation,
+    }
+    own: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
+    setting = replace(setting, **own)
+    names_law = (df, skew) != (None, None) or bool(own)
     with show_progress() as progress:
         tell = progress("Simulating, tables", options["n_tables"])
-        if setting.differences is not None and all(value is None for value in own):
+        if setting.differences is not None and not names_law:
             result = simulate(
                 differences=setting.differences,
                 clusters=setting.clusters,
@@ -159,21 +166,21 @@ def command(
         else:
             result = simulate(
                 setting.n,
-                setting.discordance if discordance is None else discordance,
+                setting.discordance,
                 scores=scores,
                 df=df,
                 skew=skew,
                 clusters=setting.clusters,
-                icc=setting.icc if icc is None else icc,
-                n_classifiers=setting.n_classifiers if n_classifiers is None else n_classifiers,
-                classifier_correlation=setting.correlation if correlation is None else correlation,
+                icc=setting.icc,
+                n_classifiers=setting.n_classifiers,
+                classifier_correlation=setting.correlation,
                 progress=tell,
                 **options,
             )
     if as_json:
         print_json(result.to_dict())
-    else:
-        echo(*str(result).splitlines())
+        return
+    echo(*str(result).splitlines())
 
 
 def _check_usage_without_file(
@@ -220,9 +227,12 @@ class Setting:
     differences: Any = None
 
 
-def _recur(sizes: tuple[int, ...], n: int) -> Any:
+def _recur(sizes: tuple[int, ...] | None, n: int) -> Any:
     """Give clusters numbers, sizes in turns, until n pairs have one; the last may be cut short."""
     import numpy as np
+
+    if sizes is None:
+        return None
 
     if sizes[0] >= n:
         raise click.UsageError(

@@ -115,8 +115,8 @@ def command(
     if bool(files) == (counts is not None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
     if files and _are_logs(files):
-        for name in ("original", "transformed", "versions", "scores", "quantiles", "null"):
-            check_not_given(name, because="is for a table of outcomes or scores")
+        of_tables = ("original", "transformed", "versions", "scores", "quantiles", "null")
+        check_not_given(*of_tables, because="is for a table of outcomes or scores")
         from ietest_fast.cli.comparing import compare_logs
 
         check_margin(options["margin"], alpha=alpha)
@@ -130,9 +130,8 @@ def command(
             fail_on_reject=fail_on_reject,
         )
     check_not_given(*OF_LOGS, "threshold", because="is for logs of answers")
-    file = files[0] if files else None
-    if file is not None and (original, transformed, versions) == (("A",), ("B",), None):
-        original, transformed = _find_columns(file)
+    if files and (original, transformed, versions) == (("A",), ("B",), None):
+        original, transformed = _find_columns(files[0])
     _check_usage(counts, original, transformed, versions, options)
     check_alike(options, alpha=alpha)
 
@@ -149,31 +148,22 @@ def command(
         with show_stage("Testing"):
             tested = _test_counts(table, alpha=alpha, options=options)
     else:
-        assert file is not None  # noqa: S101 - one of the two is given
-        given = _read(file, original, transformed, versions, options)
-        _check_labels(file, given)
-        _warn_of_columns(file, given, options)
+        given = _read(files[0], original, transformed, versions, options)
+        _check_labels(files[0], given)
+        _warn_of_columns(files[0], given, options)
         with show_stage("Testing"):
             tested = _test_columns(given, original, versions, alpha=alpha, options=options)
     result, reject, extra = tested
     invariance = _judge(result, given, alpha=alpha, options=options)
     if invariance is None:
-        for name in ("reworded", "all-reworded", "flip-margin", "fail-unless-alike"):
-            check_not_given(name, because="is for two columns of outcomes, or counts")
-        for name in ASKING:
-            check_not_given(name, because="is for two columns of outcomes")
+        of_outcomes = ("reworded", "all-reworded", "flip-margin", "fail-unless-alike")
+        check_not_given(*of_outcomes, because="is for two columns of outcomes, or counts")
+        check_not_given(*ASKING, because="is for two columns of outcomes")
     besides = _compute_besides(invariance, given, alpha=alpha, options=options)
     signature = sign(result, alpha=alpha, n_classifiers=len(original))
     if as_json:
-        from ietest_fast.analyses.compare_statistics import write_statistics
-
-        numbers = (
-            result.to_dict()
-            | {name: value for name, (value, _) in extra.items()}
-            | {"invariance": None if invariance is None else invariance.to_dict()}
-        )
         about = {"alpha": alpha, "reject": reject, "signature": signature}
-        print_json(numbers | write_statistics(besides, beside=numbers | about) | about)
+        print_json(_list_numbers(result, extra, invariance, besides, about))
     else:
         verdict = say(result, reject, are_scores=given is not None and given.are_scores)
         print_test(
@@ -191,6 +181,24 @@ def command(
         alike=invariance is not None and invariance.verdict == "alike within margins",
         fail_unless_alike=options["fail_unless_alike"],
     )
+
+
+def _list_numbers(
+    result: Result,
+    extra: Extra,
+    invariance: InvarianceTestResult | None,
+    besides: Mapping[str, Statistic],
+    about: dict[str, Any],
+) -> dict[str, Any]:
+    """Return every number of a test by name, and what it is about at the end."""
+    from ietest_fast.analyses.compare_statistics import write_statistics
+
+    numbers = (
+        result.to_dict()
+        | {name: value for name, (value, _) in extra.items()}
+        | {"invariance": None if invariance is None else invariance.to_dict()}
+    )
+    return numbers | write_statistics(besides, beside=numbers | about) | about
 
 
 def _judge(
@@ -467,8 +475,11 @@ def _check_usage(
     for name in ("margin", "quantiles", "null"):
         if options[name] and several:
             raise click.UsageError(f"--{name} is for one pair of columns")
-    if versions is None:
-        return
+    if versions is not None:
+        _check_usage_of_versions(versions, options)
+
+
+def _check_usage_of_versions(versions: tuple[str, ...], options: Mapping[str, Any]) -> None:
     check_not_given("original", "transformed", because="and --versions exclude each other")
     if len(versions) < 2:
         raise click.UsageError("--versions needs at least two columns")

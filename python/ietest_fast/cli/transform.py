@@ -13,7 +13,7 @@ from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ietest_fast.transform import FileSummary, Transformation
 
@@ -154,8 +154,6 @@ def _check_source(source: Path, columns: list[str] | None) -> int | None:
 
 
 def _print_kinds(*, as_json: bool) -> None:
-    import json
-
     from ietest_fast.transform.phi import describe_kinds
 
     kinds = describe_kinds()
@@ -166,10 +164,16 @@ def _print_kinds(*, as_json: bool) -> None:
         package = "" if kind["package"] is None else f"  ({kind['package']})"
         echo(f"{kind['name']}: {kind.get('summary', kind.get('error'))}{package}")
         for option in kind.get("options", ()):
-            default = "needed" if option["required"] else json.dumps(option["default"])
-            given = "" if option["default"] is None and not option["required"] else f" [{default}]"
             said = "" if option["description"] is None else f": {option['description']}"
-            echo(f"    {option['name']} ({option['type']}){said}{given}")
+            echo(f"    {option['name']} ({option['type']}){said}{_say_default(option)}")
+
+
+def _say_default(option: Mapping[str, Any]) -> str:
+    import json
+
+    if option["required"]:
+        return " [needed]"
+    return "" if option["default"] is None else f" [{json.dumps(option['default'])}]"
 
 
 @contextlib.contextmanager
