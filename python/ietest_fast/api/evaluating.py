@@ -135,6 +135,13 @@ def list_names(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+def refuse_given(because: str, **given: Any) -> None:
+    """Refuse arguments that would be ignored."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"{name} {because}")
+
+
 def check_answers_file(out: str | Path | None, read: Iterable[object]) -> Path | None:
     """Find out before the work whether answers can be written there, and over what."""
     if out is None:

@@ -24,7 +24,7 @@ from ietest_fast.analyses.consistency.curves import (
 from ietest_fast.analyses.consistency.file import AMOUNT, Amounts, parse_amounts
 from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 from ietest_fast.answers.shared import check_same_texts
-from ietest_fast.api.evaluating import as_labelled, list_names
+from ietest_fast.api.evaluating import as_labelled, list_names, refuse_given
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config
 from ietest_fast.experiment.data import Splits
@@ -514,7 +514,7 @@ def consistency_curve(
         "n_threads": n_threads,
     }
     if isinstance(profiles, str | Path | InvarianceResult):
-        _refuse(
+        refuse_given(
             "is for profiles; this is a run, with its training rows",
             amount_column=amount_column,
             amounts_of=amounts_of,
@@ -532,7 +532,7 @@ def consistency_curve(
                 **resampling,
             )
         )
-    _refuse(
+    refuse_given(
         "is for a run; the intervals of profiles are known",
         confidence_level=confidence_level,
         method=method,
@@ -548,13 +548,6 @@ def consistency_curve(
     return ConsistencyCurves(
         curves=curves_of_profiles([amounts], named, confidence_level=levels.pop(), **resampling)
     )
-
-
-def _refuse(because: str, **given: Any) -> None:
-    """Refuse arguments that would be ignored."""
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"{name} {because}")
 
 
 def _find_amounts(

@@ -16,6 +16,7 @@ from ietest_fast.api.evaluating import (
     check_answers_file,
     learn_source,
     list_names,
+    refuse_given,
     show_bar,
     take_labelled,
 )
@@ -302,7 +303,7 @@ def stress(
         If the suite, or options of a transformation, are wrong; all mistakes are listed.
     """
     if isinstance(suite, str) and suite == LOGIC:
-        _refuse(
+        refuse_given(
             "is not for suite='logic'",
             add=add or None,
             rules=rules,
@@ -340,7 +341,7 @@ def stress(
             rng=rng,
             n_threads=n_threads,
         )
-    _refuse(
+    refuse_given(
         "is for suite='logic'",
         draws=draws,
         nearest=nearest,
@@ -408,13 +409,6 @@ def stress(
         answers, _ = ask_stress(model, corpus, options, **bar)
     (profile,) = measure_answers([answers], options)
     return profile
-
-
-def _refuse(because: str, **given: Any) -> None:
-    """Refuse arguments that would be ignored."""
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"{name} {because}")
 
 
 def _name_tests(add: Any) -> list[tuple[str, Any]]:

@@ -87,14 +87,8 @@ def command(
             f"one or two columns hold texts, not {len(text_columns)}", param_hint="--text-columns"
         )
     if demo is not None:
-        check_not_given(
-            "text-columns",
-            "label-column",
-            "label-names",
-            "drop-missing-texts",
-            "quoted",
-            because="is for files; the demonstration pairs have their own",
-        )
+        of_files = ("text-columns", "label-column", "label-names", "drop-missing-texts", "quoted")
+        check_not_given(*of_files, because="is for files; the demonstration pairs have their own")
     else:
         check_not_given("seed", because="is for the pairs of --demo")
 

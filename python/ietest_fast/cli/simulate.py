@@ -154,29 +154,21 @@ def command(
     own: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
     setting = replace(setting, **own)
     names_law = (df, skew) != (None, None) or bool(own)
+    tables: dict[str, Any] = {"differences": setting.differences}
+    if setting.differences is None or names_law:
+        tables = {
+            "n": setting.n,
+            "discordance": setting.discordance,
+            "scores": scores,
+            "df": df,
+            "skew": skew,
+            "icc": setting.icc,
+            "n_classifiers": setting.n_classifiers,
+            "classifier_correlation": setting.correlation,
+        }
     with show_progress() as progress:
         tell = progress("Simulating, tables", options["n_tables"])
-        if setting.differences is not None and not names_law:
-            result = simulate(
-                differences=setting.differences,
-                clusters=setting.clusters,
-                progress=tell,
-                **options,
-            )
-        else:
-            result = simulate(
-                setting.n,
-                setting.discordance,
-                scores=scores,
-                df=df,
-                skew=skew,
-                clusters=setting.clusters,
-                icc=setting.icc,
-                n_classifiers=setting.n_classifiers,
-                classifier_correlation=setting.correlation,
-                progress=tell,
-                **options,
-            )
+        result = simulate(**tables, clusters=setting.clusters, progress=tell, **options)
     if as_json:
         print_json(result.to_dict())
         return

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ietest_fast.analyses.consistency.page import curve_parts
 from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.run_consistency import measure_run
+from ietest_fast.experiment.view.result_tables import mean_sd
 from ietest_fast.numerals import brief_p, percent, percent_of, points_of, say_count
 from ietest_fast.report.contents import Heading, Note, Part
 from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
@@ -114,11 +115,11 @@ def further_tables(runs: Sequence[FinishedRun]) -> list[Table]:
 def _accuracies(run: FinishedRun) -> Table:
     assert run.results is not None  # noqa: S101 - as the caller has seen
     rows: list[tuple[Cell, ...]] = [
-        (name, n, *(_mean_sd(accuracy) for _, accuracy, _ in rhos))
+        (name, n, *(mean_sd(accuracy) for _, accuracy, _ in rhos))
         for name, n, rhos in _known(run.results, run.condition)
     ]
     rows += [
-        (each.evaluation, each.rhos[0].n, *(_mean_sd(own.accuracy) for own in each.rhos))
+        (each.evaluation, each.rhos[0].n, *(mean_sd(own.accuracy) for own in each.rhos))
         for each in run.results.evaluations_of(run.condition)
     ]
     beside = "beside" if run.results.settings.mode == "augment" else "in the place of"
@@ -172,8 +173,8 @@ def _test_row(run: FinishedRun, each: EvaluationResult, own: EvaluatedRho) -> tu
         run.transformation,
         each.evaluation,
         own.rho,
-        _mean_sd(own.accuracy),
-        None if test is None else _mean_sd(test.delta),
+        mean_sd(own.accuracy),
+        None if test is None else mean_sd(test.delta),
         None if own.p_holm is None else PValue(own.p_holm, own.alpha),
         own.reject,
         None if own.verdict is None else str(own.verdict),
@@ -191,10 +192,6 @@ def _known(
     n = result.data.test.rows
     yield "original", n, [(rho.rho, rho.accuracy_original, None) for rho in condition.rhos]
     yield f"{condition.transformation} (trained on)", n, [read(rho) for rho in condition.rhos]
-
-
-def _mean_sd(spread: Spread) -> MeanSd:
-    return MeanSd(spread.mean, spread.sd)
 
 
 def curves_of(result: RunResult) -> list[list[ConditionResult]]:

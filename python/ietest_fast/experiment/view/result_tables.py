@@ -220,10 +220,10 @@ def rho_table(runs: Sequence[FinishedRun]) -> Table:
             (
                 run.name,
                 rho.rho,
-                _mean_sd(rho.accuracy_original),
-                _mean_sd(rho.accuracy_transformed),
-                _mean_sd(rho.delta),
-                _mean_sd(rho.t),
+                mean_sd(rho.accuracy_original),
+                mean_sd(rho.accuracy_transformed),
+                mean_sd(rho.delta),
+                mean_sd(rho.t),
                 PValue(rho.p_min, rho.threshold),
                 rho.threshold,
                 rho.power,
@@ -314,10 +314,10 @@ def _changes_of(strata: Sequence[StratumRecord]) -> tuple[MeanSd | None, ...]:
     """Return the means over classifiers of what one stratum lost, won and changed."""
     flipped = [each.n_flipped / each.n for each in strata if each.n_flipped is not None]
     return (
-        _mean_sd(Spread.of([each.n10 / each.n for each in strata])),
-        _mean_sd(Spread.of([each.n01 / each.n for each in strata])),
-        _mean_sd(Spread.of([each.delta for each in strata])),
-        _mean_sd(Spread.of(flipped)) if flipped else None,
+        mean_sd(Spread.of([each.n10 / each.n for each in strata])),
+        mean_sd(Spread.of([each.n01 / each.n for each in strata])),
+        mean_sd(Spread.of([each.delta for each in strata])),
+        mean_sd(Spread.of(flipped)) if flipped else None,
     )
 
 
@@ -359,9 +359,9 @@ def _reworded_row(run: FinishedRun, place: int) -> tuple[Any, ...]:
         run.name,
         rho.rho,
         first.n,
-        _mean_sd(rho.reworded_delta),
+        mean_sd(rho.reworded_delta),
         PValue(over.p_adjusted[place], over.alpha),
-        _mean_sd(rho.flip_rate),
+        mean_sd(rho.flip_rate),
         *excess,
         None if churn is None else PValue(churn[place], over.alpha),
         str(run.condition.verdicts[place]),
@@ -585,5 +585,6 @@ def _say_few(runs: Sequence[FinishedRun]) -> str:
     )
 
 
-def _mean_sd(spread: Spread) -> MeanSd:
+def mean_sd(spread: Spread) -> MeanSd:
+    """Return a spread as a cell of a table."""
     return MeanSd(spread.mean, spread.sd)

@@ -33,6 +33,9 @@ _LARGEST = 1e100
 # The numbers of classifiers of a plan for both.
 _CLASSIFIERS = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
+# Of one difference: sigma_I, tau and sigma_E.
+_Spread = tuple[float, float, float]
+
 
 @dataclass(frozen=True, kw_only=True)
 class AlgorithmPlan(Result):
@@ -287,7 +290,7 @@ def plan_algorithm(
     )
 
 
-def _power(n: int, m: int, delta: float, spread: tuple[float, float, float], alpha: float) -> float:
+def _power(n: int, m: int, delta: float, spread: _Spread, alpha: float) -> float:
     from scipy.special import nctdtr, ndtr, stdtrit
 
     items, classifiers, residual = (sd**2 for sd in spread)
@@ -308,21 +311,17 @@ def _power(n: int, m: int, delta: float, spread: tuple[float, float, float], alp
     return min(1.0, 1 - missed + other)
 
 
-def _find_texts(
-    m: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
-) -> int | None:
+def _find_texts(m: int, delta: float, spread: _Spread, alpha: float, goal: float) -> int | None:
     return _smallest(lambda n: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_PAIRS)
 
 
 def _find_classifiers(
-    n: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
+    n: int, delta: float, spread: _Spread, alpha: float, goal: float
 ) -> int | None:
     return _smallest(lambda m: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_CLASSIFIERS)
 
 
-def _need_classifiers(
-    n: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
-) -> int:
+def _need_classifiers(n: int, delta: float, spread: _Spread, alpha: float, goal: float) -> int:
     """Find the number of classifiers, or refuse if none is enough."""
     needed = _find_classifiers(n, delta, spread, alpha, goal)
     if needed is None:
@@ -333,9 +332,7 @@ def _need_classifiers(
     return needed
 
 
-def _need_texts(
-    m: int, delta: float, spread: tuple[float, float, float], alpha: float, goal: float
-) -> int:
+def _need_texts(m: int, delta: float, spread: _Spread, alpha: float, goal: float) -> int:
     """Find the number of texts, or say how many classifiers it takes if none is enough."""
     texts = _find_texts(m, delta, spread, alpha, goal)
     if texts is not None:
@@ -368,9 +365,7 @@ def _smallest(power: Callable[[int], float], goal: float, most: int) -> int | No
     return above
 
 
-def _find_delta(
-    n: int, m: int, spread: tuple[float, float, float], alpha: float, goal: float
-) -> float:
+def _find_delta(n: int, m: int, spread: _Spread, alpha: float, goal: float) -> float:
     from scipy.optimize import brentq
 
     items, classifiers, residual = (sd**2 for sd in spread)
