@@ -108,58 +108,68 @@ def _is_first_of_lines(text: str) -> bool:
         return False
 
 
-def array_elements(  # noqa: PLR0912 - one scanner
-    path: Path, stream: BinaryIO, array: JsonArray
-) -> Iterator[tuple[int, str]]:
+def array_elements(path: Path, stream: BinaryIO, array: JsonArray) -> Iterator[tuple[int, str]]:
     """Line (from 1) and text of every element of an array, in bounded memory."""
-    before = stream.read(array.start)
-    line = before.count(b"\n") + 1
+    line = stream.read(array.start).count(b"\n") + 1
     decoder = codecs.getincrementaldecoder("utf-8")()
-    text, place, depth, is_first = "", 0, 0, True
+    text, begin, is_first = "", 0, True
 
     def wrong(what: str) -> InputError:
         return InputError(what, path=path, row=f"line {line}")
 
-    while True:
-        block = stream.read(_BLOCK_BYTES)
-        try:
-            text += decoder.decode(block, final=not block)
-        except UnicodeDecodeError as error:
-            line += text.count("\n") + error.object.count(b"\n", 0, error.start)
-            raise wrong(f"not UTF-8: byte 0x{error.object[error.start]:02x}") from error
-        begin = 0
-        for token in _TOKEN.finditer(text, place):
-            sign = token[0]
-            place = token.end()
-            if sign[0] == '"':
-                if token[1] is None:  # it goes on in the next block
-                    place = token.start()
-                    break
-            elif sign in "[{":
-                depth += 1
-            elif depth and sign in "]}":
-                depth -= 1
-            elif not depth:
-                element = text[begin : token.start()]
-                bare = element.strip()
-                if not (bare or (is_first and sign == "]")):
-                    raise wrong("not JSON: a value expected between the commas of the array")
-                if bare:
-                    yield line + element[: element.index(bare[0])].count("\n"), bare
-                line += element.count("\n")
-                begin, is_first = place, False
-                if sign != ",":
-                    rest = text[place:] + decoder.decode(stream.read(_BLOCK_BYTES))
-                    _check_end(path, rest, array, sign)
-                    return
-        text, place = text[begin:], max(0, place - begin)
-        if not block:
-            raise wrong("the array does not end: the file is cut off, or a quote is left open")
+    def read_on(text: str) -> str:
+        """Add a block to the text of an element that has not ended yet."""
+        nonlocal line
         if len(text) > _LONGEST_ELEMENT:
             raise wrong(
                 f"an element of the array is longer than {_LONGEST_ELEMENT >> 20} MiB, or a quote "
                 "is left open"
             )
+        block = stream.read(_BLOCK_BYTES)
+        try:
+            more = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            line += text.count("\n") + error.object.count(b"\n", 0, error.start)
+            raise wrong(f"not UTF-8: byte 0x{error.object[error.start]:02x}") from error
+        if not block:
+            raise wrong("the array does not end: the file is cut off, or a quote is left open")
+        return text + more
+
+    end, place, depth = _find_end(text, 0, 0)
+    while True:
+        if end is None:
+            text, place, begin = read_on(text[begin:]), place - begin, 0
+            end, place, depth = _find_end(text, place, depth)
+            continue
+        element = text[begin : end.start()]
+        bare = element.strip()
+        if bare:
+            yield line + element[: element.index(bare[0])].count("\n"), bare
+        elif not is_first or end[0] != "]":
+            raise wrong("not JSON: a value expected between the commas of the array")
+        line += element.count("\n")
+        begin, is_first = place, False
+        if end[0] != ",":
+            rest = text[place:] + decoder.decode(stream.read(_BLOCK_BYTES))
+            _check_end(path, rest, array, end[0])
+            return
+        end, place, depth = _find_end(text, place, 0)
+
+
+def _find_end(text: str, place: int, depth: int) -> tuple[re.Match[str] | None, int, int]:
+    """Find the sign behind an element, None if it is not there yet; and where to look on."""
+    for token in _TOKEN.finditer(text, place):
+        sign = token[0]
+        if sign[0] == '"':
+            if token[1] is None:  # it goes on in the next block
+                return None, token.start(), depth
+        elif sign in "[{":
+            depth += 1
+        elif depth and sign in "]}":
+            depth -= 1
+        elif not depth:
+            return token, token.end(), 0
+    return None, len(text), depth
 
 
 def _check_end(path: Path, rest: str, array: JsonArray, sign: str) -> None:
@@ -547,12 +557,18 @@ def _all_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
     lines = (line for _, line in _text_lines(path, form))
     for _ in range(form.n_before):
         next(lines, None)
-    if not form.quoted:
-        for number, line in enumerate(lines, start=form.n_before + 1):
-            bare = line.rstrip("\r\n")
-            if bare:
-                yield number, bare.split(form.delimiter)
+    if form.quoted:
+        yield from _quoted_records(path, form, lines)
         return
+    for number, line in enumerate(lines, start=form.n_before + 1):
+        bare = line.rstrip("\r\n")
+        if bare:
+            yield number, bare.split(form.delimiter)
+
+
+def _quoted_records(
+    path: Path, form: Format, lines: Iterator[str]
+) -> Iterator[tuple[int, list[str]]]:
     record: list[str] = []
 
     def noted() -> Iterator[str]:
@@ -570,23 +586,29 @@ def _all_records(path: Path, form: Format) -> Iterator[tuple[int, list[str]]]:
         # Python gives up at 131,072 characters, which a text may have. The limit is the
         # whole program's, so it is changed for no longer than it has to be.
         limit = csv.field_size_limit(_LONGEST_FIELD)
-        column = None
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            what = str(error)
-            if "new-line character" in what:  # Python's words are for programmers
-                what = "a line end of CR alone; expected LF, or CR and LF, behind every line"
-            elif "expected after" in what or "unexpected end" in what:
-                what, column = explain_quotes("".join(record), form.delimiter, form.escape, header)
+            what, column = _explain_record(str(error), "".join(record), form, header)
             raise InputError(what, path=path, row=f"line {number}", column=column) from error
         finally:
             csv.field_size_limit(limit)
         header = header or fields
         if fields:
             yield number, fields
+
+
+def _explain_record(
+    said: str, record: str, form: Format, header: Sequence[str]
+) -> tuple[str, str | None]:
+    """Say what is wrong with a record, in other words than Python's, and in which column."""
+    if "new-line character" in said:
+        return "a line end of CR alone; expected LF, or CR and LF, behind every line", None
+    if "expected after" in said or "unexpected end" in said:
+        return explain_quotes(record, form.delimiter, form.escape, header)
+    return said, None
 
 
 class QuoteWatch:
@@ -646,21 +668,11 @@ def json_records(
         if not line.strip():
             continue
         where = f"line {number}"
-        if _is_too_deep(line):
-            raise InputError(
-                f"brackets are nested more than {_MOST_NESTED} deep", path=path, row=where
-            )
+        _refuse_deep(path, where, line)
         try:
             record = json.loads(line, object_pairs_hook=refuse_repeats)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"not JSON: {error.msg} at character {error.pos + 1}", path=path, row=where
-            ) from error
         except ValueError as error:
-            what = str(error)
-            if "int_max_str_digits" in what:  # Python's words are for programmers
-                what = "an integer has more digits than can be read (4,300); write it as a string"
-            raise InputError(what, path=path, row=where) from error
+            raise InputError(_say_fault(error), path=path, row=where) from error
         if not isinstance(record, dict):
             raise InputError(
                 f"one object {{...}} a line expected, here is {type(record).__name__}",
@@ -680,13 +692,23 @@ def _json_texts(path: Path, form: Format) -> Iterator[tuple[int, str]]:
         yield from array_elements(path, stream, form.array)
 
 
-def _is_too_deep(line: str) -> bool:
+def _say_fault(error: ValueError) -> str:
+    """Say why a line cannot be read as JSON, in other words where Python's are for programmers."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: {error.msg} at character {error.pos + 1}"
+    if "int_max_str_digits" in str(error):
+        return "an integer has more digits than can be read (4,300); write it as a string"
+    return str(error)
+
+
+def _refuse_deep(path: Path, where: str, line: str) -> None:
     if line.count("[") + line.count("{") <= _MOST_NESTED:
-        return False
+        return
     # A broken line may have an odd quote; then it is not JSON, which the parser tells.
     bare = _JSON_STRING.sub("", line)
     steps = (1 if mark in "[{" else -1 for mark in bare if mark in "[{]}")
-    return max(itertools.accumulate(steps), default=0) > _MOST_NESTED
+    if max(itertools.accumulate(steps), default=0) > _MOST_NESTED:
+        raise InputError(f"brackets are nested more than {_MOST_NESTED} deep", path=path, row=where)
 
 
 def check_nesting(path: Path, form: Format, n_bytes: int) -> None:
@@ -699,12 +721,7 @@ def check_nesting(path: Path, form: Format, n_bytes: int) -> None:
     if block.count(b"[") + block.count(b"{") <= block.count(b"\n") + _MOST_NESTED:
         return
     for number, line in enumerate(block.split(b"\n"), start=1):
-        if _is_too_deep(line.decode("utf-8", "replace")):
-            raise InputError(
-                f"brackets are nested more than {_MOST_NESTED} deep",
-                path=path,
-                row=f"line {number}",
-            )
+        _refuse_deep(path, f"line {number}", line.decode("utf-8", "replace"))
 
 
 def _check_surrogates(path: Path, where: str, record: dict[str, Any]) -> None:
@@ -895,15 +912,11 @@ def _first_line(error: Exception) -> str:
 
 def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> None:
     """Raise InputError at the first text of an Arrow column that is not UTF-8."""
-    import pyarrow as pa
-
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     try:
         column.validate(full=True)
     except pa.ArrowInvalid as error:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
         for row, value in enumerate(column.cast(pa.large_binary()), start=first_row):
             try:
                 (value.as_py() or b"").decode()
@@ -915,7 +928,4 @@ def check_utf8(path: Path, column: Any, name: str, *, first_row: int = 0) -> Non
                     row=f"row {row}",
                     column=name,
                 ) from error
-        with contextlib.suppress(pa.ArrowInvalid):
-            column.validate(full=True)
-            return  # what is damaged is a category that no row has
         raise InputError(str(error), path=path, column=name) from error
