@@ -559,30 +559,23 @@ class CachedFunction:
             if fault is None:
                 asked.append(own)
                 answers.append(answer)
-                refusal = self._find_refusal(answer)
-            if fault is not None or refusal is not None:
+                fault = self._find_refusal(answer)
+            if fault is not None:
                 what = f"{self._name} returned {show_object(value)} for input {begin + place}"
-                problems.append(f"{what}{refusal if fault is None else fault}")
+                problems.append(f"{what}{fault}")
         if asked:
             self.cache.keep(asked, answers)
         if problems:
             raise InputError(problems[0])
 
 
-def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for each kind
+def read_answer(answer: Any) -> Answer:  # noqa: PLR0911 - one line for each kind
     """Return an answer as plain text, number or list of numbers; None for nothing, as NaN is."""
-    if isinstance(answer, Enum) and not isinstance(answer, str):
-        raise TypeError(f"return its .name ({answer.name!r}) or its .value")
     if isinstance(answer, str):
         return str(answer.value if isinstance(answer, Enum) else answer)
-    if hasattr(answer, "as_py"):  # Arrow's scalars
-        answer = answer.as_py()
-    if hasattr(answer, "detach"):  # torch's tensors
-        answer = answer.detach().cpu().float().numpy() if answer.ndim else answer.item()
-    if isinstance(answer, np.ndarray) and answer.ndim == 0:
-        answer = answer.item()
-    if isinstance(answer, np.generic):
-        answer = answer.item()
+    if isinstance(answer, Enum):
+        raise TypeError(f"return its .name ({answer.name!r}) or its .value")
+    answer = _as_python(answer)
     if answer is None or type(answer).__name__ in {"NAType", "NaTType"}:
         return None
     if isinstance(answer, str):
@@ -594,24 +587,9 @@ def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for
     if isinstance(answer, int):
         return answer
     if isinstance(answer, float):
-        if math.isnan(answer):
-            return None
-        if answer.is_integer():  # as pandas makes of integers beside missing ones
-            return int(answer)
-        raise TypeError("a number is the index of a label, and whole")
+        return _read_index(answer)
     if isinstance(answer, list | tuple | np.ndarray):
-        if any(isinstance(each, Mapping) and "label" in each for each in answer):
-            raise TypeError("a list of labels with scores: return the best one's label alone")
-        numbers = [each.item() if hasattr(each, "item") else each for each in answer]
-        if not numbers or not all(
-            isinstance(each, int | float) and not isinstance(each, bool) for each in numbers
-        ):
-            raise TypeError("a list is one of probabilities")
-        try:
-            shares = list(map(float, numbers))
-        except OverflowError:
-            raise TypeError("a list is one of probabilities") from None
-        return None if all(map(math.isnan, shares)) else shares
+        return _read_shares(answer)
     if isinstance(answer, Mapping) and "label" in answer:
         raise TypeError("return the label alone, which is under the key 'label'")
     raise TypeError(
@@ -620,11 +598,46 @@ def read_answer(answer: Any) -> Answer:  # noqa: PLR0911, PLR0912 - one line for
     )
 
 
+def _as_python(answer: Any) -> Any:
+    """Return what a scalar or a tensor of Arrow, torch or NumPy holds."""
+    if hasattr(answer, "as_py"):
+        answer = answer.as_py()
+    if hasattr(answer, "detach"):
+        answer = answer.detach().cpu().float().numpy() if answer.ndim else answer.item()
+    if isinstance(answer, np.ndarray) and answer.ndim == 0:
+        answer = answer.item()
+    return answer.item() if isinstance(answer, np.generic) else answer
+
+
+def _read_index(number: float) -> int | None:
+    if math.isnan(number):
+        return None
+    if number.is_integer():  # as pandas makes of integers beside missing ones
+        return int(number)
+    raise TypeError("a number is the index of a label, and whole")
+
+
+def _read_shares(answer: Iterable[Any]) -> list[float] | None:
+    """Return probabilities as plain numbers; None if all are NaN."""
+    if any(isinstance(each, Mapping) and "label" in each for each in answer):
+        raise TypeError("a list of labels with scores: return the best one's label alone")
+    numbers = [each.item() if hasattr(each, "item") else each for each in answer]
+    if not numbers or not all(
+        isinstance(each, int | float) and not isinstance(each, bool) for each in numbers
+    ):
+        raise TypeError("a list is one of probabilities")
+    try:
+        shares = list(map(float, numbers))
+    except OverflowError:
+        raise TypeError("a list is one of probabilities") from None
+    return None if all(map(math.isnan, shares)) else shares
+
+
 def read_batch(
     returned: Any, n: int, name: str, labels: Sequence[str]
 ) -> list[Any] | Iterator[Any]:
     """Return what a function has returned for n inputs as a list, or as what it yields."""
-    kind, library = type(returned).__name__, type(returned).__module__.partition(".")[0]
+    kind = type(returned).__name__
     if hasattr(returned, "__await__"):
         returned.close() if hasattr(returned, "close") else None
         raise InputError(
@@ -638,18 +651,9 @@ def read_batch(
             f"{name} returned {show_object(returned)} (of the type {kind}) for {n:,} inputs; "
             "expected a list of answers in the order of the inputs"
         )
-    if library == "pandas" and hasattr(returned, "index"):  # a Categorical has none
-        _check_index(returned.index, n, name)
+    _check_index(returned, n, name)
     if hasattr(returned, "columns") and hasattr(returned, "to_numpy"):  # pandas, polars
-        names = [str(each) for each in returned.columns]
-        if sorted(names) == sorted(labels):
-            returned = returned[[returned.columns[names.index(label)] for label in labels]]
-        elif names != [str(i) for i in range(len(names))]:
-            raise InputError(
-                f"{name} returned a frame with the columns {', '.join(names)}; expected a column "
-                f"of probabilities for each label: {', '.join(labels)}"
-            )
-        returned = returned.to_numpy()
+        returned = _order_columns(returned, name, labels).to_numpy()
     elif hasattr(returned, "to_pylist"):  # Arrow
         returned = returned.to_pylist()
     elif hasattr(returned, "to_list"):  # pandas, polars
@@ -666,9 +670,25 @@ def read_batch(
     return list(returned)
 
 
-def _check_index(index: Any, n: int, name: str) -> None:
+def _order_columns(frame: Any, name: str, labels: Sequence[str]) -> Any:
+    """Put the columns of a frame, one for each label, into the labels' order."""
+    names = [str(each) for each in frame.columns]
+    if sorted(names) == sorted(labels):
+        return frame[[frame.columns[names.index(label)] for label in labels]]
+    if names != [str(i) for i in range(len(names))]:
+        raise InputError(
+            f"{name} returned a frame with the columns {', '.join(names)}; expected a column "
+            f"of probabilities for each label: {', '.join(labels)}"
+        )
+    return frame
+
+
+def _check_index(returned: Any, n: int, name: str) -> None:
     """Refuse a pandas object whose index says that its rows are not in the order of the inputs."""
-    numbers = list(index)
+    library = type(returned).__module__.partition(".")[0]
+    if library != "pandas" or not hasattr(returned, "index"):  # a Categorical has none
+        return
+    numbers = list(returned.index)
     if numbers != list(range(n)) and len(numbers) == n and set(numbers) == set(range(n)):
         raise InputError(
             f"{name} returned rows in another order than that of the inputs: its index is "

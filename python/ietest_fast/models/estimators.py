@@ -10,7 +10,6 @@ import json
 import math
 import pickle
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import CodeType
 from typing import TYPE_CHECKING, Any, cast, get_args
@@ -18,8 +17,15 @@ from typing import TYPE_CHECKING, Any, cast, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.models.classifiers import Inputs, Scores, Unparsed, rename_labels, select_columns
-from ietest_fast.models.foreign import present
+from ietest_fast.models.classifiers import (
+    AnswerCache,
+    Inputs,
+    Scores,
+    Unparsed,
+    rename_labels,
+    select_columns,
+)
+from ietest_fast.models.foreign import Estimator, Function, HubPipeline, name_backend, present
 from ietest_fast.models.ngrams import is_ngram_folder
 from ietest_fast.models.protocol import Capabilities, EncodedRows, EncodedSplit
 from ietest_fast.models.tokens import pool_texts
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.models.classifiers import AnswerCache, TextClassifier
+    from ietest_fast.models.classifiers import TextClassifier
     from ietest_fast.models.protocol import Params, RowStore, SearchSpace, SplitTexts
 
 # Parameters that say how something is done, not what.
@@ -101,12 +107,7 @@ class EstimatorModel:
         self._inputs: Inputs | None = inputs
         steps = getattr(estimator, "steps", None)
         self.name = type(steps[-1][1]).__name__ if steps else kind
-        package = type(estimator).__module__.partition(".")[0]
-        package = "scikit-learn" if package == "sklearn" else package
-        try:
-            self.backend = f"{package} {version(package)}"
-        except PackageNotFoundError:
-            self.backend = package
+        self.backend = name_backend(estimator)
         self.options: dict[str, str | int | float | bool] = {
             "class": _path_of(type(estimator)),
             "inputs": "texts" if inputs is None else inputs,
@@ -437,33 +438,22 @@ def as_classifier(
     The fingerprint of a function is made of its name and source. What else it depends on (weights
     in a closure, a server's model) is unknown here: say it in `name`.
     """
-    if inputs is not None and inputs not in get_args(Inputs):
-        names = ", ".join(map(repr, get_args(Inputs)))
-        raise InputError(f"inputs is one of {names}, not {inputs!r}")
+    if inputs is not None:
+        _check_choice("inputs", inputs, get_args(Inputs))
     if batch_size is not None and batch_size < 1:
         raise InputError(f"batch_size must be 1 or more, not {batch_size}")
-    if unparsed not in get_args(Unparsed):
-        names = ", ".join(map(repr, get_args(Unparsed)))
-        raise InputError(f"unparsed is one of {names}, not {unparsed!r}")
-    if not is_function(model) and (cache is not None or unparsed != "error"):
-        raise InputError(
-            f"{'cache' if cache is not None else 'unparsed'} is for a function; this classifier "
-            "gives a label for every text, as often as it is asked: leave it out"
-        )
-    given = None if labels is None else _check_labels(labels)
+    _check_choice("unparsed", unparsed, get_args(Unparsed))
+    if not is_function(model):
+        _refuse_of_function(cache, unparsed)
+    given = _check_labels(labels)
     columns = None if text_columns is None else tuple(text_columns)
     if isinstance(model, str | Path):
-        made: TextClassifier = _load(model, threshold)
-        return made if given is None and columns is None else _Renamed(made, given, columns)
+        return _rename(_load(model, threshold), given, columns)
     if isinstance(model, type):
         raise InputError(f"{model.__name__} is a class; a classifier is an instance of one")
     if all(hasattr(model, each) for each in ("score", "labels", "backend", "fingerprint")):
         _refuse_threshold(threshold)
-        made = cast("TextClassifier", model)
-        return made if given is None and columns is None else _Renamed(made, given, columns)
-    from ietest_fast.models.classifiers import AnswerCache
-    from ietest_fast.models.foreign import Estimator, Function, HubPipeline
-
+        return _rename(cast("TextClassifier", model), given, columns)
     if _is_pipeline(model):
         return HubPipeline(
             model,
@@ -482,16 +472,11 @@ def as_classifier(
             batch_size=batch_size or 1024,
         )
     if callable(model):
-        if not isinstance(cache, AnswerCache | str | Path | None):
-            raise InputError(
-                f"cache is of type {type(cache).__name__}; expected a file such as "
-                "'answers.jsonl', or the attribute `answers` of an exception"
-            )
-        kept = cache if cache is None or isinstance(cache, AnswerCache) else AnswerCache(cache)
+        kept = _open_cache(cache)
         return Function(
             cast("Callable[[Any], Any]", model),
             labels=given,
-            data_labels=None if data_labels is None else _check_labels(data_labels),
+            data_labels=_check_labels(data_labels),
             text_columns=columns,
             inputs=inputs,
             batch_size=batch_size or 32,
@@ -506,7 +491,23 @@ def as_classifier(
     )
 
 
-def _check_labels(labels: Sequence[str]) -> tuple[str, ...]:
+def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{name} is one of {', '.join(map(repr, known))}, not {value!r}")
+
+
+def _open_cache(cache: str | Path | AnswerCache | None) -> AnswerCache | None:
+    if not isinstance(cache, AnswerCache | str | Path | None):
+        raise InputError(
+            f"cache is of type {type(cache).__name__}; expected a file such as "
+            "'answers.jsonl', or the attribute `answers` of an exception"
+        )
+    return AnswerCache(cache) if isinstance(cache, str | Path) else cache
+
+
+def _check_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    if labels is None:
+        return None
     names = tuple(map(str, labels))
     if isinstance(labels, str) or len(names) < 2 or len(set(names)) < len(names):
         raise InputError(f"labels must be at least two different names, not {labels!r}")
@@ -525,6 +526,15 @@ def is_function(model: object) -> bool:
 
 def _is_pipeline(model: object) -> bool:
     return any(each.__name__ == "TextClassificationPipeline" for each in type(model).__mro__)
+
+
+def _refuse_of_function(cache: object, unparsed: Unparsed) -> None:
+    """Refuse options of a function for a classifier that is none."""
+    if cache is not None or unparsed != "error":
+        raise InputError(
+            f"{'cache' if cache is not None else 'unparsed'} is for a function; this classifier "
+            "gives a label for every text, as often as it is asked: leave it out"
+        )
 
 
 def _refuse_threshold(threshold: float | None) -> None:
@@ -553,6 +563,12 @@ def _load(place: str | Path, threshold: float | None) -> TextClassifier:
     from ietest_fast.models.checkpoint import CheckpointClassifier
 
     return CheckpointClassifier(str(place), threshold=threshold)
+
+
+def _rename(
+    model: TextClassifier, labels: tuple[str, ...] | None, columns: tuple[str, ...] | None
+) -> TextClassifier:
+    return model if labels is None and columns is None else _Renamed(model, labels, columns)
 
 
 class _Renamed:

@@ -44,6 +44,16 @@ _NO_LENGTH = 10**9
 _STORED = ("STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF")
 
 
+def name_backend(estimator: Any) -> str:
+    """Return the package that an estimator comes from, with its version if that is known."""
+    package = type(estimator).__module__.partition(".")[0]
+    package = "scikit-learn" if package == "sklearn" else package
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return package
+
+
 def _batches(inputs: pa.Table, size: int) -> Iterator[pa.Table]:
     for begin in range(0, inputs.num_rows, size):
         yield inputs.slice(begin, size)
@@ -368,12 +378,7 @@ class Estimator(_InBatches):
             raise InputError(f"the {kind} has several outputs; expected one label for each text")
         self._classes = [each.item() if isinstance(each, np.generic) else each for each in classes]
         self.labels = rename_labels(tuple(map(str, self._classes)), labels)
-        package = type(estimator).__module__.partition(".")[0]
-        package = "scikit-learn" if package == "sklearn" else package
-        try:
-            self.backend = f"{package} {version(package)}"
-        except PackageNotFoundError:
-            self.backend = package
+        self.backend = name_backend(estimator)
         self._kind = kind
         self._estimator = estimator
         self._form = inputs
