@@ -107,9 +107,8 @@ def find_padding(
     """Find with what a model's inputs are padded, and on which side."""
     token = config.get("pad_token_id")
     if not _is_integer(token):
-        name = tokenizer_config.get("pad_token")
-        name = name.get("content") if isinstance(name, dict) else name
-        token = tokenizer.token_id(name) if isinstance(name, str) else None
+        name = read_token(tokenizer_config.get("pad_token"))
+        token = None if name is None else tokenizer.token_id(name)
     token = 0 if token is None else token
     if not 0 <= token <= (_LARGEST_ID if n_known is None else n_known - 1):
         shown = token if abs(token) <= _LARGEST_ID else f"an integer of {token.bit_length()} bits"
@@ -126,6 +125,12 @@ def find_padding(
         type_id=3 if is_xlnet else type_id,
         left=tokenizer_config.get("padding_side", "left" if is_xlnet else "right") == "left",
     )
+
+
+def read_token(said: object) -> str | None:
+    """Read how a token is spelled from a tokenizer's settings: a text, or an object with one."""
+    said = said.get("content") if isinstance(said, dict) else said
+    return said if isinstance(said, str) else None
 
 
 def is_nameless(name: str) -> bool:
@@ -296,24 +301,11 @@ def match_labels(
     Where one side has ``not_entailment`` and the other ``neutral`` and ``contradiction``, both are
     taken for ``not_entailment``; likewise ``entailment`` and ``neutral`` for ``not_contradiction``.
     """
-    given = [] if label_map is None else _apply_map(model_labels, data_labels, label_map)
     if label_map is None:
-        nameless = [name for name in model_labels if is_nameless(name)]
-        data_is_nameless = all(map(is_nameless, data_labels))
-        if nameless and not data_is_nameless:
-            example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
-            raise InputError(
-                f"the model's labels are {', '.join(model_labels)}: nobody can tell which is "
-                f"which; say so (in Python label_map={{...}}), such as --label-map {example}"
-            )
-        given = [label_key(name) for name in model_labels]
+        given = _read_names(model_labels, data_labels)
+    else:
+        given = _apply_map(model_labels, data_labels, label_map)
     data = [label_key(name) for name in data_labels]
-    if len(set(given)) < len(given) and label_map is None:
-        raise InputError(
-            f"two of the model's labels mean the same: {', '.join(model_labels)}; give each output "
-            "a label of its own in its id2label, or say which is which with --label-map "
-            "(label_map={...} in Python)"
-        )
     are_numbers = all(name.isdecimal() for name in data)
     # A file that happens to lack a class has fewer numbers than the model knows.
     names = [
@@ -336,17 +328,16 @@ def match_labels(
             f"or label_names=[...] for the data), such as --label-map {example}"
         )
     if missing or unreachable:
+        if missing:
+            said = f"{missing[0]!r} is none of the data's"
+        elif label_map is None:
+            said = f"{unreachable[0]!r} is none of the model's"
+        else:
+            said = f"--label-map makes {unreachable[0]!r} of none of them"
+        hint = "" if label_map else " (label_map, --label-map MODEL=DATA,... says which is which)"
         raise InputError(
             f"the model's labels are {', '.join(model_labels)}, the data's "
-            f"{', '.join(data_labels)}; "
-            + (
-                f"{missing[0]!r} is none of the data's"
-                if missing
-                else f"{unreachable[0]!r} is none of the model's"
-                if label_map is None
-                else f"--label-map makes {unreachable[0]!r} of none of them"
-            )
-            + ("" if label_map else " (label_map, --label-map MODEL=DATA,... says which is which)")
+            f"{', '.join(data_labels)}; {said}{hint}"
         )
     spelled = dict(zip(names, names, strict=True)) | dict(zip(data, data_labels, strict=True))
     return LabelMap(
@@ -355,6 +346,24 @@ def match_labels(
         of_data=np.array([names.index(name) for name in data], dtype=np.int8),
         is_given=label_map is not None,
     )
+
+
+def _read_names(model_labels: Sequence[str], data_labels: Sequence[str]) -> list[str]:
+    """Give the name, canonical, of each of the model's outputs, where no map says it."""
+    if any(map(is_nameless, model_labels)) and not all(map(is_nameless, data_labels)):
+        example = ",".join(f"{i}={name}" for i, name in enumerate(data_labels))
+        raise InputError(
+            f"the model's labels are {', '.join(model_labels)}: nobody can tell which is "
+            f"which; say so (in Python label_map={{...}}), such as --label-map {example}"
+        )
+    given = [label_key(name) for name in model_labels]
+    if len(set(given)) < len(given):
+        raise InputError(
+            f"two of the model's labels mean the same: {', '.join(model_labels)}; give each output "
+            "a label of its own in its id2label, or say which is which with --label-map "
+            "(label_map={...} in Python)"
+        )
+    return given
 
 
 def _merge(name: str, whole: str) -> str:

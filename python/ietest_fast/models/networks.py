@@ -6,6 +6,7 @@ import io
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
@@ -203,16 +204,20 @@ def read_vectors(path: Path, words: set[str]) -> dict[str, NDArray[np.float32]]:
                 # Some of GloVe's words contain blanks.
                 word = " ".join(parts[: len(parts) - size]).lower()
                 if word in words and word not in found:
-                    found[word] = np.array(parts[-size:], dtype=np.float32)
-                    if not np.isfinite(found[word]).all():
-                        raise InputError("not a finite number", path=path, row=f"line {number}")
+                    found[word] = _read_vector(parts[-size:], path, number)
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", path=path) from error
-    except InputError:
-        raise
+    return found
+
+
+def _read_vector(numbers: list[str], path: Path, line: int) -> NDArray[np.float32]:
+    try:
+        vector = np.array(numbers, dtype=np.float32)
     except ValueError as error:
         raise InputError(f"a line has no numbers behind its word: {error}", path=path) from error
-    return found
+    if not np.isfinite(vector).all():
+        raise InputError("not a finite number", path=path, row=f"line {line}")
+    return vector
 
 
 Cell = Literal["rnn", "gru", "lstm"]
@@ -316,6 +321,45 @@ def _rectangle(
     return words, np.maximum(lengths, 1)
 
 
+def _embed_words(n_rows: int, size: int, vectors: NDArray[np.float32] | None) -> Any:
+    """Make vectors of words: random ones, but for padding and the words with a given one."""
+    torch = import_torch()
+    embed = torch.nn.Embedding(n_rows, size, padding_idx=PADDING)
+    torch.nn.init.normal_(embed.weight, std=0.1)
+    with torch.no_grad():
+        embed.weight[PADDING] = 0.0
+        if vectors is not None:
+            given = torch.from_numpy(vectors)
+            has = ~given[:, 0].isnan()
+            embed.weight[has] = given[has]
+    return embed
+
+
+def _make_head(widths: Sequence[int], dropout: float) -> Any:
+    """Make layers of these widths, the first of which is that of the input."""
+    nn = import_torch().nn
+    layers = [nn.Linear(n_in, n_out) for n_in, n_out in pairwise(widths)]
+    between = [each for layer in layers[:-1] for each in (layer, nn.ReLU())]
+    return nn.Sequential(nn.Dropout(dropout), *between, layers[-1])
+
+
+def _pool(vectors: Any, lengths: Any, how: str) -> Any:
+    """Make one vector of those of a text's words: their ``"sum"``, ``"mean"`` or ``"max"``."""
+    places = import_torch().arange(vectors.shape[1], device=vectors.device)
+    inside = (places < lengths[:, None])[:, :, None]
+    if how == "max":
+        return vectors.masked_fill(~inside, float("-inf")).amax(dim=1)
+    total = (vectors * inside).sum(dim=1)
+    return total / lengths[:, None] if how == "mean" else total
+
+
+def _join_directions(last: Any, n_layers: int) -> Any:
+    """Put the last states of the uppermost layer, one for each direction, beside each other."""
+    final = last[0] if isinstance(last, tuple) else last  # an LSTM gives its cells, too
+    final = final.view(n_layers, -1, *final.shape[1:])[-1]
+    return import_torch().cat(list(final), dim=1)
+
+
 def _build(
     *,
     kind: str,
@@ -332,65 +376,44 @@ def _build(
     hidden = int(params["hidden_size"])
     n_layers = int(params.get("n_layers", 1))
     dropout = float(params["dropout"])
+    dropout_between = dropout if n_layers > 1 else 0.0
     embedding_size = int(params["embedding_size"]) if vectors is None else vectors.shape[1]
+    layer = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}.get(kind)  # None: a sum of vectors
+    n_directions = 2 if options.bidirectional else 1
+    size = embedding_size if layer is None else hidden * n_directions
+    widths = [size * (4 if n_texts == 2 else 1), hidden, hidden] if options.pairs else [size]
 
     class Network(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
-            self.embed = nn.Embedding(n_rows, embedding_size, padding_idx=PADDING)
-            nn.init.normal_(self.embed.weight, std=0.1)
-            with torch.no_grad():
-                self.embed.weight[PADDING] = 0.0
-                if vectors is not None:
-                    given = torch.from_numpy(vectors)
-                    has = ~given[:, 0].isnan()
-                    self.embed.weight[has] = given[has]
+            self.embed = _embed_words(n_rows, embedding_size, vectors)
             self.drop = nn.Dropout(dropout)
-            size = embedding_size
             self.recur = None
-            if kind != "cbow":
-                layer = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}[kind]
+            if layer is not None:
                 self.recur = layer(
                     embedding_size,
                     hidden,
                     num_layers=n_layers,
                     bidirectional=options.bidirectional,
-                    dropout=dropout if n_layers > 1 else 0.0,
+                    dropout=dropout_between,
                     batch_first=True,
                 )
-                size = hidden * (2 if options.bidirectional else 1)
-            if options.pairs:
-                features = size * (4 if n_texts == 2 else 1)
-                self.head = nn.Sequential(
-                    nn.Dropout(dropout),
-                    nn.Linear(features, hidden),
-                    nn.ReLU(),
-                    nn.Linear(hidden, hidden),
-                    nn.ReLU(),
-                    nn.Linear(hidden, n_classes),
-                )
-            else:
-                self.head = nn.Sequential(nn.Dropout(dropout), nn.Linear(size, n_classes))
+            self.head = _make_head([*widths, n_classes], dropout)
 
         def encode(self, words: Any, lengths: Any) -> Any:
             embedded = self.drop(self.embed(words))
-            inside = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
             if self.recur is None:
-                return (embedded * inside[:, :, None]).sum(dim=1)
+                return _pool(embedded, lengths, "sum")
             packed = nn.utils.rnn.pack_padded_sequence(
                 embedded, lengths.cpu(), batch_first=True, enforce_sorted=False
             )
             states, last = self.recur(packed)
             if options.pooling == "last":
-                final = last[0] if kind == "lstm" else last
-                final = final.view(n_layers, -1, len(words), hidden)[-1]
-                return torch.cat(list(final), dim=1)
+                return _join_directions(last, n_layers)
             states, _ = nn.utils.rnn.pad_packed_sequence(
                 states, batch_first=True, total_length=words.shape[1]
             )
-            if options.pooling == "max":
-                return states.masked_fill(~inside[:, :, None], float("-inf")).amax(dim=1)
-            return (states * inside[:, :, None]).sum(dim=1) / lengths[:, None]
+            return _pool(states, lengths, options.pooling)
 
         def forward(self, texts: Sequence[tuple[Any, Any]]) -> Any:
             encoded = [self.encode(words, lengths) for words, lengths in texts]

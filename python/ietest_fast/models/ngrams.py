@@ -422,15 +422,13 @@ def _read_arrays(path: Path, said: Mapping[str, Any], *, n_buckets: int) -> dict
     """Read the weights, which come from anywhere."""
     kinds = {"buckets": (np.int32, 1), "weights": (np.float32, 2), "intercepts": (np.float32, 1)}
     arrays: dict[str, NDArray[Any]] = {}
+    file = read_arrays(path)
     try:
-        file = read_arrays(path)
         for name, (dtype, n_dimensions) in kinds.items():
             arrays[name] = file[name]
             if arrays[name].dtype != dtype or arrays[name].ndim != n_dimensions:
                 raise ValueError(f"{name} is {arrays[name].dtype}, {arrays[name].ndim}-d")
         trained = {name: file[name].tolist() for name in said if name in file}
-    except InputError:
-        raise
     except (LookupError, ValueError) as error:
         raise InputError(
             f"is damaged, or no file of n-grams' weights: {error}", path=path
@@ -445,9 +443,9 @@ def _read_arrays(path: Path, said: Mapping[str, Any], *, n_buckets: int) -> dict
     buckets, weights, intercepts = arrays.values()
     if weights.shape != (len(buckets), len(intercepts)) or not 2 <= len(intercepts) <= 127:
         raise InputError("its arrays do not fit together", path=path)
-    # None where every weight is zero: then intercepts alone decide.
-    inside = not len(buckets) or (buckets[0] >= 0 and buckets[-1] < n_buckets)
-    if not inside or not (buckets[1:] > buckets[:-1]).all():
+    # There are none where every weight is zero: then intercepts alone decide.
+    are_inside = ((buckets >= 0) & (buckets < n_buckets)).all()
+    if not are_inside or not (buckets[1:] > buckets[:-1]).all():
         raise InputError(f"its buckets are not ascending numbers below {n_buckets:,}", path=path)
     if not (np.isfinite(weights).all() and np.isfinite(intercepts).all()):
         raise InputError("a weight is no number", path=path)

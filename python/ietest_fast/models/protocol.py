@@ -408,20 +408,25 @@ def check_against_space(
     """
     problems = [f"{name}: is missing" for name in space if name not in params]
     for name, value in params.items():
-        domain = space.get(name)
-        if domain is None:
+        if name not in space:
             problems.append(f"{name}: unknown; known are {', '.join(space)}")
-        elif isinstance(domain, Choice):
-            if value not in domain.values:
-                choices = ", ".join(map(repr, domain.values))
-                problems.append(f"{name}: must be one of {choices}, not {value!r}")
-        else:
-            bounds = (allowed or {}).get(name, Bounds(low=-_LARGEST))
-            if not _is_number(value, bounds, whole=isinstance(domain, IntegerRange)):
-                kind = "a whole number" if isinstance(domain, IntegerRange) else "a number"
-                size = f" {bounds}" if allowed and name in allowed else " of ordinary size"
-                problems.append(f"{name}: must be {kind}{size}, not {_shorten(value)}")
+        elif (must_be := _find_fault(value, space[name], (allowed or {}).get(name))) is not None:
+            problems.append(f"{name}: must be {must_be}")
     return problems
+
+
+def _find_fault(
+    value: Any, domain: IntegerRange | FloatRange | Choice, bounds: Bounds | None
+) -> str | None:
+    """Say what a value has to be, and what it is instead; None if nothing is wrong with it."""
+    if isinstance(domain, Choice):
+        choices = ", ".join(map(repr, domain.values))
+        return None if value in domain.values else f"one of {choices}, not {value!r}"
+    is_whole = isinstance(domain, IntegerRange)
+    if _is_number(value, bounds or Bounds(low=-_LARGEST), whole=is_whole):
+        return None
+    kind = "a whole number" if is_whole else "a number"
+    return f"{kind} {bounds or 'of ordinary size'}, not {_shorten(value)}"
 
 
 def _is_number(value: Any, bounds: Bounds, *, whole: bool) -> bool:

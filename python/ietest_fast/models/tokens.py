@@ -359,16 +359,7 @@ class TextTokenizer:
 
     def tokenise(self, texts: Sequence[str]) -> Ragged:
         """Tokenise texts, without special tokens."""
-        parts: list[NDArray[np.int32]] = []
-        lengths = np.zeros(len(texts), dtype=np.int64)
-        for begin in range(0, len(texts), _TEXTS_AT_ONCE):
-            some = list(texts[begin : begin + _TEXTS_AT_ONCE])
-            ids = [encoding.ids for encoding in self._encode(some)]
-            lengths[begin : begin + len(ids)] = [len(row) for row in ids]
-            parts.extend(map(self._as_ids, ids))
-        values = np.concatenate(parts) if parts else np.zeros(0, np.int32)
-        self._check_known(values)
-        return Ragged(values=values, offsets=find_offsets(lengths))
+        return self._as_ragged([self._as_ids(encoding.ids) for encoding in self._encode(texts)])
 
     def tokenise_with_spans(
         self,
@@ -381,34 +372,26 @@ class TextTokenizer:
         ids: list[NDArray[np.int32]] = []
         found: list[tuple[int, int]] = []
         alone: list[bool] = []
-        for begin in range(0, len(texts), _TEXTS_AT_ONCE):
-            some = list(texts[begin : begin + _TEXTS_AT_ONCE])
-            for text, (first, last), encoding in zip(
-                some,
-                spans[begin : begin + len(some)],
-                self._encode(some, with_offsets=True),
-                strict=True,
-            ):
-                inside = [
-                    place
-                    for place, (start, end) in enumerate(encoding.offsets)
-                    if start < last and end > first and end > start
-                ]
-                if not inside and not allow_none:
-                    raise InputError(
-                        f"the tokenizer makes no token of {text[first:last]!r}", path=self._path
-                    )
-                ids.append(self._as_ids(encoding.ids))
-                found.append((inside[0], inside[-1] + 1) if inside else (0, 0))
-                start = encoding.offsets[found[-1][0]][0] if inside else last
-                end = encoding.offsets[found[-1][1] - 1][1] if inside else last
-                alone.append(end <= last and not text[start:first].strip())
-        lengths = np.array([len(row) for row in ids], dtype=np.int64)
-        values = np.concatenate(ids) if ids else np.zeros(0, np.int32)
-        self._check_known(values)
+        encodings = self._encode(texts, with_offsets=True)
+        for text, (first, last), encoding in zip(texts, spans, encodings, strict=True):
+            inside = [
+                place
+                for place, (start, end) in enumerate(encoding.offsets)
+                if start < last and end > first and end > start
+            ]
+            if not inside and not allow_none:
+                raise InputError(
+                    f"the tokenizer makes no token of {text[first:last]!r}", path=self._path
+                )
+            ids.append(self._as_ids(encoding.ids))
+            found.append((inside[0], inside[-1] + 1) if inside else (0, 0))
+            start = encoding.offsets[inside[0]][0] if inside else last
+            end = encoding.offsets[inside[-1]][1] if inside else last
+            alone.append(end <= last and not text[start:first].strip())
+        tokens = self._as_ragged(ids)
         begins, ends = np.array(found, dtype=np.int64).reshape(-1, 2).T
         return Spans(
-            tokens=Ragged(values=values, offsets=find_offsets(lengths)),
+            tokens=tokens,
             begin=begins,
             end=ends,
             alone=np.array(alone, dtype=bool),
@@ -422,10 +405,20 @@ class TextTokenizer:
             )
         return np.array(ids, dtype=np.int32)
 
-    def _encode(self, texts: list[str], *, with_offsets: bool = False) -> list[Any]:
+    def _as_ragged(self, ids: list[NDArray[np.int32]]) -> Ragged:
+        values = np.concatenate(ids) if ids else np.zeros(0, np.int32)
+        self._check_known(values)
+        lengths = np.array([len(row) for row in ids], dtype=np.int64)
+        return Ragged(values=values, offsets=find_offsets(lengths))
+
+    def _encode(self, texts: Sequence[str], *, with_offsets: bool = False) -> Iterator[Any]:
+        """Yield what the library makes of each text, some thousands at a time."""
         encode = self._tokenizer.encode_batch if with_offsets else self._tokenizer.encode_batch_fast
-        with _tokenising(self._path):
-            return list(encode(texts, add_special_tokens=False))
+        for begin in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = list(texts[begin : begin + _TEXTS_AT_ONCE])
+            with _tokenising(self._path):
+                encodings = encode(some, add_special_tokens=False)
+            yield from encodings
 
     def _check_known(self, ids: NDArray[np.int32]) -> None:
         if self._n_known is not None and len(ids) and ids.max() >= self._n_known:

@@ -28,6 +28,7 @@ from ietest_fast.models.label_map import (
     read_head,
     read_json,
     read_n_known,
+    read_token,
 )
 from ietest_fast.models.onnx_models.runners import (
     NOTHING_CHOSEN,
@@ -87,33 +88,31 @@ class OnnxFiles:
         folders = list(dict.fromkeys([model.parent, path if path.is_dir() else model.parent]))
         if model.parent.name == "onnx":
             folders.append(model.parent.parent)
-        if tokenizer is None:
-            places = folders
-        else:
-            tokenizer = Path(tokenizer)
-            places = [tokenizer if tokenizer.is_dir() else tokenizer.parent]
-        named = tokenizer if tokenizer is not None and not Path(tokenizer).is_dir() else None
-        if named is not None and named.exists():
-            check_file(named)
-        found = [file for file in map(find_vocabulary, places) if file is not None]
-        if named is None and found:
-            # Wherever it is, tokenizer.json needs no conversion.
-            tokenizer_file = min(found, key=lambda file: file.name != "tokenizer.json")
-        elif named is not None and named.is_file():
-            tokenizer_file = named
-        else:
-            where = named or " or ".join(str(place / "tokenizer.json") for place in places)
-            raise InputError(
-                f"the model has no tokenizer: there is no {where}, nor a vocabulary "
-                f"({', '.join(VOCABULARIES)}); --tokenizer names it",
-                path=path,
-            )
+        vocabulary = _find_tokenizer(path, folders, tokenizer)
+        beside = [] if tokenizer is None else [vocabulary.parent]
         return cls(
             model=model,
-            tokenizer=tokenizer_file,
+            tokenizer=vocabulary,
             config=_first(folders, "config.json"),
-            tokenizer_config=_first([*places, *folders], "tokenizer_config.json"),
+            tokenizer_config=_first([*beside, *folders], "tokenizer_config.json"),
         )
+
+
+def _find_tokenizer(path: Path, folders: list[Path], named: str | Path | None) -> Path:
+    """Return the file of a model's tokenizer: what is named, or else in the model's folders."""
+    places = folders if named is None else [Path(named)]
+    if named is not None and places[0].exists() and not places[0].is_dir():
+        return check_file(named)
+    found = [file for file in map(find_vocabulary, places) if file is not None]
+    if found:
+        # Wherever it is, tokenizer.json needs no conversion.
+        return min(found, key=lambda file: file.name != "tokenizer.json")
+    wanted = [place / "tokenizer.json" if place.is_dir() else place for place in places]
+    raise InputError(
+        f"the model has no tokenizer: there is no {' or '.join(map(str, wanted))}, nor a "
+        f"vocabulary ({', '.join(VOCABULARIES)}); --tokenizer names it",
+        path=path,
+    )
 
 
 def _first(folders: Sequence[Path], name: str) -> Path | None:
@@ -453,10 +452,8 @@ def is_checkpoint(path: Path) -> bool:
 
 def find_mask(tokenizer_config: Mapping[str, Any], tokenizer: TextTokenizer) -> int | None:
     """Return the number of the token that hides another; None if there is no such token."""
-    named = tokenizer_config.get("mask_token")
-    if isinstance(named, dict):
-        named = named.get("content")
-    for token in (named,) if isinstance(named, str) else _USUAL_MASKS:
+    named = read_token(tokenizer_config.get("mask_token"))
+    for token in _USUAL_MASKS if named is None else (named,):
         number = tokenizer.token_id(token)
         if number is not None:
             return number
