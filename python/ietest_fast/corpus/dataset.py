@@ -199,7 +199,6 @@ class Corpus:
     missing and none was moved."""
 
     def __post_init__(self) -> None:
-        names = self.table.column_names
         if len(self.text_columns) not in {1, 2}:
             raise InputError(
                 f"a corpus has one or two text columns, not {len(self.text_columns)}",
@@ -210,22 +209,9 @@ class Corpus:
                 f"a corpus has 1 to {MAX_LABELS} labels, not {len(self.label_names)}",
                 path=self.source,
             )
-        for name in (*self.text_columns, LABEL):
-            if names.count(name) != 1:
-                raise InputError(
-                    f"stands {names.count(name)} times in the table, once expected",
-                    path=self.source,
-                    column=name,
-                )
-            column = self.table.column(name)
-            if name == LABEL and column.type != pa.int8():
-                raise InputError(f"is {column.type}, int8 expected", path=self.source, column=name)
-            if name != LABEL and not is_text(column.type):
-                raise InputError(f"is {column.type}, text expected", path=self.source, column=name)
-            if column.null_count > 0:
-                raise InputError(
-                    f"has {column.null_count} nulls, none expected", path=self.source, column=name
-                )
+        for name in self.text_columns:
+            self._check_column(name, "text", is_text)
+        self._check_column(LABEL, "int8", pa.types.is_int8)
         if len(self.table) > 0:
             span = pc.min_max(self.table.column(LABEL)).as_py()
             if span["min"] < 0 or span["max"] >= len(self.label_names):
@@ -235,6 +221,26 @@ class Corpus:
                     path=self.source,
                     column=LABEL,
                 )
+
+    def _check_column(
+        self, name: str, expected: str, is_expected: Callable[[pa.DataType], bool]
+    ) -> None:
+        n_columns = self.table.column_names.count(name)
+        if n_columns != 1:
+            raise InputError(
+                f"stands {n_columns} times in the table, once expected",
+                path=self.source,
+                column=name,
+            )
+        column = self.table.column(name)
+        if not is_expected(column.type):
+            raise InputError(
+                f"is {column.type}, {expected} expected", path=self.source, column=name
+            )
+        if column.null_count > 0:
+            raise InputError(
+                f"has {column.null_count} nulls, none expected", path=self.source, column=name
+            )
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -390,17 +396,16 @@ def corpus_from_table(
 
     for name in texts:
         column = _as_text(table.column(name), name, source)
-        if column.null_count > 0:
-            is_null = pc.is_null(column).to_numpy()
-            if missing_text == "error":
-                raise InputError(
-                    f"the text is missing (in {say_count(column.null_count, 'row')}); "
-                    "fill it in, or remove the row",
-                    path=source,
-                    row=where(int(np.argmax(is_null))),
-                    column=name,
-                )
-            keep &= ~is_null
+        is_null = pc.is_null(column).to_numpy()
+        if is_null.any() and missing_text == "error":
+            raise InputError(
+                f"the text is missing (in {say_count(column.null_count, 'row')}); "
+                "fill it in, or remove the row",
+                path=source,
+                row=where(int(np.argmax(is_null))),
+                column=name,
+            )
+        keep &= ~is_null
         _warn_of_nan(column, name, source)
         columns[name] = column
     if not keep.all():
@@ -410,7 +415,7 @@ def corpus_from_table(
         table,
         label_column,
         label_names,
-        keep=None if keep.all() else keep,
+        keep=keep,
         is_pair=len(texts) == 2,
         like=like,
         source=source,
@@ -444,12 +449,17 @@ def corpus_from_table(
     )
 
 
+def names_like(like: Corpus | None, label_names: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the names of labels that are given, or else those of another part of the dataset."""
+    return like.label_names if label_names is None and like is not None else label_names
+
+
 def _read_labels(
     table: pa.Table,
     label_column: str,
     label_names: Sequence[str] | None,
     *,
-    keep: NDArray[np.bool_] | None,
+    keep: NDArray[np.bool_],
     is_pair: bool,
     like: Corpus | None,
     source: str,
@@ -457,12 +467,12 @@ def _read_labels(
 ) -> EncodedLabels:
     """Encode the labels of a table, by the names that the user, the dataset or the table gives.
 
-    A row that goes because of its text (`keep`; None: none does) does not count a second time by
-    its label, which is -1.
+    A row that goes because of its text (not one of `keep`) does not count a second time by its
+    label, which is -1.
     """
-    wanted = like.label_names if label_names is None and like is not None else label_names
-    rows = np.arange(table.num_rows) if keep is None else np.flatnonzero(keep)
-    if keep is not None:
+    wanted = names_like(like, label_names)
+    rows = np.flatnonzero(keep)
+    if len(rows) < len(keep):
         table = table.filter(pa.array(keep))
     try:
         is_told = label_names is not None
@@ -480,7 +490,7 @@ def _read_labels(
         at = error.row if isinstance(error, UnknownLabelError) and len(rows) > 0 else None
         row = None if at is None else where(int(rows[at]))
         raise InputError(str(error), path=source, row=row, column=label_column) from None
-    codes = np.full(len(rows) if keep is None else len(keep), -1, np.int8)
+    codes = np.full(len(keep), -1, np.int8)
     codes[rows] = found.codes
     return replace(found, codes=codes)
 

@@ -201,9 +201,7 @@ def explain_quotes(
             place = min(ends, default=n) + 1
             number += 1
             continue
-        opened, place = place, place + 1
-        while place < n and (record[place] != '"' or record[place + 1 : place + 2] == '"'):
-            place += 2 if record[place] in {'"', escape} else 1
+        opened, place = place, _find_closing(record, place + 1, escape)
         column = header[number] if number < len(header) else None
         if place >= n:
             return f"a quote is left open (before {show_value(record[opened + 1 :][:40])})", column
@@ -218,3 +216,10 @@ def explain_quotes(
         place += 1
         number += 1
     return "the quotes are broken", None
+
+
+def _find_closing(record: str, place: int, escape: str | None) -> int:
+    """Return the place of the next quote that ends a field, or one behind the record."""
+    while place < len(record) and (record[place] != '"' or record[place + 1 : place + 2] == '"'):
+        place += 2 if record[place] in {'"', escape} else 1
+    return place

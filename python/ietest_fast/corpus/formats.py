@@ -823,6 +823,15 @@ def locate_row(path: Path, form: Format, row: int) -> str:
     return f"row {row}"
 
 
+@contextlib.contextmanager
+def diagnosing(path: Path, form: Format) -> Iterator[None]:
+    """Say of a file that Arrow gives up on what is wrong with it."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise diagnose(path, form, error) from error
+
+
 def diagnose(path: Path, form: Format, error: Exception) -> InputError:
     """Find what made Arrow give up on a file."""
     if form.kind == "parquet":

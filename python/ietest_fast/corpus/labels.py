@@ -162,22 +162,16 @@ def encode_labels(
         )
 
     by_name = {label_key(name): code for code, name in enumerate(names)}
-    # Where integers are names, one that is none of them is a mistake and no index.
-    integers = [name for name in names if is_integer(name)]
-    by_number = {int(name): code for code, name in enumerate(names) if is_integer(name)}
-    if len(by_number) < len(integers):
-        by_number = {}  # 01 and 1: the number does not say which
-    elif not by_number and not any(_DECIMAL.match(name) for name in names):
-        by_number = dict(enumerate(range(len(names))))
+    by_number = _find_numbers(names)
     codes_of_values = np.full(len(values), -1, np.int8)
     reasons: dict[str, list[int]] = {NO_GOLD_LABEL: [], LABEL_MISSING: []}
     unknown: list[int] = []
     for index, (value, number) in enumerate(zip(values, plain, strict=True)):
         code = None
         if value is not None and number is not None:
-            code = by_name.get(label_key(value), by_name.get(label_key(number)))
-            if code is None and is_integer(bare := _PLUS.sub("", number)):
-                code = by_number.get(int(bare))
+            bare = _PLUS.sub("", number)
+            place = by_number.get(int(bare)) if is_integer(bare) else None
+            code = by_name.get(label_key(value), by_name.get(label_key(number), place))
         if code is not None:
             codes_of_values[index] = code
         elif (reason := _absent(number)) is not None:
@@ -190,8 +184,21 @@ def encode_labels(
 
     counts = np.bincount(indices, minlength=len(values))
     dropped = {reason: int(counts[which].sum()) for reason, which in reasons.items() if which}
-    codes = codes_of_values[indices] if values else np.empty(0, np.int8)
-    return EncodedLabels(codes=codes, names=names, dropped=dropped)
+    return EncodedLabels(codes=codes_of_values[indices], names=names, dropped=dropped)
+
+
+def _find_numbers(names: Sequence[str]) -> dict[int, int]:
+    """Return the codes that numbers stand for, by number.
+
+    Where integers are names, one that is none of them is a mistake and no index.
+    """
+    integers = [(int(name), code) for code, name in enumerate(names) if is_integer(name)]
+    by_number = dict(integers)
+    if len(by_number) < len(integers):
+        return {}  # 01 and 1: the number does not say which
+    if not integers and not any(map(_DECIMAL.match, names)):
+        return {code: code for code in range(len(names))}
+    return by_number
 
 
 def index_labels(column: pa.Array | pa.ChunkedArray, names: Sequence[str]) -> pa.Array:

@@ -25,6 +25,7 @@ from ietest_fast.corpus.dataset import (
     are_categories,
     corpus_from_table,
     is_text,
+    names_like,
     rename_texts,
 )
 from ietest_fast.corpus.formats import (
@@ -35,7 +36,7 @@ from ietest_fast.corpus.formats import (
     check_repeats,
     check_utf8,
     column_names,
-    diagnose,
+    diagnosing,
     field_records,
     find_format,
     has_no_rows,
@@ -123,23 +124,21 @@ def read_corpus(
     path = Path(path)
     check_readable(path)
     form = find_format(path, quoted=quoted)
-    try:
+    with diagnosing(path, form):
         file = open_parquet(path) if form.kind == "parquet" else None
         names = column_names(path, form) if file is None else list(file.schema_arrow.names)
-    except (pa.ArrowException, OSError, EOFError) as error:
-        raise diagnose(path, form, error) from error
 
-    if text_columns is None and label_column is None and form.kind == "jsonl":
-        task = find_task(names)
-        if task is not None:
-            return read_task(
-                path,
-                task,
-                names,
-                labels_file=labels_file,
-                label_names=like.label_names if label_names is None and like else label_names,
-                keep_columns=keep_columns,
-            )
+    is_told = text_columns is not None or label_column is not None
+    task = find_task(names) if form.kind == "jsonl" and not is_told else None
+    if task is not None:
+        return read_task(
+            path,
+            task,
+            names,
+            labels_file=labels_file,
+            label_names=names_like(like, label_names),
+            keep_columns=keep_columns,
+        )
     if labels_file is not None:
         raise InputError(
             "is not α-NLI (JSON lines with obs1, obs2, hyp1 and hyp2), which alone has its labels "
@@ -157,7 +156,7 @@ def read_corpus(
     wanted = [*dict.fromkeys((*texts, label_column, *kept, *beside))]
     check_columns(path, names, wanted)
 
-    try:
+    with diagnosing(path, form):
         if file is not None:
             check_repeats(path, file, wanted)
             table = file.read(columns=wanted).select(wanted)
@@ -165,8 +164,6 @@ def read_corpus(
             table = _read_jsonl(path, form, texts, wanted)
         else:
             table = _read_delimited(path, form, names, wanted)
-    except (pa.ArrowException, OSError, EOFError) as error:
-        raise diagnose(path, form, error) from error
     _check_encoding(path, form, table)
 
     table = rename_texts(table, texts, canonical, keep_columns)
@@ -341,10 +338,8 @@ def _check_encoding(path: Path, form: Format, table: pa.Table) -> None:
             if is_text(column.type) or are_categories(column.type):
                 check_utf8(path, column, name)
             continue
-        try:
+        with diagnosing(path, form):
             column.validate(full=True)
-        except pa.ArrowInvalid as error:
-            raise diagnose(path, form, error) from error
 
 
 # Cutting one corpus into disjoint parts.

@@ -28,6 +28,7 @@ from ietest_fast.corpus.formats import (
     check_utf8,
     column_names,
     diagnose,
+    diagnosing,
     find_format,
     format_of,
     has_no_rows,
@@ -218,14 +219,12 @@ def open_batches(
     path = Path(path)
     check_readable(path)
     form = find_format(path, quoted=quoted)
-    try:
+    with diagnosing(path, form):
         if form.kind == "parquet":
             return _open_parquet(path, form, columns, batch_rows)
         if form.kind == "jsonl":
             return _open_jsonl(path, form, columns, texts, types_of)
         return _open_delimited(path, form, columns)
-    except (pa.ArrowException, OSError, EOFError) as error:
-        raise diagnose(path, form, error) from error
 
 
 def _open_parquet(

@@ -372,17 +372,12 @@ class _SlotTables:
             [domains.index(name) + 1 if name is not None else 0 for name in names.values()]
         )
 
-        n_values = len(self._taxonomy.values)
         nothing = np.zeros(_RESOLUTION, np.int16)
         drawn, decisive, named = [nothing], [nothing], [nothing]
-        self.row_of = np.zeros((len(domains) + 1, n_values), np.int32)
+        self.row_of = np.zeros((len(domains) + 1, len(self._taxonomy.values)), np.int32)
         rows: list[list[NDArray[np.int16]]] = [[nothing], [nothing], [nothing]]
         for d, domain in enumerate(domains, start=1):
-            members = [
-                i
-                for i, value in enumerate(self._taxonomy.values)
-                if i != ABSENT and (not value.parts or domain in value.parts)
-            ]
+            members = self._members_of(domain)
             if not members:
                 # An activity whose things have no traits: as if the slot were not there.
                 drawn.append(nothing)
@@ -423,6 +418,13 @@ class _SlotTables:
                 np.isin(hypothesis["agent"], small), self.domains.index("small") + 1, domain
             )
         return domain
+
+    def _members_of(self, domain: str) -> list[int]:
+        return [
+            i
+            for i, value in enumerate(self._taxonomy.values)
+            if i != ABSENT and (not value.parts or domain in value.parts)
+        ]
 
     def _has_kinds(self, value: int, members: list[int]) -> bool:
         return any(self._taxonomy.values[i].parent == value for i in members)
