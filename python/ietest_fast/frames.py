@@ -104,9 +104,9 @@ def check_order(columns: Mapping[str, Any], *, source: str | None = None) -> Non
             row = _find_disorder(reference, index)
             if row is not None:
                 here, there = reference[row : row + 1].tolist(), index[row : row + 1].tolist()
-                is_same = Counter(reference) == Counter(index)
-                how = "the same index in different orders" if is_same else "indexes of other rows"
-                remedy = "sort both (sort_index)" if is_same else "keep the rows that both have"
+                how, remedy = "indexes of other rows", "keep the rows that both have"
+                if Counter(reference) == Counter(index):
+                    how, remedy = "the same index in different orders", "sort both (sort_index)"
                 raise InputError(
                     f"{other} and {name} have {how}: here {here[0]!r} and {there[0]!r}. Rows are "
                     f"matched by their order: {remedy}, or drop the index if they belong together "

@@ -201,12 +201,7 @@ def as_texts(
         )
     try:
         if pa.types.is_floating(kind):
-            numbers = column.cast(pa.float64())
-            numbers = pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
-            if _are_whole(numbers):
-                return numbers.cast(pa.int64()).cast(pa.string())
-            texts = column.cast(pa.float32() if pa.types.is_float16(kind) else kind)
-            return pc.if_else(numbers.is_valid(), texts.cast(pa.string()), None)
+            return _write_floats(column)
         if pa.types.is_decimal(kind):
             return _strip_decimals(column.cast(pa.string()))
         return column.cast(pa.string())
@@ -226,9 +221,15 @@ def is_bytes(kind: pa.DataType) -> bool:
     )
 
 
-def _are_whole(column: pa.Array) -> bool:
-    small = pc.less(pc.abs(column), float(2**53))
-    return bool(pc.all(pc.and_(pc.equal(pc.round(column), column), small), min_count=0).as_py())
+def _write_floats(column: pa.Array) -> pa.Array:
+    numbers = column.cast(pa.float64())
+    numbers = pc.if_else(pc.is_nan(numbers), pa.scalar(None, pa.float64()), numbers)
+    small = pc.less(pc.abs(numbers), float(2**53))
+    are_whole = pc.and_(pc.equal(pc.round(numbers), numbers), small)
+    if pc.all(are_whole, min_count=0).as_py():
+        return numbers.cast(pa.int64()).cast(pa.string())
+    texts = column.cast(common_type(column.type)).cast(pa.string())
+    return pc.if_else(numbers.is_valid(), texts, None)
 
 
 def _strip_decimals(texts: pa.Array) -> pa.Array:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.finished import FinishedRun, Versions
     from ietest_fast.transform import Transformed
-    from ietest_fast.transform.phi import TextSource
+    from ietest_fast.transform.phi import PlannedTransformation, TextSource
 
 
 DEFAULT_N = 400
@@ -118,6 +118,18 @@ def _pairs_of_row(
 ) -> list[dict[str, Any]]:
     texts = {name: versions.original[name][row].as_py() for name in versions.columns}
     label = versions.label_names[versions.gold[row]]
+    return _show_pairs(texts, edits, unit, row=row, label=label)
+
+
+def _show_pairs(
+    texts: Mapping[str, str],
+    edits: Sequence[Mapping[str, Any]],
+    unit: Unit,
+    *,
+    row: int,
+    label: str,
+) -> list[dict[str, Any]]:
+    """Return the pairs of a row: one of all its edits, or one for each substitution."""
     if unit == "texts":
         return [show_pair(texts, edits, item=row, row=row, label=label)]
     return [
@@ -256,15 +268,7 @@ def draw_transformed(
 
     check_new(path)
     planned = plan(phi)
-    if not planned.keeps_labels and (unit == "edits" or criterion not in {None, "new-label"}):
-        planned.close()
-        raise InputError(
-            f"the transformation {planned.name!r} sets labels, so there is one version, and people "
-            "are asked whether its label is right: leave out --edits and --criterion"
-        )
-    if planned.keeps_labels and criterion == "new-label":
-        planned.close()
-        raise InputError(f"the transformation {planned.name!r} keeps labels and sets none")
+    _check_question(planned, unit, criterion)
     keeps_labels = planned.keeps_labels
     made = _Made()
     version = transform_corpus(
@@ -280,40 +284,25 @@ def draw_transformed(
         )
     rows = version.source_row if foreign is not None else corpus.source_rows[version.source_row]
     chosen = _draw_rows(found, rows, rng)[:n]
-    labels = [corpus.label_names[code] for code in version.labels]
+    shown = made.before if keeps_labels else version.table
+    edits = edits_by_row(made.edits, set(chosen)) if keeps_labels else {}
     pairs: list[dict[str, Any]] = []
+    for new in chosen:
+        if unit == "edits" and len(pairs) >= n:
+            break
+        texts = {name: shown[name][new].as_py() for name in corpus.text_columns}
+        row, label = int(rows[new]), corpus.label_names[version.labels[new]]
+        lost = next((name for name, text in texts.items() if text is None), None)
+        if lost is not None:
+            raise InputError(
+                f"the transformation {version.name!r} makes a row without a text of it",
+                path=source,
+                row=f"row {row}",
+                column=lost,
+            )
+        pairs += _show_pairs(texts, edits.get(new, []), unit, row=row, label=label)
     if keeps_labels:
-        edits = edits_by_row(made.edits, set(chosen))
-        for new in chosen:
-            texts = {name: made.before[name][new].as_py() for name in corpus.text_columns}
-            parts = [edits[new]] if unit == "texts" else split_edits(edits[new])
-            if unit == "edits" and len(pairs) >= n:
-                break
-            row = int(rows[new])
-            pairs += [
-                show_pair(
-                    texts,
-                    own,
-                    item=row if unit == "texts" else own[-1]["item"],
-                    row=row,
-                    label=labels[new],
-                )
-                for own in parts
-            ]
         order_versions(pairs, rng)
-    else:
-        for new in chosen:
-            texts = {name: version.table[name][new].as_py() for name in corpus.text_columns}
-            row = int(rows[new])
-            for name, text in texts.items():
-                if text is None:
-                    raise InputError(
-                        f"the transformation {version.name!r} makes a row without a text of it",
-                        path=source,
-                        row=f"row {row}",
-                        column=name,
-                    )
-            pairs.append(show_pair(texts, (), item=row, row=row, label=labels[new]))
     said = phi if isinstance(phi, str) else version.name
     sample = Sample(
         path=path,
@@ -328,6 +317,23 @@ def draw_transformed(
     )
     write_sample(sample)
     return sample
+
+
+def _check_question(
+    planned: PlannedTransformation, unit: Unit, criterion: Criterion | None
+) -> None:
+    """Refuse, and close, a transformation about whose texts people cannot be asked this."""
+    wrong = None
+    if planned.keeps_labels and criterion == "new-label":
+        wrong = f"the transformation {planned.name!r} keeps labels and sets none"
+    if not planned.keeps_labels and (unit == "edits" or criterion not in {None, "new-label"}):
+        wrong = (
+            f"the transformation {planned.name!r} sets labels, so there is one version, and people "
+            "are asked whether its label is right: leave out --edits and --criterion"
+        )
+    if wrong is not None:
+        planned.close()
+        raise InputError(wrong)
 
 
 def _find_different(

@@ -289,40 +289,32 @@ def read_list(sample: Sample, path: Path) -> dict[int, str]:
     known = set(sample.items)
     marks: dict[int, str] = {}
     seen: dict[int, str] = {}
-    number = 0
     with open_batches(path, columns=[ITEM, SOUND], types_of="file") as batches:
-        for batch in batches:
-            for given, said in zip(
-                *(batch[name].to_pylist() for name in (ITEM, SOUND)), strict=True
-            ):
-                row = f"row {number}"
-                number += 1
-                item = _read_item(given)
-                if item not in known:
-                    raise InputError(
-                        f"{given!r} is no item of {sample.path.name}",
-                        path=path,
-                        row=row,
-                        column=ITEM,
-                    )
-                if item in seen:
-                    raise InputError(
-                        f"the item {item} is there already, in {seen[item]}; mark it once",
-                        path=path,
-                        row=row,
-                        column=ITEM,
-                    )
-                seen[item] = row
-                word = _read_word(said)
-                if word and word not in WORDS:
-                    raise InputError(
-                        f"{said!r} is no mark; expected {', '.join(WORDS)}, or nothing",
-                        path=path,
-                        row=row,
-                        column=SOUND,
-                    )
-                if word:
-                    marks[item] = WORDS[word]
+        for number, line in enumerate(line for batch in batches for line in batch.to_pylist()):
+            row, given, said = f"row {number}", line[ITEM], line[SOUND]
+            item = _read_item(given)
+            if item not in known:
+                raise InputError(
+                    f"{given!r} is no item of {sample.path.name}", path=path, row=row, column=ITEM
+                )
+            if item in seen:
+                raise InputError(
+                    f"the item {item} is there already, in {seen[item]}; mark it once",
+                    path=path,
+                    row=row,
+                    column=ITEM,
+                )
+            seen[item] = row
+            word = _read_word(said)
+            if word and word not in WORDS:
+                raise InputError(
+                    f"{said!r} is no mark; expected {', '.join(WORDS)}, or nothing",
+                    path=path,
+                    row=row,
+                    column=SOUND,
+                )
+            if word:
+                marks[item] = WORDS[word]
     if not marks:
         raise InputError("nothing is marked in it", path=path, column=SOUND)
     return marks

@@ -143,13 +143,11 @@ def _dress(source: str, chart: Chart, hints: Mapping[str, str]) -> str:
     for size in ("width", "height"):
         root.attrib.pop(size, None)
     for element in root.iter():
-        own = element.get("id")
-        if own is not None and own in hints:
+        own = element.get("id", "")
+        if own in hints:
             element.set("class", "hint")
-            label = ET.Element(f"{{{_SVG}}}title")
-            label.text = show_controls(hints[own])
-            element.insert(0, label)
-        if own is not None:
+            _insert(element, "title", hints[own])
+        if own:
             # Ids are unique in a page, not only in a figure.
             element.set("id", f"{name}-{own}")
         for key, value in element.attrib.items():
@@ -160,11 +158,15 @@ def _dress(source: str, chart: Chart, hints: Mapping[str, str]) -> str:
     root.set("role", "img")
     root.set("aria-labelledby", f"{name}-title {name}-desc")
     root.set("class", "chart")
-    for tag, text in (("desc", chart.summary), ("title", chart.title)):
-        element = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"})
-        element.text = show_controls(text)
-        root.insert(0, element)
+    _insert(root, "desc", chart.summary, id=f"{name}-desc")
+    _insert(root, "title", chart.title, id=f"{name}-title")
     return ET.tostring(root, encoding="unicode")
+
+
+def _insert(parent: ET.Element, tag: str, text: str, **attributes: str) -> None:
+    element = ET.Element(f"{{{_SVG}}}{tag}", attributes)
+    element.text = show_controls(text)
+    parent.insert(0, element)
 
 
 def _in_theme(style: str) -> str:
