@@ -286,6 +286,9 @@ def read_list(sample: Sample, path: Path) -> dict[int, str]:
     """Read the marks in a list: columns ``item`` and ``sound``; others do not matter."""
     from ietest_fast.corpus.streams import open_batches
 
+    def wrong(what: str, row: str, column: str) -> InputError:
+        return InputError(what, path=path, row=row, column=column)
+
     known = set(sample.items)
     marks: dict[int, str] = {}
     seen: dict[int, str] = {}
@@ -294,25 +297,15 @@ def read_list(sample: Sample, path: Path) -> dict[int, str]:
             row, given, said = f"row {number}", line[ITEM], line[SOUND]
             item = _read_item(given)
             if item not in known:
-                raise InputError(
-                    f"{given!r} is no item of {sample.path.name}", path=path, row=row, column=ITEM
-                )
+                raise wrong(f"{given!r} is no item of {sample.path.name}", row, ITEM)
             if item in seen:
-                raise InputError(
-                    f"the item {item} is there already, in {seen[item]}; mark it once",
-                    path=path,
-                    row=row,
-                    column=ITEM,
-                )
+                what = f"the item {item} is there already, in {seen[item]}; mark it once"
+                raise wrong(what, row, ITEM)
             seen[item] = row
             word = _read_word(said)
             if word and word not in WORDS:
-                raise InputError(
-                    f"{said!r} is no mark; expected {', '.join(WORDS)}, or nothing",
-                    path=path,
-                    row=row,
-                    column=SOUND,
-                )
+                what = f"{said!r} is no mark; expected {', '.join(WORDS)}, or nothing"
+                raise wrong(what, row, SOUND)
             if word:
                 marks[item] = WORDS[word]
     if not marks:

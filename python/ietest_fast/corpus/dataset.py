@@ -227,20 +227,15 @@ class Corpus:
     ) -> None:
         n_columns = self.table.column_names.count(name)
         if n_columns != 1:
-            raise InputError(
-                f"stands {n_columns} times in the table, once expected",
-                path=self.source,
-                column=name,
-            )
+            what = f"stands {n_columns} times in the table, once expected"
+            raise InputError(what, path=self.source, column=name)
         column = self.table.column(name)
         if not is_expected(column.type):
-            raise InputError(
-                f"is {column.type}, {expected} expected", path=self.source, column=name
-            )
+            what = f"is {column.type}, {expected} expected"
+            raise InputError(what, path=self.source, column=name)
         if column.null_count > 0:
-            raise InputError(
-                f"has {column.null_count} nulls, none expected", path=self.source, column=name
-            )
+            what = f"has {column.null_count} nulls, none expected"
+            raise InputError(what, path=self.source, column=name)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

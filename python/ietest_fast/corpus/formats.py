@@ -50,8 +50,15 @@ _SCALAR = rf"(?:{_STRING}|-?[0-9.eE+-]+|true|false|null)"
 _FIELD = re.compile(
     rf"\s*\{{\s*(?:{_STRING}\s*:\s*{_SCALAR}\s*,\s*)*({_STRING})\s*:\s*\[(?=\s*\{{)", re.DOTALL
 )
-_COLUMNS = re.compile(rf'\s*\{{\s*{_STRING}\s*:\s*\{{\s*"0"\s*:')
-_WITH_SCHEMA = re.compile(r'\s*\{\s*"schema"\s*:\s*\{\s*"fields"\s*:')
+# How other objects begin that pandas writes.
+_OF_PANDAS = {
+    re.compile(rf'\s*\{{\s*{_STRING}\s*:\s*\{{\s*"0"\s*:'): (
+        "is one object of columns, as pandas writes by default"
+    ),
+    re.compile(r'\s*\{\s*"schema"\s*:\s*\{\s*"fields"\s*:'): (
+        'is a table beside its schema, as pandas writes with orient="table"'
+    ),
+}
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*(")?|[][{},]', re.DOTALL)
 _MORE = re.compile(r"\[\s*\{")
 
@@ -75,18 +82,10 @@ def find_array(path: Path, head: bytes) -> JsonArray | None:
     if not bare.startswith("{") or _is_first_of_lines(bare):
         return None
     before = len(text) - len(bare)
-    if _COLUMNS.match(bare):
-        raise InputError(
-            "is one object of columns, as pandas writes by default; write it with "
-            'to_json(..., orient="records", lines=True)',
-            path=path,
-        )
-    if _WITH_SCHEMA.match(bare):
-        raise InputError(
-            'is a table beside its schema, as pandas writes with orient="table"; write it with '
-            'to_json(..., orient="records", lines=True)',
-            path=path,
-        )
+    for other, what in _OF_PANDAS.items():
+        if other.match(bare):
+            remedy = 'write it with to_json(..., orient="records", lines=True)'
+            raise InputError(f"{what}; {remedy}", path=path)
     found = _FIELD.match(bare)
     if found is None:
         return None
