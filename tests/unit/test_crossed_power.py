@@ -71,6 +71,7 @@ def test_more_texts_do_not_help_where_trainings_vary() -> None:
         ({"n": 100, "n_classifiers": 5, "delta": 0.01, "power": 0.8}, "leave out"),
         ({"n": 100}, "needs delta"),
         ({"delta": 0}, "difference of 0"),
+        ({"delta": 0.1, "n_classifiers": 0}, "number of classifiers must be at least 2"),
         ({"delta": 0.1, "power": 0.01}, "power must lie"),
         ({"delta": 0.1, "sd_classifiers": -1}, "standard deviation"),
         ({"delta": 0.1, "alpha": 1}, "alpha"),

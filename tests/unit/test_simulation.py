@@ -417,6 +417,11 @@ def test_tables_with_a_correlation_within_no_clusters_are_refused() -> None:
         ({"skew": 0}, "skew, the lognormal law's sigma, must be a number above 0 and at most 2"),
         ({"skew": float("nan")}, "skew, the lognormal law's sigma"),
         ({"scores": False, "skew": 1.0}, "skew is of scores: say scores=True"),
+        ({"scores": False, "df": 5}, "df is of scores: say scores=True"),
+        (
+            {"n": None, "discordance": None, "differences": [1.0, 2.0], "df": 5},
+            "are those of the differences given",
+        ),
         ({"n": None}, "say n and discordance, or give differences"),
         ({"differences": [1.0, 2.0]}, "are those of the differences given: leave them out"),
         ({"tests": ("paired",)}, "'paired' does not fit these tables; those that do are scores"),

@@ -116,21 +116,28 @@ def array_elements(path: Path, stream: BinaryIO, array: JsonArray) -> Iterator[t
     def wrong(what: str) -> InputError:
         return InputError(what, path=path, row=f"line {line}")
 
+    def read_block(text: str) -> str:
+        """Read what follows a text, "" at the end of the file."""
+        nonlocal line
+        block, more = b" ", ""
+        try:
+            while block and not more:  # a letter of several bytes may go on in the next block
+                block = stream.read(_BLOCK_BYTES)
+                more = decoder.decode(block, final=not block)
+        except UnicodeDecodeError as error:
+            line += text.count("\n") + error.object.count(b"\n", 0, error.start)
+            raise wrong(f"not UTF-8: byte 0x{error.object[error.start]:02x}") from error
+        return more
+
     def read_on(text: str) -> str:
         """Add a block to the text of an element that has not ended yet."""
-        nonlocal line
         if len(text) > _LONGEST_ELEMENT:
             raise wrong(
                 f"an element of the array is longer than {_LONGEST_ELEMENT >> 20} MiB, or a quote "
                 "is left open"
             )
-        block = stream.read(_BLOCK_BYTES)
-        try:
-            more = decoder.decode(block, final=not block)
-        except UnicodeDecodeError as error:
-            line += text.count("\n") + error.object.count(b"\n", 0, error.start)
-            raise wrong(f"not UTF-8: byte 0x{error.object[error.start]:02x}") from error
-        if not block:
+        more = read_block(text)
+        if not more:
             raise wrong("the array does not end: the file is cut off, or a quote is left open")
         return text + more
 
@@ -149,8 +156,12 @@ def array_elements(path: Path, stream: BinaryIO, array: JsonArray) -> Iterator[t
         line += element.count("\n")
         begin, is_first = place, False
         if end[0] != ",":
-            rest = text[place:] + decoder.decode(stream.read(_BLOCK_BYTES))
-            _check_end(path, rest, array, end[0])
+            rest = text[place:] or read_block("")
+            while rest:
+                _check_end(path, rest, array, end[0])
+                more = read_block(rest)
+                line += rest.count("\n")
+                rest = more
             return
         end, place, depth = _find_end(text, place, 0)
 

@@ -500,11 +500,11 @@ def invariance_test(
     Three questions are asked at once. Do the accuracies differ (:func:`paired_test`, over all
     texts)? Is their difference on the reworded texts smaller than a margin
     (:func:`equivalence_test`)? How many answers flip there (:func:`flip_test`)? The classifier is
-    called alike only if both of the latter are shown; if more answers flip than the flip margin
-    allows, it changes its mind however equal the accuracies are. Nothing is shown of a classifier
-    that cannot be told from guessing on the originals, whose verdict is that it has collapsed
-    (:func:`is_collapsed`). So it does if a loss on texts with
-    one gold label and a gain on those with another cancel: see :func:`stratified_test`.
+    called alike only if both of the latter are shown. It changes its mind, however equal the
+    accuracies are, if more answers flip than the flip margin allows, or if a loss on texts with one
+    gold label and a gain on those with another cancel (:func:`stratified_test`). Nothing is shown
+    of a classifier that cannot be told from guessing on the originals, whose verdict is that it has
+    collapsed (:func:`is_collapsed`).
 
     Parameters
     ----------

@@ -263,6 +263,27 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (b" " * 2**21 + b"\n\xff", "line 2: not UTF-8: byte 0xff"),
+        (b" " * 2**21 + b'[{"text": "a"}]', "more stands behind the array's end"),
+        (b"\xc3", "not UTF-8: byte 0xc3"),
+        (b" " * 2**21 + b"\n", None),
+    ],
+)
+def test_what_stands_far_behind_an_array_is_read(
+    tmp_path: Path, end: bytes, said: str | None
+) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b'[{"text":"a","label":"x"},{"text":"b","label":"y"}]' + end)
+    if said is None:
+        assert len(read_corpus(path)) == 2
+        return
+    with pytest.raises(InputError, match=said):
+        read_corpus(path)
+
+
+@pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("x.csv", "PK\x03\x04\x14abc\n", "is a zip file, as Excel's workbooks are; export"),

@@ -243,8 +243,8 @@ def plan_algorithm(
     >>> plan_algorithm(delta=0.01, n_classifiers=10, **spread).n
     5305
     """
-    _check(2 if n is None else n, n_classifiers or 2, alpha, sd_items, sd_classifiers, sd_residual)
     spread = (sd_items, sd_classifiers, sd_residual)
+    _check(2 if n is None else n, 2 if n_classifiers is None else n_classifiers, alpha, *spread)
     goal = DEFAULT_POWER if power is None else power
     check_goal(goal, alpha)
 

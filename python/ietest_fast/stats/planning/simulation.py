@@ -483,12 +483,12 @@ def simulate(
     check_alpha(alpha)
     if df is not None and skew is not None:
         raise InputError("df and skew name two laws: give one of them")
-    df = DEFAULT_DF if df is None else df
     setting = _set_up(
         n,
         discordance,
         differences,
         scores=scores,
+        df=df,
         skew=skew,
         clusters=clusters,
         icc=icc,
@@ -497,6 +497,7 @@ def simulate(
         rng=rng,
         n_tables=n_tables,
     )
+    df = DEFAULT_DF if df is None else df
     scores = scores or differences is not None
     n, n_classifiers, seed = setting.n, setting.n_classifiers, setting.seed
     names = choose_tests(
@@ -548,6 +549,7 @@ def _set_up(
     differences: ArrayLike | None,
     *,
     scores: bool,
+    df: float | None,
     skew: float | None,
     clusters: ArrayLike | None,
     icc: float,
@@ -558,18 +560,19 @@ def _set_up(
 ) -> NullTables | ObservedTables:
     """Check what describes the tables."""
     if differences is not None:
-        described = (n, discordance, skew) != (None, None, None)
+        described = (n, discordance, df, skew) != (None, None, None, None)
         if described or icc or classifier_correlation or n_classifiers != 1:
             raise InputError(
-                "n, discordance, skew, n_classifiers and correlations are those of the differences "
-                "given: leave them out"
+                "n, discordance, df, skew, n_classifiers and correlations are those of the "
+                "differences given: leave them out"
             )
         check_count("n_tables", n_tables)
         return ObservedTables(differences, clusters=clusters, rng=rng)
     if n is None or discordance is None:
         raise InputError("say n and discordance, or give differences")
-    if skew is not None and not scores:
-        raise InputError("skew is of scores: say scores=True")
+    for name, law in (("df", df), ("skew", skew)):
+        if law is not None and not scores:
+            raise InputError(f"{name} is of scores: say scores=True")
     return NullTables.of(
         n,
         discordance,
