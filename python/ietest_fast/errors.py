@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ietest_fast.signs import escape
+from ietest_fast.escapes import escape
 
 if TYPE_CHECKING:
     from pathlib import Path

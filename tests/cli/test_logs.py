@@ -12,7 +12,7 @@ import pyarrow.csv as pacsv
 import pytest
 
 from ietest_fast.analyses import compare_versions
-from ietest_fast.analyses.compare_page import read_evaluation
+from ietest_fast.analyses.compare.page import read_evaluation
 from ietest_fast.answers import Predictions
 from ietest_fast.cli.main import main
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast
-from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.cli.main import main
 from ietest_fast.cli.options import COUNTS, LEVELS
 from ietest_fast.cli.options import NAMES as COLUMNS

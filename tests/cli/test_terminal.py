@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from command_line import run_here
+from ietest_fast.escapes import escape
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.report.terminal import echo, make_console, print_json, print_table
-from ietest_fast.signs import escape
 
 TITLE = "\x1b]0;owned\x07"
 CLEAR = "\x9b2J"

@@ -168,7 +168,7 @@ class Worker:
         from fuzz.good_files import run_here
         from fuzz.targets import CALLS
         from ietest_fast.errors import IetestError, IetestWarning
-        from ietest_fast.signs import escape
+        from ietest_fast.escapes import escape
 
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         said, kind, root = "", "accepted", ""

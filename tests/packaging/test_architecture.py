@@ -45,7 +45,7 @@ GROUND = {
     "lazy",
     "numerals",
     "registry",
-    "signs",
+    "escapes",
     "values",
 }
 
@@ -82,7 +82,7 @@ def test_each_question_has_a_wing_of_its_own() -> None:
     def wing_of(module: str) -> str | None:
         parts = module.split(".")
         is_inside = parts[:2] == ["ietest_fast", "analyses"] and len(parts) > 2
-        return parts[2].partition("_")[0] if is_inside else None
+        return parts[2] if is_inside else None
 
     found: dict[str, set[str]] = {}
     for module, imported in imports_of_modules().items():

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.analyses.compare import Comparison as Comparison
-    from ietest_fast.analyses.compare import compare_versions as compare_versions
+    from ietest_fast.analyses.compare.profile import Comparison as Comparison
+    from ietest_fast.analyses.compare.profile import compare_versions as compare_versions
     from ietest_fast.analyses.consistency.buckets import Buckets as Buckets
     from ietest_fast.analyses.consistency.buckets import buckets_from_table as buckets_from_table
     from ietest_fast.analyses.consistency.buckets import read_buckets as read_buckets
@@ -60,8 +60,8 @@ __getattr__, __dir__ = lazy_names(
     {
         "filter_adversarially": "difficulty.aflite",
         "Buckets": "consistency.buckets",
-        "Comparison": "compare",
-        "compare_versions": "compare",
+        "Comparison": "compare.profile",
+        "compare_versions": "compare.profile",
         "ConsistencyProfile": "consistency.profile",
         "make_buckets": "consistency.making",
         "MaskedAnswers": "masked.answers",

@@ -33,8 +33,8 @@ from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import check_repeats, check_utf8, open_parquet
 from ietest_fast.corpus.labels import name_numbers
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
+from ietest_fast.escapes import escape
 from ietest_fast.numerals import say_count
-from ietest_fast.signs import escape
 from ietest_fast.stats import MatchedSample
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ietest_fast.analyses.compare import compare_versions, try_options
-from ietest_fast.analyses.compare_statistics import columns_asked
+from ietest_fast.analyses.compare.profile import compare_versions, try_options
+from ietest_fast.analyses.compare.statistic import columns_asked
 from ietest_fast.answers import evaluate as answer_versions
 from ietest_fast.answers.readers.table_columns import list_columns
 from ietest_fast.answers.versions import find_shared_ids, read_version
@@ -21,12 +21,12 @@ from ietest_fast.corpus.columns import check_columns, find_label_column, find_te
 from ietest_fast.corpus.dataset import LABEL
 from ietest_fast.corpus.labels import UnknownLabelError, encode_labels, label_key, name_as_noted
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape_label
 from ietest_fast.frames import check_order, to_arrow
 from ietest_fast.models import as_classifier
 from ietest_fast.models.estimators import is_function
 from ietest_fast.numerals import format_p, list_dropped
 from ietest_fast.report.progress import show_progress
-from ietest_fast.signs import escape_label
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.files import check_out

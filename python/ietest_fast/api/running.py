@@ -26,6 +26,7 @@ from ietest_fast.analyses.consistency.profile import ConsistencyProfile
 from ietest_fast.answers.shared import check_same_texts
 from ietest_fast.api.evaluating import as_labelled, list_names, refuse_given
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape_label
 from ietest_fast.experiment.config import DataConfig, ModelConfig, check_config
 from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.finished import name_models
@@ -33,7 +34,6 @@ from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.experiment.run_consistency import measure_run
 from ietest_fast.numerals import format_amount, format_p, percent
-from ietest_fast.signs import escape_label
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import list_file_columns

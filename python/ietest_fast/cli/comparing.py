@@ -22,8 +22,8 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.analyses.compare import Comparison, VersionTest
-    from ietest_fast.analyses.compare_statistics import Statistic
+    from ietest_fast.analyses.compare.profile import Comparison, VersionTest
+    from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.answers import Predictions
     from ietest_fast.answers.logs import ReadLogs
     from ietest_fast.stats import EstimateResult, InvarianceTestResult, PairedTestResult
@@ -170,7 +170,7 @@ def read(
 
 def list_kept(options: Mapping[str, Any]) -> list[str]:
     """Return the columns of logs that statistics read, but for the gold label, which has a role."""
-    from ietest_fast.analyses.compare_statistics import columns_asked
+    from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.stats.strata import LABEL
 
     return [name for name in columns_asked(options) if name != LABEL]
@@ -416,8 +416,8 @@ def compare_logs(
     below: Sequence[str] = (),
 ) -> int:
     """Test what logs hold, print it, and return the exit status."""
-    from ietest_fast.analyses.compare import compare_versions
-    from ietest_fast.analyses.compare_statistics import take_options
+    from ietest_fast.analyses.compare.profile import compare_versions
+    from ietest_fast.analyses.compare.statistic import take_options
 
     clusters = options["clusters"] or read.predictions.repeats
     check_method(options, clusters)

@@ -197,7 +197,7 @@ def command(
 
 def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluation:
     """Run the model on all versions of the test set, and write what was asked for."""
-    from ietest_fast.analyses.compare_statistics import columns_asked
+    from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.answers.asking import evaluate
     from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.answers.versions import find_shared_ids, read_version
@@ -258,7 +258,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluati
 
 def _write(predictions: Predictions, options: Mapping[str, Any]) -> None:
     """Write answers, and beside them what draws texts together, which the page has to know."""
-    from ietest_fast.analyses.compare import CompareNotes
+    from ietest_fast.analyses.compare.profile import CompareNotes
     from ietest_fast.answers.file import NotedAnswers, write_answers
 
     notes = CompareNotes(clusters=options["clusters"])

@@ -162,8 +162,8 @@ def _name_place(error: Exception) -> str:
 def _warnings_told() -> Iterator[None]:
     """Print this package's own warnings as sentences, once each."""
     from ietest_fast.errors import IetestWarning
+    from ietest_fast.escapes import escape
     from ietest_fast.report.terminal import echo
-    from ietest_fast.signs import escape
 
     told: set[str] = set()
     with warnings.catch_warnings():

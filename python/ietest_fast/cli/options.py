@@ -248,7 +248,7 @@ ASKING = ("strata", "dose")
 
 
 def statistics_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what asks for statistics of the reworded texts (``analyses/compare_statistics.py``)."""
+    """Add what asks for statistics of the reworded texts (``analyses/compare/statistic.py``)."""
     options = [
         click.option(
             "--strata",

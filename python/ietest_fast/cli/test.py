@@ -45,7 +45,7 @@ from ietest_fast.report.terminal import print_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ietest_fast.analyses.compare_statistics import Statistic
+    from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.models.measurements import Measurements
     from ietest_fast.stats import InvarianceTestResult, PairedCounts
     from ietest_fast.stats.result import Result
@@ -191,7 +191,7 @@ def _list_numbers(
     about: dict[str, Any],
 ) -> dict[str, Any]:
     """Return every number of a test by name, and what it is about at the end."""
-    from ietest_fast.analyses.compare_statistics import write_statistics
+    from ietest_fast.analyses.compare.statistic import write_statistics
 
     numbers = (
         result.to_dict()
@@ -240,7 +240,7 @@ def _read(
     options: Mapping[str, Any],
 ) -> Measurements:
     """Read what is compared, the columns of statistics, and gold labels if there are some."""
-    from ietest_fast.analyses.compare_statistics import columns_asked
+    from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.errors import InputError
     from ietest_fast.models.measurements import read_measurements
 
@@ -287,7 +287,7 @@ def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any])
 
     import pyarrow as pa
 
-    from ietest_fast.analyses.compare_statistics import columns_asked
+    from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.answers.readers.facts_beside import say_ids_again, say_unread
     from ietest_fast.answers.readers.table_columns import list_columns, read_some
     from ietest_fast.errors import IetestWarning
@@ -391,7 +391,7 @@ def _compute_besides(
     import numpy as np
 
     from ietest_fast import stats
-    from ietest_fast.analyses.compare_statistics import RewordedTexts, compute_statistics
+    from ietest_fast.analyses.compare.statistic import RewordedTexts, compute_statistics
 
     a, b = given.columns.values()
     margin, flip_margin = options["margin"], options["flip_margin"]

@@ -27,10 +27,10 @@ from ietest_fast.corpus.labels import (
     warn_of_places,
 )
 from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.escapes import escape
 from ietest_fast.frames import to_arrow
 from ietest_fast.numerals import list_dropped, say_count
 from ietest_fast.philox import philox_key, philox_uniforms, philox_words
-from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

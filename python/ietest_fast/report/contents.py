@@ -182,7 +182,7 @@ SOURCES: Registry[type[FileSource]] = Registry(
         "stress": "ietest_fast.analyses.stress.page:StressSource",
         "logic": "ietest_fast.analyses.logic.page:LogicSource",
         "consistency": "ietest_fast.analyses.consistency.page:ConsistencySource",
-        "evaluations": "ietest_fast.analyses.compare_page:EvaluationSource",
+        "evaluations": "ietest_fast.analyses.compare.page:EvaluationSource",
     },
     noun="source",
     check=lacks_methods(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.atomic import write_artefact
-from ietest_fast.signs import plain_label, show_controls
+from ietest_fast.escapes import plain_label, show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import ietest_fast
 from ietest_fast.atomic import write_text
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import show_controls
 from ietest_fast.numerals import plain
 from ietest_fast.report.tables import FORMATS
-from ietest_fast.signs import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ietest_fast.escapes import escape
 from ietest_fast.report.terminal import echo, make_console
-from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

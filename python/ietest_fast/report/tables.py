@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ietest_fast.atomic import name_files
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import show_controls
 from ietest_fast.numerals import show_p
-from ietest_fast.signs import show_controls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,7 +2,7 @@
 
 Names and values come from files that somebody else wrote. A terminal obeys control characters
 (a title of a window, a cleared screen, a line that overwrites the last), and some signs turn what
-follows or cannot be seen. None of them leaves through this door: :func:`ietest_fast.signs.escape`
+follows or cannot be seen. None of them leaves through this door: :func:`ietest_fast.escapes.escape`
 shows them. A line break in a value is one of them, so no value makes a line of its own.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.signs import escape
+from ietest_fast.escapes import escape
 
 if TYPE_CHECKING:
     from typing import TextIO

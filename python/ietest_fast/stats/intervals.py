@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.signs import escape_label
+from ietest_fast.escapes import escape_label
 from ietest_fast.stats.inputs import as_clusters, check_between
 from ietest_fast.stats.resampling import count_equal, design_effect, have_no_spread, to_squarable
 

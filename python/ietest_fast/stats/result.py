@@ -6,8 +6,8 @@ import html
 import json
 from typing import TYPE_CHECKING, Any
 
+from ietest_fast.escapes import escape
 from ietest_fast.numerals import format_p, plain
-from ietest_fast.signs import escape
 from ietest_fast.stats.intervals import axes_or_new, draw_observed
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from pydantic import (
 )
 
 from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.escapes import escape
 from ietest_fast.files import read_toml
-from ietest_fast.signs import escape
 from ietest_fast.templates.formulas import Domain
 from ietest_fast.templates.naming import fold_name
 

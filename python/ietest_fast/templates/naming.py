@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyarrow as pa
 
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape
 from ietest_fast.files import read_toml
-from ietest_fast.signs import escape
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

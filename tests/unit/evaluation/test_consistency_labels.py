@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.compare_page import read_evaluation
+from ietest_fast.analyses.compare.page import read_evaluation
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.errors import InputError

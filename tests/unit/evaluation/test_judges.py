@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.analyses.compare import compare_versions
-from ietest_fast.analyses.compare_page import read_evaluation
+from ietest_fast.analyses.compare.page import read_evaluation
+from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.alignment import check_gold
 from ietest_fast.answers.logs import read_logs

@@ -14,7 +14,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import read_wordings
 from ietest_fast.analyses.consistency.wordings import find_wordings
 from ietest_fast.answers import Predictions

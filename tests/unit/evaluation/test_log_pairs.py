@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.profile import measure_wordings

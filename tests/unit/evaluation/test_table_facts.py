@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.compare import compare_versions
-from ietest_fast.analyses.compare_page import read_evaluation
+from ietest_fast.analyses.compare.page import read_evaluation
+from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.analyses.consistency.wordings import read_confidence
 from ietest_fast.answers.file import name_models

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from ietest_fast.analyses.compare import compare_versions
+from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.profile import measure_wordings

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.analyses.compare_page import (
+from ietest_fast.analyses.compare.page import (
     EvaluationSource,
     changed_table,
     evaluate_predictions,

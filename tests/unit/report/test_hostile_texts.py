@@ -7,12 +7,12 @@ import html
 import pytest
 
 from finished_runs import HOSTILE
+from ietest_fast.escapes import show_controls
 from ietest_fast.experiment import read_run
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report import build_page, gather
 from ietest_fast.report.contents import Contents, Heading, Note, Numbers, Section, Words
 from ietest_fast.report.tables import Column, Table
-from ietest_fast.signs import show_controls
 from report_browser import wait_for_examples, watched_page
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.compare import compare_versions
-from ietest_fast.analyses.compare_statistics import STATISTICS
+from ietest_fast.analyses.compare.profile import compare_versions
+from ietest_fast.analyses.compare.statistic import STATISTICS
 from ietest_fast.answers.table import Predictions
 from ietest_fast.cli.main import main
 

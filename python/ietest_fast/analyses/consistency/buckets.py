@@ -15,8 +15,8 @@ from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.columns import check_columns
 from ietest_fast.corpus.dataset import LABEL, Corpus, corpus_from_table
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape
 from ietest_fast.numerals import say_count
-from ietest_fast.signs import escape
 from ietest_fast.values import as_items, name_versions, rank_within
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ietest_fast.analyses.consistency.curves import scale_amounts
 from ietest_fast.analyses.consistency.tables import pair_table, say_warnings
+from ietest_fast.escapes import escape_label, plain_label
 from ietest_fast.numerals import say_count
 from ietest_fast.report.drawing import (
     Chart,
@@ -24,7 +25,6 @@ from ietest_fast.report.drawing import (
     make_axes,
 )
 from ietest_fast.report.tables import Column, Table
-from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats.consistency.measure import ISO_PVAP, consistency_at
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from ietest_fast.analyses.consistency.file import AMOUNT, Amounts, find_swapped, name_group
 from ietest_fast.analyses.consistency.partition import ComparedPair, adjust_pairs
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape_label
 from ietest_fast.numerals import format_amount, format_p, say_count
-from ietest_fast.signs import escape_label
 from ietest_fast.stats.consistency.corrected import COMPARED_LABELS, compare_consistency
 from ietest_fast.stats.result import Result, fit_cells
 

@@ -21,8 +21,8 @@ from ietest_fast.analyses.logic.rules import (
 )
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape_label
 from ietest_fast.numerals import list_dropped, say_count
-from ietest_fast.signs import escape_label
 from ietest_fast.stats.informedness import Share, measure_informedness
 from ietest_fast.stats.result import Result, fit_cells
 

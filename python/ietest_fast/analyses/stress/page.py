@@ -13,6 +13,7 @@ from ietest_fast.analyses.stress.run import StressNotes, measure_answers, read_s
 from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.file import read_notes
 from ietest_fast.answers.table import ORIGINAL
+from ietest_fast.escapes import escape_label, plain_label
 from ietest_fast.report.contents import (
     OWN_FIGURES,
     Figures,
@@ -35,7 +36,6 @@ from ietest_fast.report.drawing import (
     make_axes,
 )
 from ietest_fast.report.tables import Column, PValue, Table
-from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import Verdict
 
 if TYPE_CHECKING:

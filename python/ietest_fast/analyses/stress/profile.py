@@ -11,8 +11,8 @@ import pyarrow as pa
 from ietest_fast.analyses.stress.origins import WORD_PAIR, read_notes, say_made_of, split_words
 from ietest_fast.answers.schema import GROUPS
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape_label
 from ietest_fast.numerals import format_p, list_dropped, say_count
-from ietest_fast.signs import escape_label
 from ietest_fast.stats.equivalence import Verdict
 from ietest_fast.stats.informedness import Share
 from ietest_fast.stats.result import Result, fit_cells
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.analyses.compare import VersionTest
+    from ietest_fast.analyses.compare.profile import VersionTest
     from ietest_fast.analyses.stress.origins import StressOrigin
     from ietest_fast.answers.table import Predictions
     from ietest_fast.corpus import Corpus

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.compare import compare_versions, try_options
+from ietest_fast.analyses.compare.profile import compare_versions, try_options
 from ietest_fast.analyses.stress.origins import (
     RULE,
     WORD_CLASS,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.analyses.compare import VersionTest
+    from ietest_fast.analyses.compare.profile import VersionTest
     from ietest_fast.analyses.stress.suite import Suite
     from ietest_fast.answers.asking import Evaluation
     from ietest_fast.corpus import Corpus

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.escapes import escape_label, plain_label
 from ietest_fast.experiment.finished import finished_runs, name_runs
 from ietest_fast.experiment.view.learning import curves_of_runs, size_accuracy_chart
 from ietest_fast.experiment.view.result_tables import rank_by_snr
@@ -25,7 +26,6 @@ from ietest_fast.report.drawing import (
     legend_rows,
     make_axes,
 )
-from ietest_fast.signs import escape_label, plain_label
 from ietest_fast.stats import draw_t_replicates
 
 if TYPE_CHECKING:

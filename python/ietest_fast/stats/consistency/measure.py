@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.escapes import escape_label
 from ietest_fast.numerals import say_count
-from ietest_fast.signs import escape_label
 from ietest_fast.stats.consistency.buckets import (
     MEASURES,
     BucketCounts,

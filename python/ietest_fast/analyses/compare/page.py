@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.compare import CompareNotes, compare_versions
-from ietest_fast.analyses.compare_statistics import Strata, find_statistics
+from ietest_fast.analyses.compare.profile import CompareNotes, compare_versions
+from ietest_fast.analyses.compare.statistic import Strata, find_statistics
 from ietest_fast.answers.file import plain_name, read_notes, refuse_lost_logic, say_copies
 from ietest_fast.answers.labels import with_known_answers
 from ietest_fast.answers.logs import read_logs
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ietest_fast.analyses.compare import Comparison, VersionTest
-    from ietest_fast.analyses.compare_statistics import Statistic
+    from ietest_fast.analyses.compare.profile import Comparison, VersionTest
+    from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.stats import EquivalenceResult, PairedCounts
 
 

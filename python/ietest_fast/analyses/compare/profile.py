@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.compare_statistics import (
+from ietest_fast.analyses.compare.statistic import (
     RewordedTexts,
     check_known,
     columns_asked,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.analyses.compare_statistics import Statistic
+    from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.answers.table import Pairs
     from ietest_fast.stats import (
         ClusteredTestResult,
@@ -295,7 +295,7 @@ def compare_versions(
         ``changed``; True: all are.
     **asked
         What asks for further statistics of the reworded texts; see
-        :mod:`ietest_fast.analyses.compare_statistics`. ``strata`` are columns by whose values these
+        :mod:`ietest_fast.analyses.compare.statistic`. ``strata`` are columns by whose values these
         texts are also tested one by one, see :func:`ietest_fast.stats.stratified_test`, with
         ``strata_correction``, ``holm`` or ``minp``; ``label`` is the gold label. They do not change
         the verdict, which looks at the gold labels in any case. ``dose`` is a column of numbers

@@ -133,8 +133,8 @@ class Statistic(Result):
 STATISTICS: Registry[type[Statistic]] = Registry(
     group="ietest_fast.statistics",
     builtin={
-        "strata": "ietest_fast.analyses.compare_statistics:Strata",
-        "dose": "ietest_fast.analyses.compare_statistics:Dose",
+        "strata": "ietest_fast.analyses.compare.statistic:Strata",
+        "dose": "ietest_fast.analyses.compare.statistic:Dose",
     },
     noun="statistic",
     check=lacks_methods(
@@ -145,7 +145,7 @@ STATISTICS: Registry[type[Statistic]] = Registry(
         "cells",
         "shown",
         "tables",
-        see="ietest_fast.analyses.compare_statistics.Statistic",
+        see="ietest_fast.analyses.compare.statistic.Statistic",
     ),
 )
 """Statistics by name, which is their key in JSON, in the order in which they are shown."""
