@@ -234,6 +234,11 @@ def _transform_file(
     n_read = n_rows = n_changed = 0
     n_edits: Counter[str] = Counter()
     substitutions: FrequentCounts[tuple[str, str]] = FrequentCounts()
+    transform: Callable[..., Transformed] = transformation.transform
+    if edits_path is None and isinstance(transformation, CountsSubstitutions):
+        transform = transformation.substitutions_only
+    # The order of written edits, and which new pairs are there already, is a batch's.
+    is_apart = edits_path is None and transformation.keeps_labels
     with contextlib.ExitStack() as stack:
         reader, names = _open_texts(source, text_columns, types_of=types_of)
         stack.enter_context(reader)
@@ -247,50 +252,27 @@ def _transform_file(
         schema = _put_changed(put_labels(made, labels, source), made, source).schema
         assert made.edits is not None  # noqa: S101 - asked for
         edit_schema = made.edits.schema
-        writer = BatchWriter(target, schema)
-        edit_writer = None if edits_path is None else BatchWriter(edits_path, edit_schema)
-        stack.enter_context(writer)
-        if edit_writer is not None:
-            stack.enter_context(edit_writer)
-        for batch in reader:
-            whole = _name_labels(
-                pa.Table.from_batches([batch], reader.schema), target, source, n_read
-            )
+        writer = stack.enter_context(BatchWriter(target, schema))
+        edit_writer = None
+        if edits_path is not None:
+            edit_writer = stack.enter_context(BatchWriter(edits_path, edit_schema))
+        for table in _read_tables(reader, target, STEP_ROWS if is_apart else None):
             if n_read == 0:
-                warn_of_old_labels(source, whole, labels, names)
-            # The order of written edits, and which new pairs are there already, is a batch's.
-            is_apart = edit_writer is None and transformation.keeps_labels
-            size = STEP_ROWS if is_apart else max(whole.num_rows, 1)
-            for start in range(0, whole.num_rows, size):
-                table = whole.slice(start, size)
-                try:
-                    if edit_writer is None and isinstance(transformation, CountsSubstitutions):
-                        made = transformation.substitutions_only(table, names, n_threads=n_threads)
-                    else:
-                        made = transformation.transform(table, names, n_threads=n_threads)
-                except RowError as error:
-                    raise InputError(
-                        error.message,
-                        path=source,
-                        row=f"row {n_read + error.index}",
-                        column=error.column,
-                    ) from error
-                writer.write(
-                    _put_changed(put_labels(made, labels, source), made, source).cast(schema)
-                )
-                edits = made.edits
-                assert edits is not None  # noqa: S101 - asked for
-                _count(edits, n_edits, substitutions)
-                if edit_writer is not None:
-                    row = pc.add(edits["row"], n_rows)
-                    edit_writer.write(edits.set_column(0, edit_schema.field("row"), row))
-                n_read += table.num_rows
-                n_rows += made.table.num_rows
-                n_changed += int(np.count_nonzero(made.changed))
-                if on_progress is not None:
-                    on_progress(n_read, reader.n_rows_about)
-        if n_read == 0:
-            raise InputError("has no rows; at least one is needed", path=source)
+                warn_of_old_labels(source, table, labels, names)
+            with _locating_errors(source, n_read):
+                made = transform(table, names, n_threads=n_threads)
+            writer.write(_put_changed(put_labels(made, labels, source), made, source).cast(schema))
+            edits = made.edits
+            assert edits is not None  # noqa: S101 - asked for
+            _count(edits, n_edits, substitutions)
+            if edit_writer is not None:
+                row = pc.add(edits["row"], n_rows)
+                edit_writer.write(edits.set_column(0, edit_schema.field("row"), row))
+            n_read += table.num_rows
+            n_rows += made.table.num_rows
+            n_changed += int(np.count_nonzero(made.changed))
+            if on_progress is not None:
+                on_progress(n_read, reader.n_rows_about)
         writer.finish()
         if edit_writer is not None:
             edit_writer.finish()
@@ -307,6 +289,30 @@ def _transform_file(
         n_source_rows=n_read,
         most_uncounted=substitutions.error,
     )
+
+
+def _read_tables(reader: BatchReader, target: Path, most_rows: int | None) -> Iterator[pa.Table]:
+    """Yield the rows of a file, by batches or in smaller tables, with labels fit for the target."""
+    n_read = 0
+    for batch in reader:
+        whole = pa.Table.from_batches([batch], reader.schema)
+        whole = _name_labels(whole, target, reader.path, n_read)
+        size = most_rows or max(whole.num_rows, 1)
+        for start in range(0, whole.num_rows, size):
+            yield whole.slice(start, size)
+        n_read += whole.num_rows
+    if n_read == 0:
+        raise InputError("has no rows; at least one is needed", path=reader.path)
+
+
+@contextlib.contextmanager
+def _locating_errors(source: Path, n_before: int) -> Iterator[None]:
+    """Name the row of the file where a text of some of its rows cannot be transformed."""
+    try:
+        yield
+    except RowError as error:
+        row = f"row {n_before + error.index}"
+        raise InputError(error.message, path=source, row=row, column=error.column) from error
 
 
 def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> Iterator[pa.Array]:
