@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import hashlib
+import itertools
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -20,7 +21,7 @@ from ietest_fast.lexicon.token_table import UPOS
 from ietest_fast.lexicon.words import FUNCTION_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     import numpy.typing as npt
 
@@ -98,19 +99,9 @@ class TaggedWords:
 
     @functools.cached_property
     def _families(self) -> dict[str, str]:
-        leader: dict[str, str] = {}
-
-        def find(name: str) -> str:
-            while leader.setdefault(name, name) != name:
-                leader[name] = leader[leader[name]]
-                name = leader[name]
-            return name
-
         # A word is told from a form by what no form begins with.
-        for entry in self.entries:
-            one, other = sorted((find(entry.key), find(f"\n{entry.word}")))
-            leader[other] = one
-        return {entry.key: find(entry.key) for entry in self.entries}
+        family_of = join_groups((entry.key, f"\n{entry.word}") for entry in self.entries)
+        return {entry.key: family_of(entry.key) for entry in self.entries}
 
     def family_of(self, form: str) -> str:
         """Return by what a form is known: the same for all forms of a word, in any case.
@@ -175,6 +166,22 @@ class TaggedWords:
             "conditions": _condition_columns([read_conditions(each.when) for each in entries]),
             "phrases": pa.array(self.phrases, pa.large_string()),
         }
+
+
+def join_groups(pairs: Iterable[tuple[str, str]]) -> Callable[[str], str]:
+    """Return what gives the first name of a name's group; both of each pair are in one group."""
+    leader: dict[str, str] = {}
+
+    def find(name: str) -> str:
+        while leader.setdefault(name, name) != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    for pair in pairs:
+        one, other = sorted(map(find, pair))
+        leader[other] = one
+    return find
 
 
 def _condition_columns(conditions: Iterable[tuple[Condition, ...]]) -> tuple[Any, ...]:
@@ -364,28 +371,34 @@ def _phrases_with(
 ) -> tuple[str, ...]:
     forms = dict(given)
     found: set[str] = set()
-    for pos, places in _INFLECTED.items():
+    for pos in _INFLECTED:
         for lemma in _entries_of_several_words(wordnet, pos):
             words = lemma.split("_")
             if forms.keys().isdisjoint(words):
                 continue
-            variants = [words]
-            for place in places:
-                for form in wordnet.forms_of(words[place], pos)[1:]:
-                    variant = words.copy()
-                    variant[place] = form
-                    variants.append(variant)
-            for i, word in enumerate(words):
-                for variant in variants:
-                    # A word of the table is inflected as the table has it.
-                    if word in forms and variant[i] == word:
-                        before, after = variant[:i], variant[i + 1 :]
-                        found.update(" ".join((*before, form, *after)) for form in forms[word])
+            # A word of the table is inflected as the table has it.
+            found.update(
+                " ".join((*variant[:i], form, *variant[i + 1 :]))
+                for variant in _inflect(words, pos, wordnet)
+                for i, word in enumerate(words)
+                if variant[i] == word
+                for form in forms.get(word, ())
+            )
     return tuple(sorted(found))
 
 
 # Which words of an entry of several words are inflected, by its part of speech.
 _INFLECTED: dict[PartOfSpeech, tuple[int, ...]] = {"n": (0, -1), "v": (0,), "a": (), "r": ()}
+
+
+def _inflect(words: list[str], pos: PartOfSpeech, wordnet: WordNet) -> Iterator[list[str]]:
+    """Yield an entry of several words as it is, and with one of them in each other form."""
+    yield words
+    for place in _INFLECTED[pos]:
+        for form in wordnet.forms_of(words[place], pos)[1:]:
+            variant = words.copy()
+            variant[place] = form
+            yield variant
 
 
 @functools.lru_cache(maxsize=8)
@@ -527,25 +540,20 @@ def count_languages(texts: Iterable[str | None]) -> LanguageCount:
     seen: set[str] = set()
     foreign: Counter[str] = Counter()
     n_texts = n_words = n_strange = 0
-    for text in texts:
-        if text is None:
-            continue
+    for text in itertools.islice((each for each in texts if each is not None), MOST_TEXTS):
         n_texts += 1
         words = _WORD.findall(text.lower())
         strange = [word for word in words if _LATIN.match(word) is None]
         n_words += len(words)
         n_strange += len(strange)
         found = _count(words)
+        other = _clearly(found, fewest=4)
         if 2 * len(strange) > len(words):
-            foreign[_script_of(strange[0])] += 1
-        else:
-            other = _clearly(found, fewest=4)
-            if other is not None:
-                foreign[other] += 1
+            other = _script_of(strange[0])
+        if other is not None:
+            foreign[other] += 1
         together.update(found)
         seen.update(words)
-        if n_texts >= MOST_TEXTS:
-            break
     # A sentence that is there often has few different words, and is in its language all the same.
     if 2 * n_strange > n_words or _are_nearly_all(sum(foreign.values()), n_texts):
         main = next((name for name, _ in foreign.most_common()), None)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ietest_fast.corpus import Corpus
-    from ietest_fast.lexicon import SynonymTable, Tagger, WordNet
+    from ietest_fast.lexicon import SceneCounter, SynonymTable, Tagger, WordNet
     from ietest_fast.lexicon.reviewed import TextKind
 
 RuleSet = Literal["paper", "strict", "careful", "broad"]
@@ -38,7 +38,7 @@ _VERSION = 1
 _SINGULAR, _PLURAL = 1, 2
 
 #: The ``strict`` rules take what readers accepted in so many sentences, whatever the texts are.
-_STRICT_READ = 6
+_LEAST_READ = {"strict": 6}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -246,18 +246,7 @@ def build_from_texts(
     wordnet = lexicon.WordNet.packaged() if wordnet is None else wordnet
     blocked = tuple(block_list)
     settings = {"block_list": describe_words(blocked), **(settings or {})}
-    counts: Counter[str] = Counter()
-    scenes = lexicon.SceneCounter()
-    n_done = 0
-    for array in texts:
-        if rules in {"paper", "broad"}:
-            plain = normalise(array) if rules == "paper" else array
-            counts.update(lexicon.count_nouns(plain, tagger.tag(plain, n_process=n_threads)))
-        if rules != "paper":
-            scenes.add(array)
-        n_done += len(array)
-        if on_progress is not None:
-            on_progress(n_done)
+    counts, scenes = _count(texts, rules, tagger, n_threads, on_progress)
     met = {word.lower() for word in counts}
     if rules != "paper":
         met |= known_words()
@@ -276,7 +265,7 @@ def build_from_texts(
         texts=kind,
         pos=words.pos,
         wordnet_only=words.wordnet_only,
-        least_read=_STRICT_READ if rules == "strict" else 0,
+        least_read=_LEAST_READ.get(rules, 0),
         block_list=blocked,
     )
     if rules == "broad" and "NOUN" in words.pos:
@@ -286,6 +275,31 @@ def build_from_texts(
     return TaggedSubstitution(
         words=chosen, tagger=tagger, name=f"syn.{rules}", settings={**settings, "texts": kind}
     )
+
+
+def _count(
+    texts: Iterable[pa.Array],
+    rules: RuleSet,
+    tagger: Tagger,
+    n_threads: int | None,
+    on_progress: Callable[[int], None] | None,
+) -> tuple[Counter[str], SceneCounter]:
+    """Count the nouns of texts, and those that begin as captions do, as the rules ask for it."""
+    from ietest_fast import lexicon
+
+    nouns: Counter[str] = Counter()
+    scenes = lexicon.SceneCounter()
+    n_done = 0
+    for array in texts:
+        if rules in {"paper", "broad"}:
+            plain = normalise(array) if rules == "paper" else array
+            nouns.update(lexicon.count_nouns(plain, tagger.tag(plain, n_process=n_threads)))
+        if rules != "paper":
+            scenes.add(array)
+        n_done += len(array)
+        if on_progress is not None:
+            on_progress(n_done)
+    return nouns, scenes
 
 
 def _say_unmet(n_blocked: int, rules: RuleSet) -> str:
@@ -315,30 +329,17 @@ def group_forms(table: SynonymTable, wordnet: WordNet) -> npt.NDArray[np.int32]:
     """Give each word of a table a number, such that singular and plural forms get the same
     number.
     """
+    from ietest_fast.lexicon.reviewed import join_groups
+
     keys = table.keys.to_pylist()
-    leader = {key: key for key in keys}
-
-    def find(key: str) -> str:
-        while leader[key] != key:
-            leader[key] = leader[leader[key]]
-            key = leader[key]
-        return key
-
-    singular = {k for k, n in zip(keys, table.number.tolist(), strict=True) if n == _SINGULAR}
-    for key, number in zip(keys, table.number.tolist(), strict=True):
-        if number != _PLURAL:
-            continue
-        for base in wordnet.base_forms(key.replace(" ", "_"), "n"):
-            text = base.replace("_", " ")
-            if text in singular:
-                one, other = sorted((find(key), find(text)))
-                leader[other] = one
-    groups: dict[str, set[str]] = {}
-    for key in keys:
-        groups.setdefault(find(key), set()).add(key)
-    return _numbers(list(groups.values()), table)
-
-
-def _numbers(groups: list[set[str]], table: SynonymTable) -> npt.NDArray[np.int32]:
-    number = {key: i for i, group in enumerate(groups) for key in group}
-    return np.array([number[key] for key in table.keys.to_pylist()], np.int32)
+    numbers = table.number.tolist()
+    singular = {key for key, number in zip(keys, numbers, strict=True) if number == _SINGULAR}
+    plural = [key for key, number in zip(keys, numbers, strict=True) if number == _PLURAL]
+    bases = (
+        (key, base.replace("_", " "))
+        for key in plural
+        for base in wordnet.base_forms(key.replace(" ", "_"), "n")
+    )
+    group_of = join_groups((key, base) for key, base in bases if base in singular)
+    codes: dict[str, int] = {}
+    return np.array([codes.setdefault(group_of(key), len(codes)) for key in keys], np.int32)
