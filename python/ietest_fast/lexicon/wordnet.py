@@ -34,6 +34,8 @@ PARTS = "nvar"
 
 _FILE_OF_PART = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _PART_OF_KEY = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
+# Satellites (s) count as adjectives.
+_PART_OF_WN = {"n": "n", "v": "v", "a": "a", "s": "a", "r": "r"}
 _FORMAT = 1
 
 
@@ -235,32 +237,7 @@ def read_dict_folder(folder: str | Path) -> Relations:
             synsets[part, key] = synset
 
     counts = _read_counts(folder / "cntlist.rev")
-    senses: dict[str, dict[str, list[tuple[tuple[str, int], int]]]] = {}
-    for part in PARTS:
-        path = folder / f"index.{_FILE_OF_PART[part]}"
-        senses[part] = {}
-        for row, line in enumerate(_lines(path), start=1):
-            if line.startswith(" "):
-                continue
-            cells = line.split()
-            try:
-                n_synsets, n_pointers = int(cells[2]), int(cells[3])
-                offsets = [int(cell) for cell in cells[6 + n_pointers :]]
-            except (ValueError, IndexError) as error:
-                raise InputError(
-                    f"not a line of WordNet's index format ({error})", path=path, row=f"line {row}"
-                ) from error
-            if len(offsets) != n_synsets or any((part, o) not in synsets for o in offsets):
-                raise InputError(
-                    f"the synsets of {cells[0]!r} are not those of data.{_FILE_OF_PART[part]}; is "
-                    "this an intact dict folder (line endings unchanged)?",
-                    path=path,
-                    row=f"line {row}",
-                )
-            senses[part][cells[0]] = [
-                ((part, offset), counts.get((part, cells[0], rank), 0))
-                for rank, offset in enumerate(offsets, start=1)
-            ]
+    senses = {part: dict(_read_index(folder, part, synsets, counts)) for part in PARTS}
     exceptions = {
         part: _exceptions(_lines(folder / f"{_FILE_OF_PART[part]}.exc")) for part in PARTS
     }
@@ -278,6 +255,37 @@ def _parse_synset(line: str) -> tuple[int, Synset]:
     if len(members) != n_members or len(symbols) != n_pointers:
         raise ValueError("it is cut short")
     return int(cells[0]), Synset(members=members, is_instance="@i" in symbols)
+
+
+def _read_index(
+    folder: Path,
+    part: str,
+    synsets: Mapping[tuple[str, int], Synset],
+    counts: Mapping[tuple[str, str, int], int],
+) -> Iterator[tuple[str, list[tuple[tuple[str, int], int]]]]:
+    """Yield the lemmas of a part of speech, with their synsets and how often SemCor has these."""
+    path = folder / f"index.{_FILE_OF_PART[part]}"
+    for row, line in enumerate(_lines(path), start=1):
+        if line.startswith(" "):
+            continue
+        cells = line.split()
+        try:
+            n_synsets, n_pointers = int(cells[2]), int(cells[3])
+            keys = [(part, int(cell)) for cell in cells[6 + n_pointers :]]
+        except (ValueError, IndexError) as error:
+            raise InputError(
+                f"not a line of WordNet's index format ({error})", path=path, row=f"line {row}"
+            ) from error
+        lemma = cells[0]
+        if len(keys) != n_synsets or any(key not in synsets for key in keys):
+            raise InputError(
+                f"the synsets of {lemma!r} are not those of data.{_FILE_OF_PART[part]}; is "
+                "this an intact dict folder (line endings unchanged)?",
+                path=path,
+                row=f"line {row}",
+            )
+        ranks = enumerate(keys, start=1)
+        yield lemma, [(key, counts.get((part, lemma, rank), 0)) for rank, key in ranks]
 
 
 def _read_counts(path: Path) -> dict[tuple[str, str, int], int]:
@@ -603,35 +611,40 @@ def _load_packaged() -> WordNet:
 
 
 def _read_wn(source: Any, lexicon: str) -> Relations:
-    """Copy a lexicon of the ``wn`` library; satellites (``s``) count as adjectives."""
-    synsets: dict[str, Synset] = {}
-    for synset in source.synsets():
-        if (synset.pos == "s" and "a") or synset.pos in PARTS:
-            synsets[synset.id] = Synset(
-                members=tuple(lemma.replace(" ", "_") for lemma in synset.lemmas()),
-                is_instance=bool(synset.relations("instance_hypernym")),
-            )
-    senses: dict[str, dict[str, list[tuple[str, int]]]] = {part: {} for part in PARTS}
-    exceptions: dict[str, dict[str, tuple[str, ...]]] = {part: {} for part in PARTS}
+    """Copy a lexicon of the ``wn`` library."""
+    synsets = {
+        synset.id: Synset(
+            members=tuple(lemma.replace(" ", "_") for lemma in synset.lemmas()),
+            is_instance=bool(synset.relations("instance_hypernym")),
+        )
+        for synset in source.synsets()
+        if synset.pos in _PART_OF_WN
+    }
+    senses: dict[str, dict[str, dict[str, int]]] = {part: {} for part in PARTS}
     packaged = WordNet.packaged()
-    for part in PARTS:
-        exceptions[part].update(packaged.exceptions(part))  # type: ignore[arg-type]
+    exceptions = {part: packaged.exceptions(part) for part in get_args(PartOfSpeech)}
     for word in source.words():
-        part = "a" if word.pos == "s" else word.pos
-        if part not in PARTS:
+        part = _PART_OF_WN.get(word.pos)
+        if part is None:
             continue
         lemma = word.lemma().replace(" ", "_").lower()
-        entries = senses[part].setdefault(lemma, [])
+        entries = senses[part].setdefault(lemma, {})
         # Words that differ only in case (Turkey, turkey) share a lower-case lemma.
         for sense in word.senses():
             key = sense.synset().id
-            if key in synsets and all(key != known for known, _ in entries):
-                entries.append((key, sum(int(count) for count in sense.counts())))
+            if key in synsets and key not in entries:
+                entries[key] = sum(int(count) for count in sense.counts())
         for form in word.forms()[1:]:
             irregular = form.replace(" ", "_").lower()
             if irregular != lemma:
                 bases = exceptions[part].get(irregular, ())
                 exceptions[part][irregular] = tuple(dict.fromkeys((*bases, lemma)))
-    for part in PARTS:
-        senses[part] = {lemma: entries for lemma, entries in senses[part].items() if entries}
-    return assemble(version=lexicon, synsets=synsets, senses=senses, exceptions=exceptions)
+    return assemble(
+        version=lexicon,
+        synsets=synsets,
+        senses={
+            part: {lemma: entries.items() for lemma, entries in own.items() if entries}
+            for part, own in senses.items()
+        },
+        exceptions=exceptions,
+    )
