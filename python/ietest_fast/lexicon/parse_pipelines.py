@@ -25,7 +25,7 @@ from ietest_fast.lexicon.pipelines import (
 from ietest_fast.lexicon.token_table import PENN, RELATIONS, TokenParses, offsets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     import numpy.typing as npt
@@ -74,6 +74,8 @@ _NAMES = {
     "partmod": "acl",
     "infmod": "acl",
 }
+# What a preposition is below its object or clause, and what these are below a noun and others.
+_TURNED = {"pobj": ("case", "nmod", "obl"), "pcomp": ("mark", "acl", "advcl")}
 _NOMINAL = ("NN", "PRP", "CD", "DT", "WP")
 _BE = frozenset("am are is was were be been being 's 're 'm".split())  # noqa: SIM905
 
@@ -126,6 +128,10 @@ class _Tree:
     def _children(self, token: int) -> list[int]:
         return sorted(self._below[token])
 
+    def _child(self, token: int, relations: Collection[str]) -> int | None:
+        """Return the first dependent of a token with one of some relations."""
+        return next((c for c in self._children(token) if self.relations[c] in relations), None)
+
     def _put_in_place_of(self, new: int, old: int, relation: str) -> None:
         """Let `new`, a child of `old`, take its head and children; `old` hangs on it."""
         above = self.heads[old]
@@ -139,30 +145,24 @@ class _Tree:
         for token in tokens:
             if self.relations[token] not in {"prep", "agent", "dative"}:
                 continue
-            children = self._children(token)
-            inner = next((c for c in children if self.relations[c] in {"pobj", "pcomp"}), None)
+            inner = self._child(token, _TURNED)
             if inner is None or self.heads[token] == token:
                 continue
-            is_agent = self.relations[token] == "agent"
-            is_clause = self.relations[inner] == "pcomp"
+            marker, of_noun, of_verb = _TURNED[self.relations[inner]]
+            if self.relations[token] == "agent" and self.relations[inner] == "pobj":
+                of_noun = of_verb = "obl:agent"
             under_noun = self.tags[self.heads[token]].startswith(_NOMINAL)
-            self._put_in_place_of(inner, token, "mark" if is_clause else "case")
-            if is_clause:
-                self.relations[inner] = "acl" if under_noun else "advcl"
-            elif is_agent:
-                self.relations[inner] = "obl:agent"
-            else:
-                self.relations[inner] = "nmod" if under_noun else "obl"
+            self._put_in_place_of(inner, token, marker)
+            self.relations[inner] = of_noun if under_noun else of_verb
 
     def _turn_copulas(self, tokens: range) -> None:
         for token in tokens:
             if self.words[token].lower() not in _BE:
                 continue
-            children = self._children(token)
-            inner = next((c for c in children if self.relations[c] in {"attr", "acomp"}), None)
+            inner = self._child(token, {"attr", "acomp"})
             if inner is None:
                 continue
-            if any(self.relations[child] == "expl" for child in children):
+            if self._child(token, {"expl"}) is not None:
                 self.relations[inner] = "nsubj"
                 continue
             outer = self.relations[token]

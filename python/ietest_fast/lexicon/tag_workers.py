@@ -25,7 +25,7 @@ from ietest_fast.errors import IetestError, ResourceError
 from ietest_fast.runtime import claim_process, helper_command, module_folders
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Task = Literal["tag", "parse"]
 
@@ -87,11 +87,8 @@ class TagWorkers(Generic[T]):
 
         def feed(process: subprocess.Popen[bytes]) -> None:
             try:
-                while not failures:
-                    i = waiting.get_nowait()
+                for i in _take(waiting, failures):
                     finish(i, _ask(process, chunks[i]))
-            except queue.Empty:
-                pass
             except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
                 failures.append(error)
 
@@ -102,11 +99,7 @@ class TagWorkers(Generic[T]):
         for feeder in feeders:
             feeder.start()
         try:
-            while not failures:
-                try:
-                    i = waiting.get_nowait()
-                except queue.Empty:
-                    break
+            for i in _take(waiting, failures):
                 finish(i, work_here(chunks[i]))
                 if report is not None:
                     report(n_done)
@@ -125,6 +118,13 @@ class TagWorkers(Generic[T]):
     def close(self) -> None:
         """End the helpers."""
         self._finalizer()
+
+
+def _take(waiting: queue.SimpleQueue[int], failures: list[BaseException]) -> Iterator[int]:
+    """Yield what is waiting, until nothing is or something has failed."""
+    with contextlib.suppress(queue.Empty):
+        while not failures:
+            yield waiting.get_nowait()
 
 
 def _end(processes: list[subprocess.Popen[bytes]], owner: int) -> None:

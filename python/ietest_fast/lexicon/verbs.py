@@ -472,14 +472,19 @@ class Verbs:
             lemma = self.lemma(rest, tag)
             return None if lemma is None else f"{prefix}-{lemma}"
         if slot is None:
-            is_present = form in _PRESENT and (tag == "VBP" or form in {"'ve", "wan"})
-            return _PRESENT[form] if is_present else form if self._is_verb(form) else None
+            return self._base_of_present(form, tag)
         candidates = self._candidates(form, slot)
         best = self._most_frequent(candidates)
         if best is None or best == form or not self._is_verb(form):
             return best
         is_regular = form in spell_past(best, self._stems(best))
         return None if is_regular and self._count(form) >= self._count(best) else best
+
+    def _base_of_present(self, form: str, tag: str) -> str | None:
+        """Return the base form of what is tagged VB or VBP."""
+        if form in _PRESENT and (tag == "VBP" or form in {"'ve", "wan"}):
+            return _PRESENT[form]
+        return form if self._is_verb(form) else None
 
     def participle_of_past(self, form: str) -> str | None:
         """Return the participle that goes with a past tense, in the spelling of the text.

@@ -442,9 +442,8 @@ def read_number_words(text: str) -> int | None:
     """
     total = group = 0
     last = 10**15  # a smaller word has to follow
-    for word in re.split(r"[\s-]+", text.lower()):
-        if word == "and":
-            continue
+    words = (word for word in re.split(r"[\s-]+", text.lower()) if word != "and")
+    for word in words:
         if word in _SCALES:
             if not group:
                 return None
