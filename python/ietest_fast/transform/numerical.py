@@ -244,10 +244,9 @@ def has_finite_verb(sentence: str, quantities: Sequence[Quantity]) -> bool:
                 if end <= found.start()
             )
         )
-        if before and not is_after and word not in FUNCTION_WORDS and _is_verb(word):
-            is_participle = word in _PARTICIPLES or sentence[: found.start()].endswith(", ")
-            if not is_participle and not re.match(r"\s+by\b", sentence[found.end() :]):
-                return True
+        may_be_verb = before and not is_after and word not in FUNCTION_WORDS and _is_verb(word)
+        if may_be_verb and not _is_participle(found):
+            return True
         if word not in FUNCTION_WORDS and _is_base_behind_many(before, word):
             return True
         # "A cycled": the name of somebody in a problem.
@@ -266,6 +265,15 @@ def _is_noun(sentence: str) -> bool:
 _PARTICIPLES = frozenset(
     "based built called dated designed given known located made named".split()  # noqa: SIM905
 )
+
+
+def _is_participle(found: re.Match[str]) -> bool:
+    """Say whether a form of a verb in a sentence may say something of the noun before it."""
+    before, behind = found.string[: found.start()], found.string[found.end() :]
+    is_passive = re.match(r"\s+by\b", behind) is not None
+    return is_passive or found[0].lower() in _PARTICIPLES or before.endswith(", ")
+
+
 _MANY = frozenset("i you we they people men women children".split())  # noqa: SIM905
 
 
@@ -313,7 +321,7 @@ _UNITS = frozenset(
     "kg km cm mm m g mg lb lbs oz ft mph kmph km/h hr hrs min sec percent million billion thousand "  # noqa: SIM905
     "hundred dozen square cubic sq people men women children feet teeth mice units".split()
 )
-_HOURS = frozenset("am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
+_NO_UNITS = FUNCTION_WORDS | frozenset("times am pm a.m p.m o'clock bc ad bce ce".split())  # noqa: SIM905
 
 # One thing is the third; somebody who lives on the third floor lives on no other one.
 _PLACE = re.compile(
@@ -341,16 +349,15 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
     near = text[max(0, quantity.outer_start - _NEAR) : quantity.outer_start]
     before = re.search(r"([\w'.]+)\W*$", near)
     word = before[1].lower().strip(".") if before else ""
+    after = text[quantity.end :]
     is_no_count = quantity.is_ordinal or quantity.value in {0, 1}
-    is_in_a_row = _IN_A_ROW.search(near)
-    if is_no_count or is_in_a_row or _AGO.match(text[quantity.end :]):
+    if is_no_count or _IN_A_ROW.search(near) or _AGO.match(after):
         return False
     # "Windows 95", "Cave 31", "the girl's two dogs"
     word = "his" if word.endswith(("'s", "s'")) else word
     is_named = before is not None and before[1][0].isupper() and word not in FUNCTION_WORDS
     if is_named or word in _BOUND_WORDS or word in _NAMING_WORDS:
         return False
-    after = text[quantity.end :]
     if quantity.currency or after.startswith(("%", " %")):
         return True
     is_year = (
@@ -358,14 +365,19 @@ def can_be_compared(text: str, quantity: Quantity) -> bool:
         and 1500 <= quantity.value <= 2100
         and "," not in text[quantity.start : quantity.end]
     )
-    behind = re.match(r"\s+([A-Za-z][\w'.]*)", after)
-    if behind is None or (is_year and (word in _YEAR_WORDS or not word)):
+    if is_year and (word in _YEAR_WORDS or not word):
         return False
-    unit = behind[1].lower().rstrip(".")
-    # "86 Queensway", "20 year old", "2010 income rules"
-    is_counted = _counts_something(after) and not (is_year and not _counts_something(behind[0]))
-    is_name = behind[1][0].isupper() or not is_counted
-    return not (is_name or unit == "times" or unit in FUNCTION_WORDS or unit in _HOURS)
+    return _counts_behind(after, is_year=is_year)
+
+
+def _counts_behind(after: str, *, is_year: bool) -> bool:
+    """Say whether a number counts what stands behind it; at once, if it may be a year."""
+    behind = re.match(r"\s+([A-Za-z][\w'.]*)", after)
+    # "86 Queensway"
+    if behind is None or behind[1][0].isupper() or behind[1].lower().rstrip(".") in _NO_UNITS:
+        return False
+    # "20 year old", "2010 income rules"
+    return _counts_something(after) and (not is_year or _counts_something(behind[0]))
 
 
 def _counts_something(after: str) -> bool:
@@ -489,9 +501,7 @@ def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]
     quantities = find_quantities(sentence)
     if not 1 <= len(quantities) <= _MOST_QUANTITIES:
         return
-    if _UNSURE.search(sentence) or not _WHOLE.search(sentence) or _SAID_TWICE.search(sentence):
-        return
-    if not is_plain(sentence, quantities):
+    if not _is_sure(sentence) or not is_plain(sentence, quantities):
         return
     compared = [
         each
@@ -519,6 +529,12 @@ def careful_pairs(sentence: str, draws: Draws) -> Iterator[tuple[str, str, str]]
     other = draw_other(sentence, chosen, draws)
     if other is not None:
         yield sentence, put_quantity(sentence, chosen, other), "contradiction"
+
+
+def _is_sure(sentence: str) -> bool:
+    """Say whether a sentence is whole, and asks, supposes or denies nothing."""
+    is_unsure = _UNSURE.search(sentence) or _SAID_TWICE.search(sentence)
+    return not is_unsure and _WHOLE.search(sentence) is not None
 
 
 _INTEGER = re.compile(r"(?<!\S)[+-]?\d+(?!\S)")

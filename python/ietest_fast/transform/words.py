@@ -201,31 +201,34 @@ def read_mapping(path: str | Path, *, ignore_case: bool = False) -> dict[str, st
         check_columns(path, reader.schema.names, columns)
     mapping: dict[str, str] = {}
     values: dict[str, str] = {}
-    n_rows = 0
     with open_batches(path, columns=columns, texts=columns) as reader:
-        for batch in reader:
-            texts = (
-                pc.utf8_trim_whitespace(batch[name].cast(pa.large_string())) for name in columns
-            )
-            pairs = (each.to_pylist() for each in texts)
-            for row, (old, new) in enumerate(zip(*pairs, strict=True), start=n_rows):
-                if not old or new is None:
-                    name = "new" if old else "old"
-                    raise InputError("a word is missing", path=path, row=f"row {row}", column=name)
-                before = values.setdefault(_fold(old, ignore_case=ignore_case), new)
-                if before != new:
-                    case = " (case is ignored)" if ignore_case else ""
-                    raise InputError(
-                        f"{old!r} is replaced by {before!r} before and by {new!r} here{case}; "
-                        "remove one of the rows",
-                        path=path,
-                        row=f"row {row}",
-                    )
-                mapping[old] = new
-            n_rows += batch.num_rows
+        pairs = (
+            pair
+            for batch in reader
+            for pair in zip(*(_trimmed(batch[name]) for name in columns), strict=True)
+        )
+        for row, (old, new) in enumerate(pairs):
+            if not old or new is None:
+                name = "new" if old else "old"
+                raise InputError("a word is missing", path=path, row=f"row {row}", column=name)
+            before = values.setdefault(_fold(old, ignore_case=ignore_case), new)
+            if before != new:
+                case = " (case is ignored)" if ignore_case else ""
+                raise InputError(
+                    f"{old!r} is replaced by {before!r} before and by {new!r} here{case}; "
+                    "remove one of the rows",
+                    path=path,
+                    row=f"row {row}",
+                )
+            mapping[old] = new
     if not mapping:
         raise InputError("has no rows; at least one is needed", path=path)
     return mapping
+
+
+def _trimmed(column: pa.Array) -> list[str | None]:
+    texts: list[str | None] = pc.utf8_trim_whitespace(column.cast(pa.large_string())).to_pylist()
+    return texts
 
 
 def describe_words(words: Sequence[Any]) -> dict[str, Any] | None:
