@@ -572,11 +572,7 @@ class Antonym(BaseTransformation):
             if rule == ARTICLE_RULE:
                 continue
             text = texts[rows[i]].as_py()
-            if _UNSURE.search(text) or not self._is_meant(text, olds[i], news[i]):
-                continue
-            words = _WORD.findall(text.lower())
-            is_clear = words.count(olds[i].lower()) == 1 and not self._is_there(words, news[i])
-            if not is_clear or (olds[i].lower() in self._people and _OF_PEOPLE.search(text)):
+            if not self._is_clear(text, olds[i].lower(), news[i]):
                 continue
             # The article before it, if it had to change.
             first = i - 1 if i and rules[i - 1] == ARTICLE_RULE and rows[i - 1] == rows[i] else i
@@ -614,6 +610,15 @@ class Antonym(BaseTransformation):
             if at is not None and says_one_thing(words, parts, at, self.senses.wordnet):
                 yield each
 
+    def _is_clear(self, text: str, word: str, antonym: str) -> bool:
+        """Say whether the antonym of a word, in lower case, surely says the opposite in a text."""
+        if _UNSURE.search(text) or not self._is_meant(text, word, antonym):
+            return False
+        words = _WORD.findall(text.lower())
+        if words.count(word) != 1 or self._is_there(words, antonym):
+            return False
+        return word not in self._people or _OF_PEOPLE.search(text) is None
+
     def _is_meant(self, text: str, word: str, antonym: str) -> bool:
         """Say whether a word has an antonym in the sense that the text shows, as far as known."""
         senses = self._senses_of(word)
@@ -624,8 +629,8 @@ class Antonym(BaseTransformation):
 
         if not any(map(has_it, senses)):
             return True  # nothing that WordNet could tell
-        context = [each for each in _WORD.findall(text.lower()) if each != word.lower()]
-        wanted = [sense for sense in senses if sense.pos in self._parts[word.lower()]]
+        context = [each for each in _WORD.findall(text.lower()) if each != word]
+        wanted = [sense for sense in senses if sense.pos in self._parts[word]]
         found = lesk(context, wanted)
         return found is not None and has_it(found)
 
@@ -640,15 +645,20 @@ class Antonym(BaseTransformation):
             data = text.encode()
             spans = range(tags.offsets[row], tags.offsets[row + 1])
             tokens = [data[tags.start[i] : tags.end[i]].decode().lower() for i in spans]
-            for token in filter(None, map(str.strip, tokens)):
-                if token in NEVER_REPLACED or token not in text:
-                    continue
-                sense = lesk_as_nltk(tokens, self.senses.of_word(token))
-                if sense is None or sense.pos not in {"n", "s"}:
-                    continue
-                for _, antonym in sense.antonyms:
-                    if antonym not in _NEVER_PUT and "_" not in antonym:
-                        yield row, text, text.replace(token, antonym, 1)
+            for token, antonym in self._find_as_published(text, tokens):
+                yield row, text, text.replace(token, antonym, 1)
+
+    def _find_as_published(self, text: str, tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """Yield tokens of a text, and their antonyms."""
+        for token in filter(None, map(str.strip, tokens)):
+            if token in NEVER_REPLACED or token not in text:
+                continue
+            sense = lesk_as_nltk(tokens, self.senses.of_word(token))
+            if sense is None or sense.pos not in {"n", "s"}:
+                continue
+            for _, antonym in sense.antonyms:
+                if antonym not in _NEVER_PUT and "_" not in antonym:
+                    yield token, antonym
 
 
 class AntonymOptions(PhiOptions):

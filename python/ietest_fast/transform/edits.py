@@ -448,28 +448,32 @@ def _compose(old: bytes, first: list[_Edit], second: list[_Edit]) -> list[_Edit]
     net: list[_Edit] = []
     done = place = shift = 0  # edits of each list; shift: bytes that first has added so far
     while done < len(first) or place < len(second):
-        # The next edit, and whatever overlaps what has been taken together with it.
-        takes_first = place == len(second) or (
-            done < len(first) and spans[done] <= second[place][:2]
-        )
-        low, high = spans[done] if takes_first else second[place][:2]
-        from_done, from_place = done, place
-        done, place = done + takes_first, place + (not takes_first)
-        while True:
-            if done < len(first) and _meets(spans[done], second[from_place:place]):
-                low, high = min(low, spans[done][0]), max(high, spans[done][1])
-                done += 1
-            elif place < len(second) and _meets(second[place][:2], spans[from_done:done]):
-                low, high = min(low, second[place][0]), max(high, second[place][1])
-                place += 1
-            else:
-                break
-        start, taken, given = low - shift, first[from_done:done], second[from_place:place]
+        own, others = _take_next(spans, second, done, place)
+        taken, given = first[done:own], second[place:others]
+        reached = [*spans[done:own], *(each[:2] for each in given)]
+        done, place = own, others
+        low, high = min(begin for begin, _ in reached), max(end for _, end in reached)
+        start = low - shift
         shift += sum(len(new) - (end - begin) for begin, end, new, _ in taken)
         new = _apply_within(middle, given, low, high)
         rules = tuple(rule for *_, own in [*taken, *given] for rule in own)
         net.append((start, high - shift, new, rules))
     return net
+
+
+def _take_next(
+    spans: list[tuple[int, int]], second: list[_Edit], done: int, place: int
+) -> tuple[int, int]:
+    """Say where in each list the next edit ends, with whatever overlaps what is taken already."""
+    takes_first = place == len(second) or (done < len(spans) and spans[done] <= second[place][:2])
+    own, others = done + takes_first, place + (not takes_first)
+    while True:
+        if own < len(spans) and _meets(spans[own], second[place:others]):
+            own += 1
+        elif others < len(second) and _meets(second[others][:2], spans[done:own]):
+            others += 1
+        else:
+            return own, others
 
 
 def _meets(span: tuple[int, int], others: Sequence[tuple[int, ...] | _Edit]) -> bool:

@@ -616,7 +616,7 @@ def _read_parts(text: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _read_part(text: str, place: int) -> tuple[str, dict[str, Any], int]:
-    place += len(text[place:]) - len(text[place:].lstrip())
+    place = _skip_blanks(text, place)
     found = _NAME.match(text, place)
     if found is None:
         raise _wrong(text, place, "a name is missing")
@@ -624,7 +624,7 @@ def _read_part(text: str, place: int) -> tuple[str, dict[str, Any], int]:
     known, colon, _ = name.partition(":")
     if colon and known in TRANSFORMATIONS.names():
         raise _wrong(text, place - len(name) + len(known) + 1, "option=value is expected")
-    values: dict[str, Any] = {}
+    values: dict[str, list[str]] = {}
     sign = ":"
     while text[place : place + 1] == sign:
         key = _KEY.match(text, place + 1)
@@ -635,18 +635,18 @@ def _read_part(text: str, place: int) -> tuple[str, dict[str, Any], int]:
                 wanted += f"; repeat an option that takes several values, as in {last}=a,{last}=b"
             raise _wrong(text, place + 1, wanted)
         value, place = _read_value(text, key.end())
-        if key[1] in values:
-            before = values[key[1]]
-            values[key[1]] = [*(before if isinstance(before, list) else [before]), value]
-        else:
-            values[key[1]] = value
+        values.setdefault(key[1], []).append(value)
         sign = ","
-    place += len(text[place:]) - len(text[place:].lstrip())
+    place = _skip_blanks(text, place)
     if place < len(text) and text[place] != "+":
         raise _wrong(
             text, place, "a colon is expected before the first option, a comma before the others"
         )
-    return name, values, place
+    return name, {key: own[0] if len(own) == 1 else own for key, own in values.items()}, place
+
+
+def _skip_blanks(text: str, place: int) -> int:
+    return len(text) - len(text[place:].lstrip())
 
 
 def _read_value(text: str, place: int) -> tuple[str, int]:
