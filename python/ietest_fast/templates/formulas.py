@@ -336,19 +336,18 @@ class _Evaluation:
     def _free_in(self, formula: Formula) -> frozenset[str]:
         found = self._free.get(id(formula))
         if found is None:
-            own: set[str] = set()
-            if not isinstance(formula, Not | And | Or | Implies | ForAll | AtLeast | Exactly):
-                for term in terms_of(formula):
-                    if isinstance(term, Variable):
-                        own.add(term.name)
-                    elif isinstance(term, Description):
-                        own |= self._free_in(term.body) - {term.variable}
-            else:
-                own.update(*map(self._free_in, parts_of(formula)))
-                if isinstance(formula, ForAll | AtLeast | Exactly):
-                    own.discard(formula.variable)
-            found = self._free[id(formula)] = frozenset(own)
+            found = self._free[id(formula)] = self._find_free(formula)
         return found
+
+    def _find_free(self, formula: Formula) -> frozenset[str]:
+        if isinstance(formula, ForAll | AtLeast | Exactly):
+            return self._free_in(formula.body) - {formula.variable}
+        if isinstance(formula, Not | And | Or | Implies):
+            return frozenset().union(*map(self._free_in, parts_of(formula)))
+        terms = terms_of(formula)
+        own = frozenset(each.name for each in terms if isinstance(each, Variable))
+        described = [each for each in terms if isinstance(each, Description)]
+        return own.union(*(self._free_in(each.body) - {each.variable} for each in described))
 
     def _satisfying(
         self, variable: str, domain: Domain, body: Formula, bound: Mapping[str, Constant]

@@ -88,19 +88,24 @@ def _with_slots(*slots: str, is_joint: bool = False) -> AfterValidator:
             order = ", in this order" if len(slots) > 1 else ""
             said = f"{' and '.join(slots)} should stand in it, each once{order}"
             raise ValueError(said if slots else "braces mean nothing here")
-        if text and not fold_name(text):
-            raise ValueError("has blanks only; write words")
-        if len(text) > MOST_CHARACTERS:
-            raise ValueError(f"has {len(text):,} characters; at most {MOST_CHARACTERS} expected")
-        if len(text.splitlines()) > 1 or "\n" in text:
-            raise ValueError("has a line break; remove it")
-        if escape(text) != text:
-            raise ValueError(
-                f"has a sign that nobody sees, or that turns others: {escape(text)}; remove it"
-            )
+        _check_line(text)
         return text if is_joint else text.strip()
 
     return AfterValidator(check)
+
+
+def _check_line(text: str) -> None:
+    """Stop unless a text is a short line of which all can be seen."""
+    if text and not fold_name(text):
+        raise ValueError("has blanks only; write words")
+    if len(text) > MOST_CHARACTERS:
+        raise ValueError(f"has {len(text):,} characters; at most {MOST_CHARACTERS} expected")
+    if len(text.splitlines()) > 1 or "\n" in text:
+        raise ValueError("has a line break; remove it")
+    if escape(text) != text:
+        raise ValueError(
+            f"has a sign that nobody sees, or that turns others: {escape(text)}; remove it"
+        )
 
 
 Text = Annotated[str, Field(min_length=1), _with_slots()]

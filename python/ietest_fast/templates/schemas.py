@@ -495,13 +495,12 @@ def _check_relation(
         if set(domains[0].sorts).isdisjoint(domains[1].sorts):
             raise names.error("a person is no place; compare entities of one sort", terms[1].at)
         return
-    needed = 1 if name == "V" else 2
+    needed, what = (1, "visit") if name == "V" else (2, "are taller or as tall")
     for term, domain in list(zip(terms, domains, strict=True))[:needed]:
-        if domain is not Domain.PEOPLE:
-            what = "visit" if name == "V" else "are taller or as tall"
-            said = term.name if isinstance(term, NamedTerm) else f"the {term.variable}"
-            if domain is Domain.BOTH:
-                problem = f"{said!r} may be a place; write '{said} in Pe'"
-            else:
-                problem = f"{said!r} is a place; take one of the people"
-            raise names.error(f"only people {what}, and {problem}", term.at)
+        if domain is Domain.PEOPLE:
+            continue
+        said = term.name if isinstance(term, NamedTerm) else f"the {term.variable}"
+        problem = f"{said!r} is a place; take one of the people"
+        if domain is Domain.BOTH:
+            problem = f"{said!r} may be a place; write '{said} in Pe'"
+        raise names.error(f"only people {what}, and {problem}", term.at)
