@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -23,6 +24,7 @@ from ietest_fast.transform.syntax.trees import (
     PEOPLE,
     QUANTIFIERS,
     Doubt,
+    is_one_of,
     is_verb_form,
     nouns_of,
     only,
@@ -139,9 +141,8 @@ def _exchange(sentence: Sentence, first: int, second: int, wordnet: WordNet) -> 
         pieces[2] = uncapitalise(sentence, sentence.write(left), wordnet)
         pieces[0] = pieces[0][0].upper() + pieces[0][1:]
     whole = " ".join(pieces)
-    before = "".join(sentence.spaces[i] + sentence.words[i] for i in range(left.start))
-    after = "".join(
-        sentence.spaces[i] + sentence.words[i] for i in range(right.stop, len(sentence))
+    before, after = (
+        sentence.write_on(words) for words in (range(left.start), range(right.stop, len(sentence)))
     )
     return f"{before}{sentence.spaces[left.start]}{whole}{after}"
 
@@ -149,18 +150,17 @@ def _exchange(sentence: Sentence, first: int, second: int, wordnet: WordNet) -> 
 def _member(sentence: Sentence, noun: int, wordnet: WordNet) -> range:
     """Return a noun with what stands before it; nothing may stand behind."""
     start = noun
-    for child in sentence.children(noun):
+    for child in (i for i in sentence.children(noun) if i < noun):
         relation = sentence.relations[child]
-        if child > noun:
-            if relation not in {"conj", "cc", "punct"} and sentence.relations[noun] == "conj":
-                raise Doubt("what follows may belong to both")
-            continue
         if relation in _BEFORE_NOUN:
             start = min([start, *sentence.subtree(child)])
-        elif relation not in {"cc", "case", "nmod:poss", "punct", "mark"}:
-            raise Doubt("something else hangs on a noun")
-        if relation == "nmod:poss":
+        elif relation == "nmod:poss":
             raise Doubt("a possessive may belong to both")
+        elif relation not in {"cc", "case", "punct", "mark"}:
+            raise Doubt("something else hangs on a noun")
+    behind = {sentence.relations[i] for i in sentence.children(noun) if i > noun}
+    if sentence.relations[noun] == "conj" and not behind <= {"conj", "cc", "punct"}:
+        raise Doubt("what follows may belong to both")
     for i in range(start + 1, noun):
         # "a woman wears sunglasses", read as sunglasses of some kind
         is_verb = sentence.tags[i].startswith("VB") or is_verb_form(wordnet, sentence.lower[i])
@@ -210,12 +210,9 @@ def _check_nouns(sentence: Sentence, left: range, right: range, wordnet: WordNet
         raise Doubt("the end of a list")
     if nouns[0] == nouns[1]:
         raise Doubt("the same noun twice")
-    for one in bases[0]:
-        for other in bases[1]:
-            if (one, other) in _FIXED or (other, one) in _FIXED:
-                raise Doubt("a fixed expression")
-            if f"{one}_and_{other}" in wordnet or f"{other}_and_{one}" in wordnet:
-                raise Doubt("a fixed expression")
+    pairs = (*itertools.product(*bases), *itertools.product(*bases[::-1]))
+    if any(pair in _FIXED or "_and_".join(pair) in wordnet for pair in pairs):
+        raise Doubt("a fixed expression")
     noun = nouns[1]
     if len(noun) < 2 or noun in {"one", "ones"}:
         raise Doubt("an abbreviation or a pronoun")
@@ -229,7 +226,7 @@ def _check_nouns(sentence: Sentence, left: range, right: range, wordnet: WordNet
 
 
 def _check_before(sentence: Sentence, left: range, right: range) -> None:
-    """Stop if the second may stand beside a noun before the first."""
+    """Stop if the first alone has a verb or a name, or the second a place beside a noun before."""
     noun, before, after = left.stop - 1, left.start - 1, right.stop
     are_two_numbers = len({sentence.tags[i.stop - 1] in _PLURAL for i in (left, right)}) == 2
     if are_two_numbers and sentence.children(sentence.heads[noun], "expl"):
@@ -243,18 +240,23 @@ def _check_before(sentence: Sentence, left: range, right: range) -> None:
     )
     if sentence.tags[noun] in _NAMES and not (are_two or is_place):
         raise Doubt("a name of several words")
-    if before < 0:
-        return
+    if before >= 0:
+        _check_noun_before(sentence, left, are_two_numbers=are_two_numbers)
+
+
+def _check_noun_before(sentence: Sentence, left: range, *, are_two_numbers: bool) -> None:
+    """Stop if the second may stand beside a noun before the first."""
+    noun, before = left.stop - 1, left.start - 1
     if are_two_numbers and sentence.lower[before] == "of":
         raise Doubt("the second may stand beside the noun before")
     is_determined = sentence.tags[left.start] in _DETERMINERS
     if sentence.tags[before] in NOUN_TAGS and is_determined:
         raise Doubt("the first may belong to a noun before")  # "Kerchak the ape and the hunter"
-    if before > 0 and sentence.tags[before] == "IN" and is_determined:
-        # "an apple on a stick and a toy"
-        is_behind_noun = sentence.tags[before - 1] in NOUN_TAGS
-        if is_behind_noun and sentence.lower[before] not in {"between", "of"}:
-            raise Doubt("the second may stand beside the noun before")
+    # "an apple on a stick and a toy"
+    is_beside = sentence.tags[before] == "IN" and sentence.lower[before] not in {"between", "of"}
+    is_behind_noun = before > 0 and sentence.tags[before - 1] in NOUN_TAGS
+    if is_beside and is_behind_noun and is_determined:
+        raise Doubt("the second may stand beside the noun before")
     if all(sentence.relations[i] == "punct" for i in range(left.start)):
         raise Doubt("a capital behind a mark")
     if sentence.relations[noun] != "nmod":
@@ -274,8 +276,7 @@ def _check_kinds(sentence: Sentence, left: range, right: range, wordnet: WordNet
     """Stop if the two are of different kinds, or a pronoun behind may mean one of both."""
     nouns = [member.stop - 1 for member in (left, right)]
     are_people = [
-        sentence.tags[i] in _NAMES or not PEOPLE.isdisjoint(nouns_of(wordnet, sentence.lower[i]))
-        for i in nouns
+        sentence.tags[i] in _NAMES or is_one_of(PEOPLE, sentence.lower[i], wordnet) for i in nouns
     ]
     is_beside = any(sentence.tags[i] in NOUN_TAGS for i in range(left.start))
     is_alone = sentence.tags[left.start] in _DETERMINERS and not _is_subject(sentence, nouns[0])
@@ -375,19 +376,9 @@ def swap_copula(sentence: Sentence, wordnet: WordNet) -> str:
     (subject,) = only(sentence.children(root, "nsubj"))
     if sentence.lower[verb] not in _BE or sentence.spaces[verb] != " ":
         raise Doubt("the verb is none of is, was, are, were")
-    known = {verb, subject}
-    heads = list(sentence.heads)
-    for child in sentence.children(root):
-        is_mark = sentence.relations[child] == "punct" and sentence.words[child] in _MARKS
-        if child in known or (is_mark and child > root):
-            heads[child] = verb
-    # The predicate without what is said of the sentence.
-    heads[verb] = verb
-    predicate = read_noun_phrase(dataclasses.replace(sentence, heads=tuple(heads)), root)
+    predicate = _read_predicate(sentence, root, verb, subject)
     first = read_noun_phrase(sentence, subject)
-    end = len(sentence)
-    while end and sentence.words[end - 1] in _MARKS:
-        end -= 1
+    end = sentence.end_before(_MARKS)
     if first.span != range(verb) or predicate.span != range(verb + 1, end):
         raise Doubt("something else stands beside subject and predicate")
     check_whole(sentence, first, wordnet)
@@ -403,8 +394,19 @@ def swap_copula(sentence: Sentence, wordnet: WordNet) -> str:
     if sentence.words[0][0].isupper():
         begin = begin[0].upper() + begin[1:]
     what = write_noun_phrase(sentence, first, "object", wordnet)
-    tail = "".join(sentence.spaces[i] + sentence.words[i] for i in range(end, len(sentence)))
+    tail = sentence.write_on(range(end, len(sentence)))
     return f"{begin} {sentence.words[verb]} {what}{tail}"
+
+
+def _read_predicate(sentence: Sentence, root: int, verb: int, subject: int) -> NounPhrase:
+    """Read the predicate without the copula, the subject and the final marks, which hang on it."""
+    heads = list(sentence.heads)
+    for child in sentence.children(root):
+        is_mark = sentence.relations[child] == "punct" and sentence.words[child] in _MARKS
+        if child in {verb, subject} or (is_mark and child > root):
+            heads[child] = verb
+    heads[verb] = verb
+    return read_noun_phrase(dataclasses.replace(sentence, heads=tuple(heads)), root)
 
 
 def _check_identity(sentence: Sentence, first: NounPhrase, second: NounPhrase) -> None:
@@ -430,28 +432,29 @@ def _check_identity(sentence: Sentence, first: NounPhrase, second: NounPhrase) -
 def swap_adjectives(sentence: Sentence, wordnet: WordNet) -> str:
     """Return *a large ball that is red* for *a red ball that is large*."""
     for clause, relation in enumerate(sentence.relations):
-        if relation != "acl:relcl" or sentence.tags[clause] not in _ADJECTIVES:
-            continue
-        noun = sentence.heads[clause]
-        inside = sentence.span(clause)
-        if inside is None or inside != range(noun + 1, noun + 4) or clause != noun + 3:
-            continue
-        if sentence.lower[noun + 1] not in _RELATIVES or sentence.lower[noun + 2] not in _BE:
-            continue
-        before = [i for i in sentence.children(noun, "amod") if sentence.tags[i] in _ADJECTIVES]
-        if not all(wordnet.senses(sentence.lower[i], "a") for i in (clause, *before)):
-            continue
-        if any(_OF_A_KIND.search(sentence.lower[i]) for i in (clause, *before)):
-            continue
-        words = {sentence.lower[clause], *(sentence.lower[i] for i in before)}
-        if before != [noun - 1] or not _NOT_ALONE.isdisjoint(words):
-            continue
-        if sentence.children(before[0]) or sentence.tags[noun] not in NOUN_TAGS:
-            continue
-        return _with_words(
-            sentence, {before[0]: sentence.words[clause], clause: sentence.words[before[0]]}
-        )
+        before = sentence.heads[clause] - 1
+        if relation == "acl:relcl" and _are_alike(sentence, before, clause, wordnet):
+            words = {before: sentence.words[clause], clause: sentence.words[before]}
+            return _with_words(sentence, words)
     raise Doubt("not the construction")
+
+
+def _are_alike(sentence: Sentence, before: int, clause: int, wordnet: WordNet) -> bool:
+    """Tell whether an adjective stands before a noun, and one of its kind in a clause behind."""
+    noun = before + 1
+    adjectives = [i for i in sentence.children(noun, "amod") if sentence.tags[i] in _ADJECTIVES]
+    if adjectives != [before] or sentence.children(before):
+        return False
+    if sentence.tags[noun] not in NOUN_TAGS or sentence.tags[clause] not in _ADJECTIVES:
+        return False
+    if clause != noun + 3 or sentence.span(clause) != range(noun + 1, noun + 4):
+        return False
+    if sentence.lower[noun + 1] not in _RELATIVES or sentence.lower[noun + 2] not in _BE:
+        return False
+    return all(
+        word not in _NOT_ALONE and not _OF_A_KIND.search(word) and wordnet.senses(word, "a")
+        for word in (sentence.lower[clause], sentence.lower[before])
+    )
 
 
 _VOWELS = frozenset("aeiou")
@@ -465,11 +468,12 @@ def _with_words(sentence: Sentence, new: dict[int, str]) -> str:
             raise Doubt("a capital")
         words[i] = word
         article = sentence.lower[i - 1]
-        if article in {"a", "an"}:
-            old, fresh = sentence.words[i][0] in _VOWELS, word[0] in _VOWELS
-            if (article == "an") != old or word.startswith(("h", "u", "eu", "one")):
-                raise Doubt("an article that does not follow the spelling")
-            words[i - 1] = ("An" if words[i - 1][0] == "A" else "an") if fresh else words[i - 1][0]
+        if article not in {"a", "an"}:
+            continue
+        was_vowel = sentence.words[i][0] in _VOWELS
+        if (article == "an") != was_vowel or word.startswith(("h", "u", "eu", "one")):
+            raise Doubt("an article that does not follow the spelling")
+        words[i - 1] = words[i - 1][0] + ("n" if word[0] in _VOWELS else "")
     return "".join(space + word for space, word in zip(sentence.spaces, words, strict=True))
 
 

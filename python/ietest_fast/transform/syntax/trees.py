@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ietest_fast.lexicon.token_table import PENN, RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ietest_fast.lexicon.token_table import TokenParses
     from ietest_fast.lexicon.wordnet import PartOfSpeech, WordNet
@@ -85,6 +85,17 @@ class Sentence:
         return "".join(
             self.words[i] if i == words.start else self.spaces[i] + self.words[i] for i in words
         )
+
+    def write_on(self, words: range) -> str:
+        """Return some words in a row as written, with the space before the first."""
+        return "".join(self.spaces[i] + self.words[i] for i in words)
+
+    def end_before(self, marks: Collection[str]) -> int:
+        """Return where the last words begin that are such marks."""
+        end = len(self)
+        while end and self.words[end - 1] in marks:
+            end -= 1
+        return end
 
 
 def sentences_of(data: bytes, parses: TokenParses, text: int) -> Iterator[Sentence]:
@@ -162,6 +173,11 @@ MEASURES = frozenset(
 def nouns_of(wordnet: WordNet, word: str) -> set[str]:
     """Return a word and the nouns that it may be a form of."""
     return {word, *wordnet.base_forms(word, "n")}
+
+
+def is_one_of(nouns: frozenset[str], word: str, wordnet: WordNet) -> bool:
+    """Tell whether a word may be a form of one of some nouns."""
+    return not nouns.isdisjoint(nouns_of(wordnet, word))
 
 
 def is_verb_form(wordnet: WordNet, word: str) -> bool:
