@@ -226,24 +226,23 @@ def write_active(sentence: Sentence, group: VerbGroup, person: Person, verbs: Ve
     past = verbs.past_of_participle(participle)
     if lemma is None or past is None:
         raise Doubt("the verb is not known")
-    if group.tense in {"present", "past"}:
-        is_third = person == "singular"
-        if group.negation:
-            does = "did" if group.is_past else "does" if is_third else "do"
-            return _join(does, group, lemma)
-        verb = past if group.is_past else verbs.third(lemma) if is_third else lemma
-        return " ".join([*group.adverbs, verb])
+    if group.tense in {"present", "past"} and not group.negation:
+        present = verbs.third(lemma) if person == "singular" else lemma
+        return " ".join([*group.adverbs, past if group.is_past else present])
     rest = {
-        "modal": lemma,
         "perfect": participle,
         "progressive": verbs.gerund(lemma),
         "modal-perfect": f"have {participle}",
     }
-    return _join(_agreeing(group, person), group, rest[group.tense])
+    return _join(_agreeing(group, person), group, rest.get(group.tense, lemma))
 
 
 def _agreeing(group: VerbGroup, person: Person) -> str:
-    """Return the first auxiliary with another subject."""
+    """Return the first auxiliary of an active group with another subject."""
+    if group.tense == "past":
+        return "did"
+    if group.tense == "present":
+        return "does" if person == "singular" else "do"
     if group.tense == "progressive":
         return _be(person, is_past=group.is_past)
     if group.tense == "perfect" and group.finite != "had":
@@ -355,18 +354,7 @@ def _read_verb(sentence: Sentence) -> int:
     """Return the verb of a plain statement on which nothing unknown hangs."""
     if len(sentence.roots) != 1 or not sentence.tags[sentence.roots[0]].startswith("VB"):
         raise Doubt("no verb is the root")
-    is_quoted = any(
-        word in {"'", "’", "‘"} and tag != "POS"
-        for word, tag in zip(sentence.words, sentence.tags, strict=True)
-    )
-    # "ridin'", "bike\\"
-    is_cut = any(
-        len(word) > 1 and word.endswith(("'", "’", "\\")) and tag != "POS"
-        for word, tag in zip(sentence.words, sentence.tags, strict=True)
-    )
-    is_odd = is_quoted or is_cut or not _ODD.isdisjoint(sentence.words) or sentence.text.isupper()
-    if is_odd or any(space not in {"", " "} for space in sentence.spaces):
-        raise Doubt("unusual marks, capitals or spaces")
+    _check_marks(sentence)
     verb = sentence.roots[0]
     for child in sentence.children(verb):
         relation = sentence.relations[child]
@@ -380,6 +368,19 @@ def _read_verb(sentence: Sentence) -> int:
         elif relation not in _PARTS:
             raise Doubt(f"the verb has a {relation}")
     return verb
+
+
+def _check_marks(sentence: Sentence) -> None:
+    """Stop if a sentence has quotations or other unusual marks, capitals or spaces."""
+    is_odd = not _ODD.isdisjoint(sentence.words) or sentence.text.isupper()
+    is_quoted = any(
+        tag != "POS"
+        # "ridin'", "bike\\"
+        and (word in {"‘", "'", "’"} or (len(word) > 1 and word.endswith(("'", "’", "\\"))))
+        for word, tag in zip(sentence.words, sentence.tags, strict=True)
+    )
+    if is_odd or is_quoted or any(space not in {"", " "} for space in sentence.spaces):
+        raise Doubt("unusual marks, capitals or spaces")
 
 
 def _check_adverbial(sentence: Sentence, verb: int, head: int) -> None:
@@ -415,10 +416,7 @@ def _assemble(
             raise Doubt("the particle stands elsewhere")
     if begin > other_span.start:
         raise Doubt("the object stands before the verb")
-    stop = len(sentence)
-    while stop > end and sentence.words[stop - 1] in _MARKS:
-        stop -= 1
-    after = range(end, stop)
+    after = range(end, max(end, sentence.end_before(_MARKS)))
     _check_verbs(sentence, group.verb, after)
     if after and not _begins_another(sentence, end):
         raise Doubt("what follows may belong to the noun before it")
@@ -440,7 +438,7 @@ def _check_ends(sentence: Sentence, subject: NounPhrase, group: VerbGroup) -> No
     is_part = sentence.tags[subject.span.start] in {"VBN", "JJ"}
     if before >= 0 and sentence.tags[before] == "RB" and is_part:  # "Well dressed men"
         raise Doubt("the subject may begin before")
-    last = max(i for i in range(len(sentence)) if sentence.words[i] not in _MARKS)
+    last = sentence.end_before(_MARKS) - 1
     # "to the U.S.", where the sentence may go on
     if sentence.tags[last] in {"IN", "CC", "DT", "TO"} or sentence.words[last].endswith("."):
         raise Doubt("the sentence breaks off")
@@ -463,11 +461,15 @@ def _check_verbs(sentence: Sentence, verb: int, words: range) -> None:
             raise Doubt("a participle behind a comma")
         if not sentence.tags[i].startswith("VB") or sentence.relations[i] in _AUXILIARY:
             continue
-        above = i
-        while sentence.heads[above] not in {above, verb}:
-            above = sentence.heads[above]
-        if sentence.relations[above] not in {"conj", "advcl"}:
+        if sentence.relations[_find_above(sentence, i, verb)] not in {"conj", "advcl"}:
             raise Doubt("a verb whose subject may change")
+
+
+def _find_above(sentence: Sentence, word: int, verb: int) -> int:
+    """Return the word above another, or itself, that hangs on the verb, or on nothing."""
+    while sentence.heads[word] not in {word, verb}:
+        word = sentence.heads[word]
+    return word
 
 
 def _begins_another(sentence: Sentence, word: int) -> bool:

@@ -25,6 +25,7 @@ from ietest_fast.transform.syntax.trees import (
     NOUN_TAGS,
     PEOPLE,
     Doubt,
+    is_one_of,
     nouns_of,
     write_noun_phrase,
 )
@@ -111,35 +112,32 @@ _RECEIVERS = PEOPLE | frozenset(
 def check_object(sentence: Sentence, clause: Clause, lemma: str, wordnet: WordNet) -> None:
     """Stop if a verb and its object are not what they look like, or something belongs to it."""
     subject = clause.subject
-    is_person = subject.is_pronoun or not PEOPLE.isdisjoint(
-        nouns_of(wordnet, sentence.lower[subject.head])
-    )
+    is_person = subject.is_pronoun or is_one_of(PEOPLE, sentence.lower[subject.head], wordnet)
     if lemma in _CONTAINING and clause.group.tense != "progressive" and not is_person:
         raise Doubt("what something contains")
     phrase = clause.other
-    is_perfect = (
-        clause.group.tense == "perfect" and clause.group.span.stop - clause.group.span.start == 2
-    )
-    if (
-        is_perfect
-        and not phrase.is_definite
-        and sentence.tags[phrase.span.start] not in {"DT", "CD"}
-    ):
+    is_bare = not phrase.is_definite and sentence.tags[phrase.span.start] not in {"DT", "CD"}
+    if is_bare and clause.group.tense == "perfect" and len(clause.group.span) == 2:
         raise Doubt("the participle may say something of the object")
+    _check_one(sentence, phrase, lemma)
+    if lemma in _ACCUSING and phrase.is_long:
+        raise Doubt("what follows may belong to the verb")
+    if lemma in _GIVING and phrase.is_pronoun and sentence.lower[phrase.head] != "it":
+        raise Doubt("what is given is left out")
+    if len(clause.after):
+        _check_behind(sentence, clause, lemma, wordnet)
+
+
+def _check_one(sentence: Sentence, phrase: NounPhrase, lemma: str) -> None:
+    """Stop if what stands before the noun of an object may be an object of its own."""
     inner = range(phrase.span.start, phrase.head)
     if lemma in _GIVING and any(sentence.lower[i] in _RECEIVERS for i in inner):
         raise Doubt("two objects, read as one")
     is_named = len(inner) > 1 or any(sentence.tags[i] in NOUN_TAGS | {"VBG"} for i in inner)
     if lemma in _NAMING and is_named:
         raise Doubt("what is named, and its name")
-    if lemma in _ACCUSING and phrase.is_long:
-        raise Doubt("what follows may belong to the verb")
-    if lemma in _GIVING and phrase.is_pronoun and sentence.lower[phrase.head] != "it":
-        raise Doubt("what is given is left out")
     if lemma == "take" and any(sentence.lower[i] == "time" for i in inner):
         raise Doubt("how long something takes")
-    if len(clause.after):
-        _check_behind(sentence, clause, lemma, wordnet)
 
 
 def _check_behind(sentence: Sentence, clause: Clause, lemma: str, wordnet: WordNet) -> None:
@@ -149,34 +147,31 @@ def _check_behind(sentence: Sentence, clause: Clause, lemma: str, wordnet: WordN
         raise Doubt("what the object is kept as")  # "kept me late"
     if phrase.is_pronoun:
         return
-    is_prepositional = sentence.tags[begins] == "IN" and sentence.relations[begins] == "case"
+    is_prepositional = begins_place(sentence, clause)
     shown = nouns_of(wordnet, sentence.lower[phrase.head])
     if is_prepositional and lemma in _SEEING and _SHOWN.isdisjoint(shown):
         raise Doubt("where somebody sees or is seen")
-    word, behind = sentence.lower[begins], sentence.heads[begins]
+    word = sentence.lower[begins]
     if word in _DIRECTIONS and not _LEADING.isdisjoint(shown):
         raise Doubt("where the object leads")
-    if not is_prepositional:
-        return
     is_about = word == "on" and not _ABOUT.isdisjoint(shown)
-    if is_about or (word == "with" and lemma not in _WITH_TOOL):
+    if is_prepositional and (is_about or not _says_how(sentence, clause, lemma, wordnet)):
         raise Doubt("what follows may belong to the object")
+
+
+def _says_how(sentence: Sentence, clause: Clause, lemma: str, wordnet: WordNet) -> bool:
+    """Tell whether a preposition behind a noun belongs to the verb, as far as that is clear."""
+    phrase, begins = clause.other, clause.after.start
+    word, behind = sentence.lower[begins], sentence.heads[begins]
+    if word in {"by", "with"}:
+        return word == "by" or lemma in _WITH_TOOL
+    if sentence.tags[behind] in {"CD", "NNP"} or sentence.lower[behind] == "all":
+        return True
+    if is_one_of(MEASURES, sentence.lower[behind], wordnet):
+        return True
     is_way = word not in {"from", "to"} or lemma in _PUTTING | _GIVING | _SENDING
-    if (
-        (is_way and belongs_to_verb(sentence, clause, lemma))
-        or word in {"by", "with"}
-        or sentence.tags[behind] in {"CD", "NNP"}
-        or sentence.lower[behind] == "all"
-        or not MEASURES.isdisjoint(nouns_of(wordnet, sentence.lower[behind]))
-    ):
-        return
-    is_the = (
-        phrase.is_definite
-        or sentence.tags[phrase.head].startswith("NNP")
-        or bool(sentence.children(phrase.head, "nmod:poss"))
-    )
-    if phrase.is_long or is_the or not is_way:
-        raise Doubt("what follows may belong to the object")
+    is_known = phrase.is_definite or sentence.children(phrase.head, "nmod:poss")
+    return is_way and (belongs_to_verb(sentence, clause, lemma) or not (phrase.is_long or is_known))
 
 
 def belongs_to_verb(sentence: Sentence, clause: Clause, lemma: str | None) -> bool:
@@ -322,21 +317,11 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
     ):
         raise Doubt("the clause behind the object may be what is told")
     noun = sentence.lower[clause.other.head]
-    begins = clause.other.span.start
-    is_verb_too = len(clause.other.span) > 1 and (
-        wordnet.base_forms(noun, "v")
-        # "helped increase quality"
-        or (
-            sentence.tags[begins] in {"NN", "VB"}
-            and wordnet.base_forms(sentence.lower[begins], "v")
-        )
-    )
-    if lemma in _OF_SENSES and is_verb_too:  # "watched the river flow"
+    if lemma in _OF_SENSES and _may_be_clause(sentence, clause.other, wordnet):
         raise Doubt("the object may be a clause")
     if noun in _IDIOMS.get(lemma, ()):
         raise Doubt("verb and noun are one expression")
-    nouns = nouns_of(wordnet, noun)
-    if not MEASURES.isdisjoint(nouns):
+    if is_one_of(MEASURES, noun, wordnet):
         raise Doubt("the object is a measure")
     if noun == "it" and lemma not in _OF_A_THING:
         raise Doubt("it may be no thing")
@@ -348,6 +333,18 @@ def check_active(sentence: Sentence, clause: Clause, lemma: str | None, wordnet:
         raise Doubt("the object begins with what is said of it")  # "makes available 300"
     if sentence.tags[first] in _ADVERB_TAGS:
         raise Doubt("the object begins with an adverb")
+
+
+def _may_be_clause(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> bool:
+    """Tell whether a phrase of several words ends or begins with what may be a verb."""
+    if len(phrase.span) == 1:
+        return False
+    begins = phrase.span.start
+    if wordnet.base_forms(sentence.lower[phrase.head], "v"):  # "watched the river flow"
+        return True
+    # "helped increase quality"
+    is_base = sentence.tags[begins] in {"NN", "VB"}
+    return is_base and bool(wordnet.base_forms(sentence.lower[begins], "v"))
 
 
 def _check_particle(sentence: Sentence, clause: Clause, lemma: str) -> None:
@@ -365,7 +362,7 @@ def _check_bare(sentence: Sentence, phrase: NounPhrase, lemma: str, wordnet: Wor
     is_one = begin + 1 == phrase.head and (
         sentence.tags[begin] == "CD" or sentence.lower[begin] in {"a", "an"}
     )
-    if (is_bare or is_one) and not _OF_A_BODY.isdisjoint(nouns_of(wordnet, noun)):
+    if (is_bare or is_one) and is_one_of(_OF_A_BODY, noun, wordnet):
         raise Doubt("part of somebody's body")
     if is_bare and sentence.tags[begin] == "NN" and lemma in _LIGHT:
         raise Doubt("verb and noun may be one expression")
@@ -401,41 +398,26 @@ def _check_own(sentence: Sentence, agent: NounPhrase, other: NounPhrase) -> None
 
 def check_parts(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
     """Stop unless each part of a clause means the same wherever it stands."""
-    for phrase in (clause.subject, clause.other):
+    parts = (clause.subject, clause.other)
+    for phrase in parts:
         if any(sentence.tags[i] == "PRP$" and sentence.lower[i] in _OWN for i in phrase.span):
             raise Doubt("a possessive may refer to another part")
         _check_words(sentence, phrase, wordnet)
     _check_pronouns(sentence, clause)
     check_whole(sentence, clause.other, wordnet)
-    parts = (clause.subject, clause.other)
     # "has not published a report": which report, once it comes first?
     if clause.group.negation and not all(phrase.is_definite for phrase in parts):
         raise Doubt("a negation and somebody indefinite")
     if all(any(sentence.tags[i] == "CD" for i in phrase.span) for phrase in parts):
         raise Doubt("two numbers, each or together")
-    are_things = all(
-        not phrase.is_pronoun
-        and phrase.person == "singular"
-        and PEOPLE.isdisjoint(nouns_of(wordnet, sentence.lower[phrase.head]))
-        for phrase in parts
-    )
-    if are_things and any(sentence.lower[i] in {"it", "its"} for i in clause.after):
-        raise Doubt("a pronoun may refer to another part")
-    named = {sentence.lower[phrase.head] for phrase in (clause.subject, clause.other)}
-    for i in clause.after:
-        if sentence.lower[i] in _THEY - named:
-            raise Doubt("a pronoun may refer to another part")
-        # "carry it with them"
-        is_beside = sentence.relations[i] == "nmod" or sentence.heads[i] == clause.group.verb
-        if sentence.tags[i] == "PRP" and is_beside:
-            raise Doubt("a pronoun that stands for the subject, or somebody beside it")
+    _check_pronouns_behind(sentence, clause, wordnet)
     if len(clause.after):
         _check_begin(sentence, clause.after.start, wordnet)
     for i in (*clause.between, *clause.after):
         if sentence.relations[i] != "case":
             continue
         word, noun = sentence.lower[i], sentence.lower[sentence.heads[i]]
-        is_worn = word in _OF_SOMEBODY and not WORN.isdisjoint(nouns_of(wordnet, noun))
+        is_worn = word in _OF_SOMEBODY and is_one_of(WORN, noun, wordnet)
         if is_worn or word in _OF_OBJECT:
             raise Doubt("a phrase may belong to one noun or another")
 
@@ -463,6 +445,27 @@ def _check_pronouns(sentence: Sentence, clause: Clause) -> None:
                 raise Doubt("a pronoun may stand for the other part")
 
 
+def _check_pronouns_behind(sentence: Sentence, clause: Clause, wordnet: WordNet) -> None:
+    """Stop if a pronoun behind both parts may stand for one of them, or for somebody beside it."""
+    parts = (clause.subject, clause.other)
+    are_things = all(
+        not phrase.is_pronoun
+        and phrase.person == "singular"
+        and not is_one_of(PEOPLE, sentence.lower[phrase.head], wordnet)
+        for phrase in parts
+    )
+    if are_things and any(sentence.lower[i] in {"it", "its"} for i in clause.after):
+        raise Doubt("a pronoun may refer to another part")
+    named = {sentence.lower[phrase.head] for phrase in parts}
+    for i in clause.after:
+        if sentence.lower[i] in _THEY - named:
+            raise Doubt("a pronoun may refer to another part")
+        # "carry it with them"
+        is_beside = sentence.relations[i] == "nmod" or sentence.heads[i] == clause.group.verb
+        if sentence.tags[i] == "PRP" and is_beside:
+            raise Doubt("a pronoun that stands for the subject, or somebody beside it")
+
+
 def _check_words(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> None:
     """Stop if the words of a noun phrase are none that can stand there."""
     if phrase.is_pronoun:
@@ -480,19 +483,23 @@ def _check_words(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> No
         sentence.tags[i].startswith("NNP") for i in sentence.children(first, "conj")
     ):
         raise Doubt("a name that looks like a word")
+    _check_joined(sentence, phrase, wordnet)
+
+
+def _check_joined(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> None:
+    """Stop if what is joined to a noun may be a verb."""
     last = sentence.lower[phrase.span.stop - 1]
     is_joined = phrase.span.stop - 1 > phrase.head and sentence.tags[phrase.span.stop - 2] == "CC"
     if is_joined and last.endswith("ing") and wordnet.base_forms(last, "v"):
         raise Doubt("a participle beside the object")  # "holding a bottle and smiling"
-    is_determined = sentence.children(phrase.head, "det")
+    is_one = sentence.tags[phrase.head] == "NN" and sentence.children(phrase.head, "det")
     for i in sentence.children(phrase.head, "conj"):
         if sentence.children(i, "det", "nummod", "nmod:poss"):
             continue
         begin = min([i, *sentence.children(i, "amod", "compound")])
-        is_alone = begin == i and not sentence.children(i, "nmod")
         # "kicked the horse and spit", "eat apples and drink juice"
         is_verb = wordnet.base_forms(sentence.lower[begin], "v") and sentence.tags[begin] != "JJ"
-        if is_verb and (begin != i or (is_alone and is_determined and tag == "NN")):
+        if is_verb and (begin != i or (is_one and not sentence.children(i, "nmod"))):
             raise Doubt("the second noun may be a verb")
 
 
@@ -526,8 +533,7 @@ def check_whole(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> Non
         relation = sentence.relations[i]
         if relation == "nmod":
             cases = [sentence.lower[each] for each in sentence.children(i, "case")]
-            is_measure = not MEASURES.isdisjoint(nouns_of(wordnet, sentence.lower[i]))
-            if cases != ["of"] or is_measure:
+            if cases != ["of"] or is_one_of(MEASURES, sentence.lower[i], wordnet):
                 raise Doubt("a phrase behind the noun may belong to the verb")
         elif relation not in _BEHIND_NOUN:
             raise Doubt("a word behind the noun may belong to the verb")
@@ -600,7 +606,7 @@ class Voice(SyntacticTransformation):
         group = write_passive(sentence, clause.group, clause.other.person, self.verbs)
         begin = f"{self._write_subject(sentence, clause)} {_with_particle(sentence, clause, group)}"
         agent = f" by {self._write(sentence, clause.subject, 'object')}"
-        after, end = _write_after(sentence, clause.after), _write_end(sentence, clause)
+        after, end = sentence.write_on(clause.after), _write_end(sentence, clause)
         refers = any(
             sentence.tags[i].startswith("PRP") or sentence.relations[i].startswith("nsubj")
             for i in clause.after
@@ -619,7 +625,7 @@ class Voice(SyntacticTransformation):
         check_agent(sentence, clause)
         check_parts(sentence, clause, self.wordnet)
         check_agreement(sentence, clause.group, clause.subject.person, self.verbs)
-        between, after = (_write_after(sentence, words) for words in (clause.between, clause.after))
+        between, after = map(sentence.write_on, (clause.between, clause.after))
         is_prepositional = len(clause.after) and sentence.tags[clause.after.start] in {"IN", "TO"}
         if "," in between or (is_prepositional and not is_back):
             raise Doubt("a phrase behind the agent may belong to it")
@@ -648,14 +654,9 @@ def _with_particle(sentence: Sentence, clause: Clause, group: str) -> str:
     return group if clause.particle is None else f"{group} {sentence.words[clause.particle]}"
 
 
-def _write_after(sentence: Sentence, words: range) -> str:
-    return sentence.spaces[words.start] + sentence.write(words) if len(words) else ""
-
-
 def _write_end(sentence: Sentence, clause: Clause) -> str:
     """Return the final marks."""
-    first = clause.after.stop
-    return "".join(sentence.spaces[i] + sentence.words[i] for i in range(first, len(sentence)))
+    return sentence.write_on(range(clause.after.stop, len(sentence)))
 
 
 class SyntaxOptions(PhiOptions):
