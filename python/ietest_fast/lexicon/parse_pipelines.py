@@ -257,9 +257,7 @@ class ParsePipeline:
         columns = [doc.to_array([IDX, LENGTH, IS_SPACE]) for doc in docs]
         offsets = offsets_of([len(column) for column in columns])
         table = np.concatenate(columns)
-        start = table[:, 0].astype(np.int32)
-        end = start + table[:, 1].astype(np.int32)
-        to_bytes(texts, offsets, start, end)
+        start, end = to_bytes(texts, offsets, table[:, 0], table[:, 1])
         if self._is_clearnlp:
             words = [token.text for doc in docs for token in doc]
             head, relations = to_universal(offsets, words, tags, head, relations)

@@ -328,16 +328,19 @@ def _byte_positions(text: str) -> npt.NDArray[np.int32] | None:
 def to_bytes(
     texts: list[str],
     offsets: npt.NDArray[np.int64],
-    start: npt.NDArray[np.int32],
-    end: npt.NDArray[np.int32],
-) -> None:
-    """Turn character positions into byte positions, in place."""
+    first: npt.NDArray[np.uint64],
+    length: npt.NDArray[np.uint64],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return where tokens begin and end in bytes, from the characters that they stand at."""
+    start = first.astype(np.int32)
+    end = start + length.astype(np.int32)
     for i, text in enumerate(texts):
         positions = _byte_positions(text)
         if positions is not None:
             tokens = slice(offsets[i], offsets[i + 1])
             start[tokens] = positions[start[tokens]]
             end[tokens] = positions[end[tokens]]
+    return start, end
 
 
 def tokenise(nlp: Language, text: str) -> Doc:
@@ -378,9 +381,7 @@ def tag_with_pipe(nlp: Language, texts: list[str]) -> TokenTags:
     ]
     offsets = offsets_of([len(column) for column in columns])
     table = np.concatenate(columns)
-    start = table[:, 0].astype(np.int32)
-    end = start + table[:, 1].astype(np.int32)
-    to_bytes(texts, offsets, start, end)
+    start, end = to_bytes(texts, offsets, table[:, 0], table[:, 1])
     pos = pos_of_symbol[table[:, 2]]
     pos[table[:, 4] != 0] = UPOS.index("SPACE")
     morphs, which = np.unique(table[:, 3], return_inverse=True)
@@ -489,9 +490,7 @@ def _fast_path(nlp: Language) -> Callable[[list[str]], TokenTags] | None:
         is_space = table[:, -1] != 0
         pos[is_space] = UPOS.index("SPACE")
         number[is_space] = 0
-        start = table[:, -3].astype(np.int32)
-        end = start + table[:, -2].astype(np.int32)
-        to_bytes(texts, offsets, start, end)
+        start, end = to_bytes(texts, offsets, table[:, -3], table[:, -2])
         return TokenTags(offsets=offsets, start=start, end=end, pos=pos, number=number)
 
     return tag

@@ -123,20 +123,11 @@ class TaggedWords:
         groups
             Shape (len(table),): see :func:`ietest_fast.transform.group_forms`.
         """
-        rows = zip(
-            table.keys.to_pylist(),
-            table.values.to_pylist(),
-            table.number.tolist(),
-            table.rules.to_pylist(),
-            groups,
-            strict=True,
+        entries = tuple(
+            TaggedWord(key, "NOUN", number, value, "", f"{group}", rule, is_bound=True)
+            for (key, value, number, rule), group in zip(table.rows(), groups, strict=True)
         )
-        return cls(
-            entries=tuple(
-                TaggedWord(key, "NOUN", number, value, "", f"{group}", rule, is_bound=True)
-                for key, value, number, rule, group in rows
-            )
-        )
+        return cls(entries=entries)
 
     def with_others(self, others: TaggedWords) -> TaggedWords:
         """Add the phrases of another table, and its entries for keys that this one lacks."""
@@ -184,19 +175,15 @@ def join_groups(pairs: Iterable[tuple[str, str]]) -> Callable[[str], str]:
     return find
 
 
-def _condition_columns(conditions: Iterable[tuple[Condition, ...]]) -> tuple[Any, ...]:
-    begins: list[int] = [0]
-    tests: list[Condition] = []
-    for each in conditions:
-        tests += each
-        begins.append(len(tests))
+def _condition_columns(conditions: Sequence[tuple[Condition, ...]]) -> tuple[Any, ...]:
+    tests = [test for each in conditions for test in each]
     words = [word for test in tests for word in test.words]
     masks = [
         sum(1 << (_NOTHING_BIT if tag == NOTHING else UPOS.index(tag)) for tag in set(test.tags))
         for test in tests
     ]
     return (
-        np.array(begins, np.int64),
+        np.cumsum([0, *map(len, conditions)], dtype=np.int64),
         np.array([test.place for test in tests], np.int8),
         np.array([test.negated for test in tests], np.int8),
         np.array(masks, np.uint32),

@@ -21,7 +21,7 @@ from ietest_fast.lexicon.words import Plurals, porter_stem
 from ietest_fast.runtime import load_core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ietest_fast.lexicon.wordnet import WordNet
 
@@ -70,15 +70,14 @@ class SynonymTable:
     def fingerprint(self) -> str:
         """Sha256 of rule set and entries, 64 hexadecimal digits."""
         digest = hashlib.sha256(self.rule_set.encode())
-        for row in zip(
-            self.keys.to_pylist(),
-            self.values.to_pylist(),
-            self.number.tolist(),
-            self.rules.to_pylist(),
-            strict=True,
-        ):
+        for row in self.rows():
             digest.update(("\n" + "\t".join(map(str, row))).encode())
         return digest.hexdigest()
+
+    def rows(self) -> Iterator[tuple[str, str, int, str]]:
+        """Give key, value, number and rule of each entry."""
+        keys, values, rules = (each.to_pylist() for each in (self.keys, self.values, self.rules))
+        return zip(keys, values, self.number.tolist(), rules, strict=True)
 
     def as_dict(self, number: int | None = None) -> dict[str, str]:
         """Give key -> value.
@@ -89,9 +88,8 @@ class SynonymTable:
             Only entries with this number. None: all; of a key that stands in the table as a
             singular and as a plural (sheep) the plural entry is given.
         """
-        wanted = np.ones(len(self), bool) if number is None else self.number == number
-        rows = zip(self.keys.to_pylist(), self.values.to_pylist(), wanted.tolist(), strict=True)
-        return {key: value for key, value, is_wanted in rows if is_wanted}
+        rows = self.rows()
+        return {key: value for key, value, own, _ in rows if number is None or own == number}
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SynonymTable):
@@ -102,16 +100,7 @@ class SynonymTable:
         return hash(self.fingerprint)
 
     def __reduce__(self) -> str | tuple[object, ...]:
-        entries = list(
-            zip(
-                self.keys.to_pylist(),
-                self.values.to_pylist(),
-                self.number.tolist(),
-                self.rules.to_pylist(),
-                strict=True,
-            )
-        )
-        return (SynonymTable.from_entries, (entries, self.rule_set))
+        return (SynonymTable.from_entries, (list(self.rows()), self.rule_set))
 
 
 def read_block_list(path: str | Path) -> frozenset[str]:

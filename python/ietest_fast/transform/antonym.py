@@ -678,15 +678,13 @@ class AntonymOptions(PhiOptions):
 
 
 def _plan_antonym(options: AntonymOptions) -> PlannedTransformation:
-    from ietest_fast.lexicon import SceneCounter, TagCache, Tagger
+    from ietest_fast.lexicon import SceneCounter, Tagger
 
     tagger = Tagger.load("packaged" if options.tagger is None else options.tagger)
     made = Antonym(tagger=tagger, rules=options.rules)
 
     def build(material: Material) -> Antonym:
-        if material.tag_cache is not None:
-            kept = None if material.tag_cache == "temporary" else material.tag_cache
-            tagger.keep_tags(TagCache(kept))
+        material.keep_tags(tagger)
         are_captions = options.texts == "captions"
         if options.texts == "auto" and options.rules == "careful":
             scenes = SceneCounter()

@@ -19,6 +19,8 @@ from ietest_fast.transform.edits import (
     EDIT_SCHEMA,
     are_same_rows,
     check_text_columns,
+    edits_of_rows,
+    find_changed,
     replace_columns,
     undo,
 )
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.transform.edits import EditRow
 
 # Stands for "every row stays where it is" until the number of rows is known.
 _AS_THEY_WERE: npt.NDArray[np.int64] = np.empty(0, np.int64)
@@ -231,6 +234,22 @@ class BaseTransformation(abc.ABC):
         """Transform the texts of an Arrow table whose columns have been checked."""
 
 
+def put_texts(
+    table: pa.Table,
+    texts: dict[str, list[pa.Array]],
+    edits: Sequence[pa.Table] | None,
+    touched: npt.NDArray[np.bool_] | None = None,
+) -> Transformed:
+    """Put new texts in the place of columns; None: any row may have changed."""
+    new = replace_columns(table, texts)
+    candidates = np.ones(table.num_rows, np.bool_) if touched is None else touched
+    return Transformed(
+        table=new,
+        changed=find_changed(table, new, list(texts), candidates),
+        edits=None if edits is None else pa.concat_tables([EDIT_SCHEMA.empty_table(), *edits]),
+    )
+
+
 def fingerprint_of(description: Mapping[str, Any]) -> str:
     """Return the sha256 of a description as JSON, 64 hexadecimal digits."""
     written = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -319,29 +338,21 @@ def put_pairs(
         old, {name: [pa.array(texts, pa.large_string())] for name, texts in new_texts.items()}
     )
     changed = np.zeros(len(pairs), np.bool_)
-    edits: list[dict[str, object]] = []
+    edits: list[EditRow] = []
     for name, texts in new_texts.items():
         for row, (before, after) in enumerate(zip(old[name].to_pylist(), texts, strict=True)):
             if before == after:
                 continue
             changed[row] = True
             if with_edits:
-                start, end, piece = find_difference((before or "").encode(), after.encode())
-                edits.append(
-                    {
-                        "row": row,
-                        "column": name,
-                        "start": start,
-                        "end": end,
-                        "old": (before or "").encode()[start:end].decode(),
-                        "new": piece.decode(),
-                        "rule": pairs[row].rule,
-                    }
-                )
+                data = (before or "").encode()
+                start, end, piece = find_difference(data, after.encode())
+                was = data[start:end].decode()
+                edits.append((row, name, start, end, was, piece.decode(), pairs[row].rule))
     return Transformed(
         table=new,
         changed=changed,
-        edits=_edit_table(edits) if with_edits else None,
+        edits=edits_of_rows(edits) if with_edits else None,
         source_row=source,
         labels=pa.array([pair.label for pair in pairs], pa.string()),
         repeated=np.array(sorted(repeated), np.int64),
@@ -371,18 +382,3 @@ def _splits(old: bytes, new: bytes, at: int) -> bool:
 def _is_inside(text: bytes, at: int) -> bool:
     """Say whether a character goes on at a byte."""
     return at < len(text) and text[at] & 0xC0 == 0x80
-
-
-def _edit_table(edits: Sequence[dict[str, object]]) -> pa.Table:
-    plain = pa.schema(
-        [
-            field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
-            for field in EDIT_SCHEMA
-        ]
-    )
-    made = pa.Table.from_pylist(list(edits), schema=plain)
-    for place, column in enumerate(EDIT_SCHEMA):
-        if pa.types.is_dictionary(column.type):
-            coded = made.column(place).dictionary_encode().cast(column.type)
-            made = made.set_column(place, column, coded)
-    return made

@@ -349,7 +349,7 @@ class _SenseCheck:
 
 
 def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransformation:
-    from ietest_fast.lexicon import TagCache, Tagger, read_block_list
+    from ietest_fast.lexicon import Tagger, read_block_list
     from ietest_fast.lexicon.reviewed import fingerprint_reviewed
     from ietest_fast.transform.synonyms import build_from_texts, default_tagger
     from ietest_fast.transform.words import TaggedSubstitution, describe_words, pipeline_name
@@ -385,9 +385,7 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
         identified["sense"] = [check.model.fingerprint, check.least]
 
     def build(material: Material) -> Transformation:
-        if material.tag_cache is not None:
-            kept = None if material.tag_cache == "temporary" else material.tag_cache
-            tagger.keep_tags(TagCache(kept))
+        material.keep_tags(tagger)
         built = build_from_texts(
             material.texts(),
             rules=rules,

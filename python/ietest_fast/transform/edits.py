@@ -387,6 +387,9 @@ def _column_codes(edits: pa.Table) -> npt.NDArray[np.int64]:
 # First and last byte of the old text, the new piece, and the rules that led to it.
 _Edit = tuple[int, int, bytes, tuple[str, ...]]
 
+EditRow = tuple[int, str, int, int, str, str, str]
+"""What stands in the columns of :data:`EDIT_SCHEMA`."""
+
 
 def merge_steps(table: pa.Table, edits: pa.Table) -> pa.Table:
     """Turn the edits of several steps into edits of the texts before the first.
@@ -402,32 +405,30 @@ def merge_steps(table: pa.Table, edits: pa.Table) -> pa.Table:
         piece = (each["start"], each["end"], each["new"].encode(), (each["rule"],))
         by_text[each["column"], each["row"]][each["step"]].append(piece)
     order = {name: place for place, name in enumerate(table.column_names)}
-    rows: list[dict[str, object]] = []
+    rows: list[EditRow] = []
     for column, row in sorted(by_text, key=lambda text: (order[text[0]], text[1])):
         old = table[column][row].as_py().encode()
         net: list[_Edit] = []
         for _, step in sorted(by_text[column, row].items()):
             net = _compose(old, net, sorted(step))
         rows += [
-            {
-                "row": row,
-                "column": column,
-                "start": start,
-                "end": end,
-                "old": old[start:end].decode(),
-                "new": new.decode(),
-                "rule": _join(rules),
-            }
+            (row, column, start, end, old[start:end].decode(), new.decode(), _join(rules))
             for start, end, new, rules in net
             if old[start:end] != new
         ]
+    return edits_of_rows(rows)
+
+
+def edits_of_rows(rows: Iterable[EditRow]) -> pa.Table:
+    """Make a table of edits, one a row."""
     plain = pa.schema(
         [
             field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
             for field in EDIT_SCHEMA
         ]
     )
-    made = pa.Table.from_pylist(rows, schema=plain)
+    named = [dict(zip(plain.names, row, strict=True)) for row in rows]
+    made = pa.Table.from_pylist(named, schema=plain)
     for place, field in enumerate(EDIT_SCHEMA):
         if pa.types.is_dictionary(field.type):
             coded = pc.dictionary_encode(made.column(place)).cast(field.type)
@@ -491,13 +492,11 @@ def _meets(span: tuple[int, int], others: Sequence[tuple[int, ...] | _Edit]) -> 
 
 def _apply(old: bytes, edits: list[_Edit]) -> tuple[bytes, list[tuple[int, int]]]:
     """Make edits, and say where their new pieces stand."""
-    pieces, spans, at, length = [], [], 0, 0
+    spans, shift = [], 0
     for start, end, new, _ in edits:
-        length += start - at
-        spans.append((length, length + len(new)))
-        pieces += [old[at:start], new]
-        at, length = end, length + len(new)
-    return b"".join([*pieces, old[at:]]), spans
+        spans.append((start + shift, start + shift + len(new)))
+        shift += len(new) - (end - start)
+    return _apply_within(old, edits, 0, len(old)), spans
 
 
 def _apply_within(text: bytes, edits: list[_Edit], low: int, high: int) -> bytes:

@@ -329,8 +329,7 @@ def read_texts(path: str | Path, text_columns: Sequence[str] | None = None) -> I
             for name in names:
                 column = batch[name]
                 _check_lengths(path, column, name, n_rows)
-                plain = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-                yield column if plain else column.cast(pa.large_string())
+                yield as_strings(column)
             n_rows += batch.num_rows
     if n_rows == 0:
         raise InputError("has no rows; at least one is needed", path=path)
@@ -514,12 +513,8 @@ class TextTable:
 
     def text_chunks(self) -> Iterator[pa.Array]:
         """Yield arrays of strings or large strings, one after the other."""
-        import pyarrow as pa
-
         for name in self.text_columns:
-            for chunk in self.table.column(name).drop_null().chunks:
-                is_plain = pa.types.is_string(chunk.type) or pa.types.is_large_string(chunk.type)
-                yield chunk if is_plain else chunk.cast(pa.large_string())
+            yield from as_strings(self.table.column(name).drop_null()).chunks
 
 
 def find_texts(table: pa.Table, text_columns: Sequence[str] | None, source: str) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ietest_fast.corpus import Corpus
+    from ietest_fast.lexicon.annotator import Annotator
 
 # What a registered transformation is made of: a name, its options, and how it is planned.
 
@@ -130,6 +131,13 @@ class Material:
             else:
                 for name in corpus.text_columns:
                     yield from corpus.texts(name).chunks
+
+    def keep_tags(self, annotator: Annotator[Any]) -> None:
+        """Let a tagger or parser keep what it finds where tags are kept."""
+        from ietest_fast.lexicon import TagCache
+
+        if self.tag_cache is not None:
+            annotator.keep_tags(TagCache(None if self.tag_cache == "temporary" else self.tag_cache))
 
 
 def _nothing() -> None:

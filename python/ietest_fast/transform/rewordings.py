@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
-from ietest_fast.transform.base import BaseTransformation, Transformed
+from ietest_fast.transform.base import BaseTransformation, Transformed, put_texts
 from ietest_fast.transform.edits import (
     EDIT_SCHEMA,
     STEP_SCHEMA,
@@ -24,7 +24,6 @@ from ietest_fast.transform.edits import (
     as_strings,
     find_changed,
     move_rows,
-    replace_columns,
 )
 from ietest_fast.values import find_half, show_object
 
@@ -250,12 +249,7 @@ class Rewordings(BaseTransformation):
                 edits.append(_list_edits(name, rows, [old[i] for i in codes[rows]], replaced))
         if not found and self.must_fit and table.num_rows:
             raise self._find_none(" or ".join(text_columns))
-        made = replace_columns(table, texts)
-        return Transformed(
-            table=made,
-            changed=find_changed(table, made, text_columns, touched),
-            edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *edits]) if with_edits else None,
-        )
+        return put_texts(table, texts, edits if with_edits else None, touched)
 
 
 def _list_edits(

@@ -31,14 +31,9 @@ from ietest_fast.transform.base import (
     Transformed,
     check_pair_columns,
     fingerprint_of,
+    put_texts,
 )
-from ietest_fast.transform.edits import (
-    EDIT_SCHEMA,
-    as_strings,
-    edits_of_column,
-    find_changed,
-    replace_columns,
-)
+from ietest_fast.transform.edits import as_strings, edits_of_column
 from ietest_fast.transform.phi import (
     Material,
     PhiOptions,
@@ -262,13 +257,7 @@ def _byte_lengths(texts: pa.ChunkedArray) -> npt.NDArray[np.int64]:
 def _finish(
     table: pa.Table, new: dict[str, pa.ChunkedArray], edits: list[pa.Table] | None
 ) -> Transformed:
-    made = replace_columns(table, {name: list(texts.chunks) for name, texts in new.items()})
-    changed = find_changed(table, made, list(new), np.ones(table.num_rows, np.bool_))
-    return Transformed(
-        table=made,
-        changed=changed,
-        edits=None if edits is None else pa.concat_tables([EDIT_SCHEMA.empty_table(), *edits]),
-    )
+    return put_texts(table, {name: list(texts.chunks) for name, texts in new.items()}, edits)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,11 +75,6 @@ class SynonymSubstitution(BaseTransformation):
         return "syn.paper"
 
     @property
-    def keeps_labels(self) -> bool:
-        """True: synonyms are meant to keep the meaning."""
-        return True
-
-    @property
     def edits_are_independent(self) -> bool:
         """True: each word is replaced by itself."""
         return True
@@ -195,14 +190,9 @@ def build_synonym_substitution(
     SynonymSubstitution or TaggedSubstitution
     """
     from ietest_fast.corpus import Corpus
+    from ietest_fast.transform.phi import Material
 
-    several = [corpora] if isinstance(corpora, Corpus) else corpora
-    texts = (
-        chunk
-        for corpus in several
-        for name in corpus.text_columns
-        for chunk in corpus.texts(name).chunks
-    )
+    texts = Material(corpora=[corpora] if isinstance(corpora, Corpus) else corpora).texts()
     return build_from_texts(
         texts, rules=rules, tagger=tagger, wordnet=wordnet, block_list=block_list, words=words
     )

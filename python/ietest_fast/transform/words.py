@@ -17,7 +17,13 @@ import pyarrow.compute as pc
 
 from ietest_fast.errors import InputError
 from ietest_fast.runtime import load_core
-from ietest_fast.transform.base import BaseTransformation, RowError, Transformed, fingerprint_of
+from ietest_fast.transform.base import (
+    BaseTransformation,
+    RowError,
+    Transformed,
+    fingerprint_of,
+    put_texts,
+)
 from ietest_fast.transform.edits import (
     EDIT_SCHEMA,
     RULES,
@@ -29,8 +35,6 @@ from ietest_fast.transform.edits import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import numpy.typing as npt
 
     from ietest_fast.lexicon import TaggedWords, Tagger, TokenTags
     from ietest_fast.lexicon.annotator import Annotator
@@ -300,11 +304,6 @@ class TaggedSubstitution(BaseTransformation):
     """What else to say of the table's making in :meth:`describe`."""
 
     @property
-    def keeps_labels(self) -> bool:
-        """True: synonyms are meant to keep the meaning."""
-        return True
-
-    @property
     def edits_are_independent(self) -> bool:
         """True: each word is replaced by itself."""
         return True
@@ -342,9 +341,7 @@ class TaggedSubstitution(BaseTransformation):
         from ietest_fast.lexicon import UPOS
 
         names = list(text_columns)
-        # As a table, because its batches cut all columns at the same rows.
-        columns = pa.table([as_strings(table[name]) for name in names], names=names)
-        check_lengths(columns)
+        columns = select_texts(table, names)
         tags = self._tags(columns, n_threads)
         touched = np.zeros(table.num_rows, np.bool_)
         texts: dict[str, list[pa.Array]] = {name: [] for name in names}
@@ -367,37 +364,39 @@ class TaggedSubstitution(BaseTransformation):
                     edits[name].append(make_edits(exported, name, names, first, RULES))
             first += batch.num_rows
         made = [edit for name in names for edit in edits[name]]
-        new = replace_columns(table, texts)
-        return Transformed(
-            table=new,
-            changed=find_changed(table, new, names, touched),
-            edits=pa.concat_tables([EDIT_SCHEMA.empty_table(), *made]) if with_edits else None,
-        )
+        return put_texts(table, texts, made if with_edits else None, touched)
 
     def _tags(self, columns: pa.Table, n_threads: int | None) -> list[TokenTags]:
-        # All columns at once: a hypothesis may repeat a premise.
-        chunks = [
-            chunk.cast(pa.large_string())
-            for name in columns.column_names
-            for chunk in columns[name].chunks
-        ]
-        tags = self.tagger.tag(pa.chunked_array(chunks, pa.large_string()), n_process=n_threads)
+        tags = self.tagger.tag(join_columns(columns), n_process=n_threads)
         tags = _without_spaces(tags)
         n = columns.num_rows
         return [
-            _with_offsets(tags, tags.offsets[i * n : (i + 1) * n + 1])
+            dataclasses.replace(tags, offsets=tags.offsets[i * n : (i + 1) * n + 1])
             for i in range(columns.num_columns)
         ]
 
 
-def check_lengths(columns: pa.Table) -> None:
-    """Name a text that is too long for the tagger, which does not know where it stands."""
+def select_texts(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return columns of texts as strings, whose batches cut all of them at the same rows.
+
+    A text that is too long for the tagger, which does not know where it stands, is named.
+    """
     from ietest_fast.lexicon.annotator import find_too_long
 
-    for name in columns.column_names:
+    columns = pa.table([as_strings(table[name]) for name in names], names=names)
+    for name in names:
         found = find_too_long(columns[name])
         if found is not None:
             raise RowError(found[1], index=found[0], column=name)
+    return columns
+
+
+def join_columns(columns: pa.Table) -> pa.ChunkedArray:
+    """Return the texts of all columns, which are looked at together: a text may be in several."""
+    chunks = [
+        chunk.cast(pa.large_string()) for column in columns.columns for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.large_string())
 
 
 def _without_spaces(tags: TokenTags) -> TokenTags:
@@ -406,10 +405,6 @@ def _without_spaces(tags: TokenTags) -> TokenTags:
 
     kept = tags.pos != UPOS.index("SPACE")
     return tags if kept.all() else tags.keep(kept)
-
-
-def _with_offsets(tags: TokenTags, offsets: npt.NDArray[np.int64]) -> TokenTags:
-    return dataclasses.replace(tags, offsets=offsets)
 
 
 def pipeline_name(pipeline: Annotator[Any]) -> str:

@@ -18,17 +18,12 @@ from ietest_fast.transform.base import (
     Transformed,
     find_difference,
     fingerprint_of,
+    put_texts,
 )
-from ietest_fast.transform.edits import (
-    EDIT_SCHEMA,
-    as_strings,
-    edits_of_column,
-    find_changed,
-    replace_columns,
-)
+from ietest_fast.transform.edits import edits_of_column
 from ietest_fast.transform.phi import PlannedTransformation
 from ietest_fast.transform.syntax.trees import Doubt, only, read_noun_phrase, sentences_of
-from ietest_fast.transform.words import check_lengths
+from ietest_fast.transform.words import join_columns, select_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -575,15 +570,8 @@ class SyntacticTransformation(BaseTransformation):
     ) -> Transformed:
         """Rewrite sentences; see :meth:`ietest_fast.transform.Transformation.transform`."""
         names = list(text_columns)
-        columns = pa.table([as_strings(table[name]) for name in names], names=names)
-        check_lengths(columns)
-        # All columns at once: a hypothesis may repeat a premise.
-        encoded = pc.dictionary_encode(
-            pa.chunked_array(
-                [chunk.cast(pa.large_string()) for name in names for chunk in columns[name].chunks],
-                pa.large_string(),
-            ).combine_chunks()
-        )
+        columns = select_texts(table, names)
+        encoded = pc.dictionary_encode(join_columns(columns).combine_chunks())
         distinct: pa.Array = encoded.dictionary
         found: dict[int, list[_Edit]] = {}
         for start in range(0, len(distinct), _TEXTS_AT_ONCE):
@@ -596,7 +584,7 @@ class SyntacticTransformation(BaseTransformation):
             words[i] = _apply(old[i], made).decode()
         new_distinct = pa.array(words, pa.large_string())
         texts: dict[str, list[pa.Array]] = {}
-        edits: list[pa.Table] = [EDIT_SCHEMA.empty_table()]
+        edits: list[pa.Table] = []
         for place, name in enumerate(names):
             own = indices[place * len(columns) : (place + 1) * len(columns)]
             # Index -1 is a text that is missing.
@@ -607,13 +595,7 @@ class SyntacticTransformation(BaseTransformation):
                     (int(row), old[int(own[row])], edit) for row in rows for edit in found[own[row]]
                 ]
                 edits.append(_edit_table(name, names, listed))
-        new_table = replace_columns(table, texts)
-        changed = find_changed(table, new_table, names, np.ones(table.num_rows, np.bool_))
-        return Transformed(
-            table=new_table,
-            changed=changed,
-            edits=pa.concat_tables(edits) if with_edits else None,
-        )
+        return put_texts(table, texts, edits if with_edits else None)
 
     def _find_edits(self, texts: pa.Array, n_threads: int | None) -> dict[int, list[_Edit]]:
         """Return the edits of each text that has some."""
@@ -652,11 +634,7 @@ def plan_syntactic(made: SyntacticTransformation) -> PlannedTransformation:
     """Plan a transformation whose parser keeps its trees where a run keeps tags."""
 
     def keep_trees(material: Material) -> None:
-        from ietest_fast.lexicon import TagCache
-
-        if material.tag_cache is not None:
-            kept = None if material.tag_cache == "temporary" else material.tag_cache
-            made.parser.keep_tags(TagCache(kept))
+        material.keep_tags(made.parser)
 
     return PlannedTransformation.of(made, prepare=keep_trees, closer=made.parser.close)
 

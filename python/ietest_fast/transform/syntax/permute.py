@@ -511,9 +511,7 @@ class Permutation(SyntacticTransformation):
     def rewrite(self, sentence: Sentence) -> list[Rewritten]:
         """Return the sentence with its constituents in the other order."""
         found = []
-        for each in ALL:
-            if each not in self.constructions:
-                continue
+        for each in self.options["constructions"]:
             try:
                 found.append(Rewritten(_WAYS[each](sentence, self.wordnet), each))
             except Doubt:

@@ -541,6 +541,9 @@ def check_whole(sentence: Sentence, phrase: NounPhrase, wordnet: WordNet) -> Non
 
 Direction = Literal["both", "passive", "active"]
 
+# A tree without such a relation has nothing to turn.
+_RELATIONS = {"both": ("obj", "obl:agent"), "passive": ("obj",), "active": ("obl:agent",)}
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Voice(SyntacticTransformation):
@@ -567,12 +570,7 @@ class Voice(SyntacticTransformation):
 
     def find_candidates(self, parses: TokenParses) -> npt.NDArray[np.bool_]:
         """Return which texts have a verb with an object, or a passive with an agent."""
-        wanted = []
-        if self.direction != "active":
-            wanted.append("obj")
-        if self.direction != "passive":
-            wanted.append("obl:agent")
-        return find_texts_with(parses, wanted)
+        return find_texts_with(parses, _RELATIONS[self.direction])
 
     def rewrite(self, sentence: Sentence) -> list[Rewritten]:
         """Return the sentence in the other voice; two ways to order a passive."""
