@@ -229,15 +229,14 @@ def _compare_said(parts: Sequence[Part]) -> list[str]:
         for part in parts
         if part.log.said_version is not None
     ]
-    notes = []
+    first, notes = parts[0].log, []
+    for part in parts[1:]:
+        for name, is_original in part.log.sides.items():
+            if is_original and first.sides.get(name) is False and part.version != ORIGINAL:
+                _refuse_order(first, part.log, name)
     for place, (part, name) in enumerate(said):
         if name == ORIGINAL and part.version != ORIGINAL and said[0][1] != ORIGINAL:
-            first = parts[0].log
-            raise InputError(
-                f"holds the originals by what it says of its version, but {first.path} comes first "
-                "and holds another one; give the file of the originals first",
-                path=part.log.path,
-            )
+            _refuse_order(first, part.log, None)
         same = next((other for other, known in said[:place] if known == name), None)
         if same is not None and same.model == part.model:
             notes.append(
@@ -245,6 +244,15 @@ def _compare_said(parts: Sequence[Part]) -> list[str]:
                 f"{part.log.said_version} by what they say of it, and they are compared as two."
             )
     return notes
+
+
+def _refuse_order(first: Answers, log: Answers, column: str | None) -> None:
+    raise InputError(
+        f"holds the originals by what it says of its version, but {first.path} comes first and "
+        "holds another one; give the file of the originals first",
+        path=log.path,
+        column=column,
+    )
 
 
 def _name_tables(

@@ -149,6 +149,8 @@ class Answers:
     """If the log names them."""
     said_version: str | None = None
     """Of a table of one version: what its column ``version`` says of all rows."""
+    sides: Mapping[str, bool] = field(default_factory=dict)
+    """By column that says one thing in all rows, whether that is a name of the original."""
     model: str | None = None
     """If the log names them."""
     settings: Mapping[str, Any] = field(default_factory=dict)

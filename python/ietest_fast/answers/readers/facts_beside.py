@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ietest_fast.answers.readers.facts_of_tables import (
+    list_kinds,
     name_with,
     say_long_means,
     say_no_numbers,
@@ -118,6 +120,12 @@ _AMOUNTS = tuple(
 _REWORDED = ("perturbed", "transformed", "reworded", "rephrased", "paraphrased", "augmented")
 SIDES = ("is_original", *(form for name in _REWORDED for form in (name, f"is_{name}")))
 """Names of columns that say of rows which side they are of: the first the original, others not."""
+_REWORDING = re.compile(
+    r"(?i)perturb|transform|reword|rephras|paraphras|augment|modif|altered|attack|advers|corrupt"
+)
+_ORIGINALS = frozenset({"original", "originals", "orig", "unperturbed", "unmodified", "unchanged"})
+_NO_REWORDING = frozenset({"none", "no", "false", "0", "clean", "base", "baseline", "identity", ""})
+"""What columns say of originals, any, or those that are called like rewordings."""
 _TEXTS = (
     "text",
     "sentence",
@@ -894,6 +902,20 @@ def read_side(name: str, values: pa.Array | pa.ChunkedArray) -> bool | None:
     if bad.size or not len(marks):
         return None
     return bool(marks[0]) == bool(find_named([name], SIDES[:1]))
+
+
+def read_sides(path: Path, names: Sequence[str]) -> dict[str, bool]:
+    """Return by column that says one thing in all rows whether that is a name of the original.
+
+    Of a column that is called like a rewording, false or none is, too.
+    """
+    found = {}
+    for name, values in read_kinds(path, names, 1).items():
+        kinds = [label_key(each) for each in list_kinds(values, path)]
+        if len(kinds) == 1:
+            is_named = _REWORDING.search(name) is not None
+            found[name] = kinds[0] in _ORIGINALS or (is_named and kinds[0] in _NO_REWORDING)
+    return found
 
 
 def _say_other_sides(whole: Predictions, path: Path) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ _ERRORS = ("error_rate", "mean_error")
 _FLIPS = ("flip_rate", "change_rate", "n_flips", "num_flips", "total_flips", "n_changed")
 _MOST_SETTINGS = 5  # more are of single rows
 _PERCENT = 100.0
+_DEEPEST = 3  # objects in objects
 # Numbers with a decimal comma, with signs between thousands, or with a sign of their unit.
 _LIKE_NUMBERS = r"^[<>~≈]?\s*[+-]?[0-9.,'’ ]*[0-9]\s*[%‰]?$"
 _SAME = 1e-6
@@ -215,13 +216,13 @@ def say_other_means(
 ) -> list[str]:
     """Say which columns have a share of right answers that is none of those of the answers.
 
-    Whole numbers in columns that may hold outcomes, or right answers, are these.
+    0 and 1 in columns that may hold outcomes, or right answers, are these.
     """
     said: list[str] = []
     for name, values in columns.items():
         said += say_no_numbers({name: values}, path, are_named=False)
         share = _find_share(values)
-        if share is None or (name in outcomes and share.is_integer()):
+        if share is None or (name in outcomes and share in {0.0, 1.0}):
             continue
         if counts and not any(_is_share(share, each) for each in counts):
             n = say_count(counts[0].size, "answer")
@@ -342,6 +343,7 @@ def say_other_scores(
         if name in by_name or _SCORE_WORDS.search(name)
         for key, part in spread_values(own).items()
     }
+    spread |= _spread_further(spread)
     names = [*names, *spread]
     used: set[str] = set()
     for column, own in answers.items():
@@ -387,6 +389,21 @@ def say_other_scores(
         names_of = () if is_alone else (column, (versions or {}).get(column, column))
         said += _say_unlike_shares(free, read, (column, own), gold, path=path, owners=names_of)
     return tuple(dict.fromkeys(said))
+
+
+def _spread_further(
+    spread: Mapping[str, pa.Array | pa.ChunkedArray], most: int = _DEEPEST
+) -> dict[str, pa.Array | pa.ChunkedArray]:
+    """Return the fields of objects that are fields of objects, by all their names."""
+    import pyarrow as pa
+
+    found = {
+        f"{name}.{key}": part
+        for name, own in spread.items()
+        if pa.types.is_struct(own.type)
+        for key, part in spread_values(own).items()
+    }
+    return found | (_spread_further(found, most - 1) if found and most > 1 else {})
 
 
 def _say_unlike_shares(

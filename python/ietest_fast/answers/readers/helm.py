@@ -418,7 +418,7 @@ def _say_splits(requests: Sequence[dict[str, Any]], path: Path) -> list[str]:
 def _say_amounts(
     about: dict[str, Any], requests: Sequence[dict[str, Any]], path: Path
 ) -> list[str]:
-    """Say that there are more instances than a run was to have, or another number of trials."""
+    """Say that a run has more instances or examples than it was to have, or other trials."""
     most = about.get("max_eval_instances")
     instances = [each["instance"] for each in requests if not each["instance"].get("perturbation")]
     n = len({json.dumps([each.get("split"), each.get("id")]) for each in instances})
@@ -427,6 +427,14 @@ def _say_amounts(
         said.append(
             f"Warning: {path} has {n:,} unperturbed instances, and its adapter_spec has "
             f"max_eval_instances {most:,}; are requests of another run in the file?"
+        )
+    n_shown = [each.get("num_train_instances") for each in requests]
+    more = [each for each in n_shown if type(each) is int]
+    limit = about.get("max_train_instances")
+    if type(limit) is int and more and 0 <= limit < max(more):
+        said.append(
+            f"Warning: {path} has requests with {max(more):,} examples in the prompt, and its "
+            f"adapter_spec has max_train_instances {limit:,}; the requests count."
         )
     n_trials, method = about.get("num_train_trials"), about.get("method")
     trials = [each.get("train_trial_index") for each in requests]

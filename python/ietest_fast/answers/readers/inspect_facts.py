@@ -635,7 +635,9 @@ def _count_scored(
         own = [each.get(name) if isinstance(each, dict) else None for each in scores]
         if type(n) is int and all(map(_has_value, own)):  # NaN may count either way
             more = lookup(score, "unscored_samples")
-            counts.append((n + (more if type(more) is int else 0), every))
+            more = more if type(more) is int else 0
+            counts.append((n + more, every))
+            counts.append((more, {0}))
     return counts
 
 

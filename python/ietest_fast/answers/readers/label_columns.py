@@ -365,7 +365,8 @@ def _find_near(
     Each is minus κ, whether the column says the opposite of its name, the rows that differ, what it
     repeats, what that is called in `counted`, and the number of rows.
     """
-    if not 2 <= np.count_nonzero(own.keys != "") <= MOST_KINDS:
+    n_kinds = np.count_nonzero(own.keys != "")
+    if not 2 <= n_kinds <= MOST_KINDS and not 1 == n_kinds < len(np.unique(own.codes)):
         return []
     if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
         are_shares = all(_is_half(key) for key in own.keys if key)
@@ -449,13 +450,16 @@ def _turn(
 def _as_marks(labels: Labels) -> tuple[NDArray[np.bool_] | None, bool]:
     """Return which rows are marked, if the labels are two in all rows, and whether by other words.
 
-    True and false, or 1 and 0, are known; of two other words, or signs, either may be the mark.
+    True and false, or 1 and 0, are known; of two other words, or signs, either may be the mark. One
+    word in some rows, and nothing in the others, is a mark as well.
     """
     import pyarrow as pa
 
     used = np.unique(labels.codes)
-    if len(used) != 2 or "" in labels.keys[used]:
+    if len(used) != 2:
         return None, False
+    if "" in labels.keys[used]:
+        return labels.keys[labels.codes] != "", True
     outcomes, bad = find_outcomes(pa.chunked_array([pa.array(labels.keys[used], pa.string())]))
     if bad.size:
         return labels.codes == used[0], True

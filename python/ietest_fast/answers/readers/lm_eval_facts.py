@@ -274,6 +274,9 @@ def compare_places(results: Any, samples: list[dict[str, Any]], path: Path) -> l
     named = _step(about, "task")
     if isinstance(named, str) and named != task:
         said.append(f"the task of configs.{task} is {show_value(named)}")
+    stated = results.get("results")
+    if isinstance(stated, dict) and stated and task not in stated:
+        said.append(f"results has {show_names([*map(str, stated)])}, and not {task}")
     note = (
         f"Warning: {beside.name} beside {path} contradicts itself or the log: {'; '.join(said)}. "
         "Take both files as the harness has written them."
@@ -298,9 +301,15 @@ def _say_other_model(results: dict[str, Any], places: Mapping[str, Mapping[str, 
 
 
 def _is_in_path(name: str, path: str) -> bool:
-    """Whether a model may be called so that lies at a path; in names of folders, / is __."""
-    part, whole = (re.sub(r"[\W_]+", "_", f"_{label_key(each)}_") for each in (name, path))
-    return part in whole
+    """Whether a model may be called so that lies at a path; in names of folders, / is __.
+
+    Names of folders and files are compared whole: gpt2 is not in gpt2-large.
+    """
+    part, whole = (
+        [re.sub(r"\W+", "_", each) for each in re.split(r"[/\\,=:@]|__", label_key(given)) if each]
+        for given in (name, path)
+    )
+    return any(whole[i : i + len(part)] == part for i in range(len(whole)))
 
 
 def _say_other_shots(results: dict[str, Any], task: str) -> list[str]:

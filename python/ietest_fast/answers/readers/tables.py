@@ -25,6 +25,7 @@ from ietest_fast.answers.readers.facts_beside import (
     read_own_gold,
     read_row_ids,
     read_side,
+    read_sides,
     say_beside,
     say_copies,
     say_ids_again,
@@ -153,6 +154,7 @@ class TableReader:
         )
         notes += say_ids_again(ids, {*keep, fields.item}, path, has_texts=inputs is not None)
         about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
+        sides = read_sides(path, [name for name in names if names.count(name) == 1])
         settings = read_settings(path, names, columns, {gold, fields.item, *columns.values()})
         answers = {column: table[column] for column in columns.values()}
         truth, notes = table[gold] if has_gold else None, (*notes, *said)
@@ -161,7 +163,8 @@ class TableReader:
         if has_gold:
             beside = list_beside(names, gold, answers, with_outcomes=len(answers) > 1)
             notes += say_other_facts(read_some(path, beside), table[gold], gold, answers, path=path)
-            notes += say_copies(inputs, table[gold], ids, path)
+            # Of rows that are there twice by the column of items, one counts.
+            notes += () if fields.item else say_copies(inputs, table[gold], ids, path)
             if inputs is None and not ids:
                 notes += _say_runs(
                     path,
@@ -229,6 +232,7 @@ class TableReader:
                 marks_column=marks[column][0],
                 version=version if len(columns) > 1 else None,
                 said_version=about.get("version") if len(columns) == 1 else None,
+                sides=sides if len(columns) == 1 else {},
                 model=about.get("model", about.get("model_name")) if len(columns) == 1 else None,
                 settings=settings[column],
                 inputs=inputs if len(columns) == 1 else None,
@@ -317,20 +321,21 @@ def _read_about(
 
     Where they say several things, the rows of several classifiers would count as those of one.
     """
-    wanted = [name for name in _ABOUT if name not in taken and names.count(name) == 1]
-    wanted += [name for name in find_named(names, SIDES) if name not in taken]
+    about = {name: name.lower() for name in find_named(names, _ABOUT)}
+    wanted = [name for name in find_named(names, (*_ABOUT, *SIDES)) if name not in taken]
     found: dict[str, str] = {}
     notes: list[str] = []
-    for name, values in read_some(path, wanted).items():
+    for column, values in read_some(path, wanted).items():
         kinds = list_kinds(values, path)
-        side = read_side(name, values)
-        if len(kinds) == 1 and (side is not None or name in _ABOUT):
+        side = read_side(column, values)
+        name = about.get(column, _ABOUT[0])
+        if len(kinds) == 1 and (side is not None or column in about):
             own = kinds[0] if side is None else VERSIONS[0] if side else "a reworded one"
-            found.setdefault(name if name in _ABOUT else "version", own)
-        elif kinds and (side is not None or name in _ABOUT):
+            found.setdefault(name, own)
+        elif kinds and (side is not None or column in about):
             what = "model" if name in _ABOUT[1:] else "version"
             notes.append(
-                f"Warning: {path}, column '{name}': there are rows of "
+                f"Warning: {path}, column '{column}': there are rows of "
                 f"{say_count(len(kinds), what)} ({show_names(kinds)}), and all count as those "
                 "of one; give each a file of its own, or write a row for each item and version."
             )
