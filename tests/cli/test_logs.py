@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
@@ -141,6 +142,24 @@ def test_clusters_are_drawn_whole(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (status, "clusters are resampled" in err) == (2, True)
     status, _, err = run(capsys, "eval", path, "--clusters", "nothing")
     assert (status, "column 'nothing'" in err) == (1, True)
+
+
+def test_command_and_page_draw_the_same_clusters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Those asked for, those that answers were drawn by, or a column of this name."""
+    path, _ = long_table(tmp_path / "long.csv")
+    kept = tmp_path / "kept.parquet"
+    status, out, err = run(capsys, "eval", path, "--clusters", "premise", "--out", kept, "--json")
+    assert status == 0, err
+    expected = [each["p_value"] for each in json.loads(out)["comparisons"]]
+    pd.read_csv(path).rename(columns={"premise": "cluster"}).to_csv(path, index=False)
+    for given in (kept, path):
+        status, out, err = run(capsys, "eval", given, "--json")
+        assert status == 0, err
+        assert [each["p_value"] for each in json.loads(out)["comparisons"]] == expected
+        page = read_evaluation(given)
+        assert [each.tested.result.p_value for each in page.outcomes] == expected
 
 
 def test_outcomes_are_found_by_their_usual_names(

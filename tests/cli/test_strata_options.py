@@ -173,7 +173,7 @@ def test_labels_are_read_for_one_pair_of_columns_alone(
     path = write(tmp_path)
     frame = pd.read_csv(path)
     frame.assign(C=frame["B"], D=frame["A"]).to_csv(path, index=False)
-    from ietest_fast.models import measurements
+    from ietest_fast.answers import measurements
 
     read, beside = measurements.read_measurements, []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -393,7 +394,8 @@ def check_method(options: Mapping[str, Any], clusters: str | None) -> None:
         check_resamples(options)
     elif options["method"] not in {None, "resample"}:
         raise click.UsageError(
-            f"clusters are resampled; --method {options['method']} is not for them"
+            f"clusters are resampled (by the column {clusters}); --method {options['method']} is "
+            "not for them"
         )
 
 
@@ -416,10 +418,17 @@ def compare_logs(
     below: Sequence[str] = (),
 ) -> int:
     """Test what logs hold, print it, and return the exit status."""
-    from ietest_fast.analyses.compare.profile import compare_versions
+    from ietest_fast.analyses.compare.profile import (
+        CompareNotes,
+        choose_clusters,
+        compare_versions,
+    )
     from ietest_fast.analyses.compare.statistic import take_options
+    from ietest_fast.answers.file import read_notes
 
-    clusters = options["clusters"] or read.predictions.repeats
+    notes = read_notes(Path(read.predictions.source), CompareNotes)
+    drawn = None if notes is None else notes.clusters
+    clusters = choose_clusters(read.predictions, options["clusters"], drawn)
     check_method(options, clusters)
     check_margin_of(read.predictions, margin)
     found = compare_versions(

@@ -246,8 +246,8 @@ def _estimate(
 ) -> Setting:
     import numpy as np
 
+    from ietest_fast.answers.measurements import read_measurements, refuse_counts
     from ietest_fast.answers.readers.table_columns import list_columns
-    from ietest_fast.models.measurements import read_measurements, refuse_counts
     from ietest_fast.stats import intra_cluster_correlation
     from ietest_fast.stats.resampling import to_squarable
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.analyses.compare.statistic import Statistic
-    from ietest_fast.models.measurements import Measurements
+    from ietest_fast.answers.measurements import Measurements
     from ietest_fast.stats import InvarianceTestResult, PairedCounts
     from ietest_fast.stats.result import Result
 
@@ -241,8 +241,8 @@ def _read(
 ) -> Measurements:
     """Read what is compared, the columns of statistics, and gold labels if there are some."""
     from ietest_fast.analyses.compare.statistic import columns_asked
+    from ietest_fast.answers.measurements import read_measurements
     from ietest_fast.errors import InputError
-    from ietest_fast.models.measurements import read_measurements
 
     asked = columns_asked(options)
     unasked: list[str] = []
@@ -269,9 +269,9 @@ def _read(
 
 def _check_labels(file: str, given: Measurements) -> None:
     """Refuse outcomes that contradict labels and answers beside them, unless they are named."""
+    from ietest_fast.answers.measurements import refuse_counts
     from ietest_fast.answers.readers.facts_beside import check_outcomes
     from ietest_fast.answers.readers.table_columns import list_columns
-    from ietest_fast.models.measurements import refuse_counts
 
     named = any(is_given(name) for name in ("original", "transformed", "versions"))
     if not (given.are_scores or named):
@@ -316,9 +316,9 @@ def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any])
 
 def _check_twice(file: str, given: Measurements) -> None:
     """Refuse outcomes that stand there under two usual pairs of names, and are not the same."""
+    from ietest_fast.answers.measurements import read_measurements
     from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.errors import InputError
-    from ietest_fast.models.measurements import read_measurements
     from ietest_fast.numerals import say_count
 
     names = set(list_columns(file))

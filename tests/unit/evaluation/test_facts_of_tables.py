@@ -483,6 +483,41 @@ def test_columns_that_say_which_version_is_the_original_are_compared(
     assert is_mixed == (column != "is_favourite")
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("column", "values", "is_told"),
+    [
+        ("variant", ("rephrased", "original"), True),
+        ("variant", ("original", "rephrased"), False),
+        ("what", ("typos", " Original "), True),
+        ("what", ("none", "typos"), False),
+        ("what", ("typos", "none"), False),  # which may be anything
+        ("perturbation", ("typos", "none"), True),
+        ("is_paraphrase", (1, 0), True),
+        ("is_paraphrase", (0, 1), False),
+        ("adversarial", (True, False), True),
+        ("what", (1, 0), False),
+        ("Version", ("typos", "original"), True),
+        ("variant", ("original", "original"), False),
+    ],
+)
+def test_a_column_of_any_name_says_which_file_holds_the_originals(
+    tmp_path: Path, ending: str, column: str, values: tuple[Any, Any], *, is_told: bool
+) -> None:
+    logs = write_as("files", tmp_path, ending, column, values)
+    if is_told:
+        with pytest.raises(InputError, match="give the file of the originals first"):
+            read_logs(logs, logs_are="versions")
+    else:
+        read_logs(logs, logs_are="versions")
+
+
+def test_columns_of_models_are_known_in_any_case(tmp_path: Path) -> None:
+    logs = write_as("files", tmp_path, "csv", "Model", ("one", "two"))
+    with pytest.raises(InputError, match="these logs are of two models"):
+        read_logs(logs)
+
+
 def test_marks_that_contradict_the_texts_are_counted_in_consistency(tmp_path: Path) -> None:
     (path,) = write_as("long", tmp_path, "csv", "changed", (0, 1))
     frame = pd.read_csv(path)

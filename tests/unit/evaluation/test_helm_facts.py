@@ -351,6 +351,26 @@ def test_the_adapter_of_helm_is_held_against_its_requests_and_the_run(
     assert all(str(said) in note for note in notes)
 
 
+@pytest.mark.parametrize(
+    ("limit", "shown", "is_told"),
+    [(0, 5, True), (5, 5, False), (8, 5, False), (None, 5, False), (0, None, False), (0, 0, False)],
+)
+def test_examples_in_prompts_of_helm_are_counted(
+    limit: int | None, shown: int | None, tmp_path: Path, *, is_told: bool
+) -> None:
+    requests = [
+        perturbed(i, "A", **more) | {"num_train_instances": shown}
+        for more in ({}, {"name": "typos"})
+        for i in range(3)
+    ]
+    log = helm_log(tmp_path / "s.json", *requests)
+    state = json.loads(log.read_text())
+    state["adapter_spec"] |= {"max_train_instances": limit}
+    log.write_text(json.dumps(state))
+    told = [note for note in read_logs([log]).notes if "max_train_instances" in note]
+    assert len(told) == is_told
+
+
 @pytest.mark.parametrize("n_trials", [None, 1, 2, 3])
 @pytest.mark.parametrize("method", ["generation", "language_modeling"])
 @pytest.mark.parametrize("index", [None, 0, 1])

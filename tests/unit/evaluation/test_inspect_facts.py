@@ -98,14 +98,26 @@ def test_a_log_of_an_older_inspect_is_told_from_other_json(
         ({"results": {"scores": [None, {"name": "own", "metrics": 3}]}, "status": 5}, []),
         *(
             (
-                {"results": {"scores": [{"name": "own", "scorer": scorer, "scored_samples": n}]}},
+                {
+                    "results": {
+                        "scores": [
+                            {
+                                "name": "own",
+                                "scorer": scorer,
+                                "scored_samples": n,
+                                "unscored_samples": more,
+                            }
+                        ]
+                    }
+                },
                 said,
             )
-            for scorer, n, said in (
-                ("own", 2, ["has 6 samples, and its header counts 2;"]),
-                ("own", 6, []),
-                ("own", "2", []),
-                ("else", 2, []),
+            for scorer, n, more, said in (
+                ("own", 2, None, ["has 6 samples, and its header counts 2;"]),
+                ("own", 6, 0, []),
+                ("own", 4, 2, ["has 6 samples, and its header counts 2;"]),
+                ("own", "2", None, []),
+                ("else", 2, 4, []),
             )
         ),
     ],

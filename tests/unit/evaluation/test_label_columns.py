@@ -556,6 +556,17 @@ def test_columns_that_say_something_else_of_two_answers_are_not_told(
     assert not [x for x in read_logs([tmp_path / "t.csv"]).notes if "nearly the same" in x]
 
 
+@pytest.mark.parametrize("mark", ["x", "1", "true"])
+@pytest.mark.parametrize("n", [0, 1])
+def test_marks_that_are_ticked_off_are_compared(tmp_path: Path, mark: str, n: int) -> None:
+    said = but([mark if right else "" for right in RIGHT], *range(9, 9 + n))
+    frame = pd.DataFrame({"label": LABELS, "original": FIRST, "transformed": SECOND, "foo": said})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    notes = [x for x in read_logs([tmp_path / "t.csv"]).notes if "nearly the same" in x]
+    assert len(notes) == (n > 0)
+    assert all("foo (unlike whether original is right in 1 row)" in note for note in notes)
+
+
 def flips(version: int, right: list[str], answers: list[list[str]], row: int) -> Any:
     return answers[version][row] != answers[0][row]
 

@@ -181,12 +181,15 @@ def test_settings_in_which_logs_of_the_harness_differ_are_told(
                 ("my/model", "pretrained=my/model,peft=adapter", None),
                 ("llama", "pretrained=/data/models/llama/", None),
                 ("my/model", "pretrained=/hub/models--my--model/snapshots/1", None),
+                ("gpt2", "pretrained=gpt2-large", "config.model_args names 'gpt2-large'"),
+                ("gpt2", {"pretrained": "openai/gpt2"}, None),
                 ("Xk3f9", "dtype=float16", None),  # the harness draws a name where it knows none
                 (None, "pretrained=my/model", None),
             )
         ),
         ({"model_name": "a/b", "model_name_sanitized": "a__c"}, "model_name_sanitized is 'a__c'"),
         ({"model_name": "a/b", "model_name_sanitized": "a__b"}, None),
+        ({"results": {"u": {"acc,none": 0.5}}}, "results has 'u', and not t"),
         *(
             ({"config": {"model_args": f"revision={asked}", "model_revision": given}}, said)
             for asked, given, said in (

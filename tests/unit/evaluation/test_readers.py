@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from ietest_fast.answers.logs import read_logs
+from ietest_fast.answers.measurements import read_measurements
 from ietest_fast.answers.readers import READERS, find_reader
 from ietest_fast.errors import InputError
-from ietest_fast.models.measurements import read_measurements
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
 

@@ -20,10 +20,10 @@ from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.analyses.consistency.wordings import read_confidence
 from ietest_fast.answers.file import name_models
 from ietest_fast.answers.logs import ReadLogs, read_logs
+from ietest_fast.answers.measurements import read_measurements
 from ietest_fast.answers.readers.facts_beside import check_outcomes, say_ids_again
 from ietest_fast.answers.table import Predictions
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.models.measurements import read_measurements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -1591,10 +1591,16 @@ def test_labels_inside_of_objects_are_compared(
     gold, first = list("xy" * 12), list("xxyy" * 6)
     a = pd.DataFrame({"id": range(24), "label": gold, "prediction": first})
     said = [{"x": "y", "y": "x"}[own] if i < n else own for i, own in enumerate(a[of])]
-    a[name] = [{"label": own, "confidence": 0.5 + i / 50} for i, own in enumerate(said)]
-    notes = read_logs([write(a, tmp_path / f"a.{end}"), write(a, tmp_path / f"b.{end}")]).notes
-    told = [note for note in notes if f"{name}.label (unlike {of} in {n} rows)" in note]
-    assert len(told) == 2 * (n > 0)
+    inner = [{"label": own, "confidence": 0.5 + i / 50} for i, own in enumerate(said)]
+    for values, called in (
+        (inner, f"{name}.label"),
+        ([{"by": x} for x in inner], f"{name}.by.label"),
+    ):
+        frame = a.assign(**{name: values})
+        logs = [write(frame, tmp_path / f"{which}.{end}") for which in "ab"]
+        told = [note for note in read_logs(logs).notes if f"{called}" in note]
+        assert len(told) == 2 * (n > 0)
+        assert all(f"(unlike {of} in {n} rows)" in note for note in told)
 
 
 @pytest.mark.parametrize("name", ["label_transformed", "transformed_gold", "gold_label_original"])

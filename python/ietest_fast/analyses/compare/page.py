@@ -12,7 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.compare.profile import CompareNotes, compare_versions
+from ietest_fast.analyses.compare.profile import (
+    CLUSTER,
+    CompareNotes,
+    choose_clusters,
+    compare_versions,
+)
 from ietest_fast.analyses.compare.statistic import Strata, find_statistics
 from ietest_fast.answers.file import plain_name, read_notes, refuse_lost_logic, say_copies
 from ietest_fast.answers.labels import with_known_answers
@@ -41,7 +46,6 @@ if TYPE_CHECKING:
 N_EXAMPLES = 200
 """Rows of a table of changed answers."""
 
-_CLUSTER = "cluster"
 
 _MOST_NUMBERS_OF_EDITS = 20
 
@@ -272,18 +276,14 @@ def evaluate_predictions(
     alpha: float = 0.05,
     margin: float = 0.01,
 ) -> Evaluation:
-    """Test every version of every classifier; see :func:`read_evaluation`.
-
-    Without a column of clusters, one of the name ``cluster`` is taken where there is one.
-    """
+    """Test every version of every classifier; see :func:`read_evaluation`."""
     if len(predictions.versions) == 1 and len(predictions.groups) == 1:
         raise InputError(
             f"has the version {predictions.versions[0]} alone, of one classifier; a report "
             "compares versions, or classifiers",
             path=source,
         )
-    if clusters is None and _CLUSTER in predictions.columns:
-        clusters = _CLUSTER
+    clusters = choose_clusters(predictions, None, clusters)
     strata = (EDITS,) if _has_edits(predictions) else ()
     comparison = compare_versions(
         predictions, clusters=clusters, alpha=alpha, margin=margin, strata=strata
@@ -557,7 +557,7 @@ def changed_table(outcome: VersionOutcome) -> Table | None:
 def _holds_texts(table: pa.Table, name: str) -> bool:
     kind = table.schema.field(name).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return name != _CLUSTER and (pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return name != CLUSTER and (pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _texts(table: pa.Table, name: str) -> list[str | None]:

@@ -250,6 +250,20 @@ def try_options(
         compare_versions(answers, clusters=clusters, n_resamples=few, reworded=True, **options)
 
 
+CLUSTER = "cluster"
+"""The column that tells clusters apart where nobody names one."""
+
+
+def choose_clusters(predictions: Predictions, asked: str | None, told: str | None) -> str | None:
+    """Return the column of clusters: the one asked for, else what answers were drawn by, by name.
+
+    `told` is what the file of the answers says. Without any, several rows of an item belong
+    together.
+    """
+    by_name = CLUSTER if CLUSTER in predictions.columns else None
+    return asked or told or by_name or predictions.repeats
+
+
 def compare_versions(
     predictions: Predictions,
     *,

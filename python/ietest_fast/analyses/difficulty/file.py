@@ -479,9 +479,9 @@ def _make_features(
 
 def _check_rows(texts: str, vectors: str | Path) -> None:
     """Stop if ids or texts that both files have are of other rows, or in another order."""
+    from ietest_fast.answers.measurements import read_columns
     from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.answers.versions import check_index_order, check_row_order
-    from ietest_fast.models.measurements import read_columns
 
     check_index_order((texts, vectors))
     names, others = list_columns(texts), list_columns(vectors)
@@ -515,8 +515,8 @@ def _check_labels(table: pa.Table, label_column: str | None, texts: Path, vector
     own = label_column or usual_label_column(texts, table.column_names)
     if own is None:
         return
+    from ietest_fast.answers.measurements import read_columns
     from ietest_fast.answers.readers.table_columns import list_columns
-    from ietest_fast.models.measurements import read_columns
 
     there = list_columns(vectors)
     before = as_texts(table[own], path=texts, name=own)

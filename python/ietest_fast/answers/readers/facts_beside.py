@@ -23,6 +23,7 @@ from ietest_fast.answers.readers.facts_of_tables import (
 )
 from ietest_fast.answers.readers.label_columns import (
     NamedNumbers,
+    Rewordings,
     check_named,
     count_other,
     in_same_words,
@@ -92,7 +93,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.answers.readers.base import Fields
-    from ietest_fast.answers.readers.label_columns import Counted
     from ietest_fast.answers.table import Predictions
 
 
@@ -859,11 +859,10 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     said += _say_other_amounts(whole, path)
     said += _say_other_sides(whole, path)
     columns = {name: whole.table[name] for name in unread}
-    return said + say_near_copies(columns, counted, path, of_rows=_pair_versions(whole))
+    return said + say_near_copies(columns, counted, path, rewordings=_pair_versions(whole))
 
 
-def _pair_versions(whole: Predictions) -> tuple[NDArray[np.int64], Counted]:
-    """Return the rows of a long table that reword another one, and what the answers to both say."""
+def _pair_versions(whole: Predictions) -> Rewordings:
     first, *others = whole.versions
     versions = whole.table["version"].combine_chunks()
     is_first = _number(versions) == versions.dictionary.to_pylist().index(first)
@@ -880,7 +879,12 @@ def _pair_versions(whole: Predictions) -> tuple[NDArray[np.int64], Counted]:
     answers = _number(whole.table["predicted"]) if whole.has_labels else None
     changes = None if answers is None else answers[rows] != answers[before]
     alone = {f"whether {each} is right": own for each, own in marks.items()}
-    return rows, alone | key_together(marks, changes)
+    return Rewordings(
+        rows=rows,
+        originals=before,
+        counted=alone | key_together(marks, changes),
+        alone=f"whether {name} is right",
+    )
 
 
 def _number_items(whole: Predictions, names: Sequence[str]) -> NDArray[np.int64]:

@@ -79,6 +79,30 @@ Counted: TypeAlias = "Mapping[str, Labels | NDArray[np.bool_]]"
 """What counts, by name: labels, or what is true of a row, each of shape (n,)."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rewordings:
+    """Rows of a long table that reword another one, and what the answers to both say."""
+
+    rows: NDArray[np.int64]
+    """Rows of rewordings, shape (n,)."""
+    originals: NDArray[np.int64]
+    """The rows that they reword, shape (n,)."""
+    counted: Counted
+    """What is true of each, shape (n,)."""
+    alone: str
+    """What in it is of the rewording alone."""
+
+    def list_counted(self, own: Labels) -> Counted:
+        """Return what a column may say of rewordings.
+
+        One that says something of each row by itself says no more of them than of originals.
+        """
+        is_of_item = (own.codes[self.rows] == own.codes[self.originals]).all()
+        if is_of_item or len(np.unique(np.delete(own.codes, self.rows))) <= 1:
+            return self.counted
+        return {name: each for name, each in self.counted.items() if name != self.alone}
+
+
 def read_labels(column: pa.Array | pa.ChunkedArray, path: Path) -> Labels:
     """Return labels, all spellings of one as the same number."""
     import pyarrow.compute as pc
@@ -214,15 +238,15 @@ def say_near_copies(
     path: Path,
     *,
     chosen: Collection[str] = (),
-    of_rows: tuple[NDArray[np.int64], Counted] | None = None,
+    rewordings: Rewordings | None = None,
 ) -> tuple[str, ...]:
     """Say which columns that nobody reads hold, but for some rows, what one holds that counts.
 
-    Whoever has chosen what counts may know of others that are like it. What counts `of_rows` is
-    held against these rows alone.
+    Whoever has chosen what counts may know of others that are like it. What counts of
+    `rewordings` is held against their rows alone.
     """
     compared = (
-        (name, _compare(name, values, counted, path, chosen=chosen, of_rows=of_rows))
+        (name, _compare(name, values, counted, path, chosen=chosen, rewordings=rewordings))
         for name, values in columns.items()
     )
     found = [f"{name} ({said})" for name, said in compared if said is not None]
@@ -336,7 +360,7 @@ def _compare(
     path: Path,
     *,
     chosen: Collection[str],
-    of_rows: tuple[NDArray[np.int64], Counted] | None,
+    rewordings: Rewordings | None,
 ) -> str | None:
     """Say which column that counts another one nearly repeats, and in how many rows it does not."""
     try:
@@ -344,9 +368,10 @@ def _compare(
     except InputError:  # lists, which are no labels
         return None
     near = _find_near(column, own, counted)
-    if of_rows is not None:
-        kinds, codes = np.unique(own.codes[of_rows[0]], return_inverse=True)
-        near += _find_near(column, Labels(codes=codes, keys=own.keys[kinds]), of_rows[1])
+    if rewordings is not None:
+        kinds, codes = np.unique(own.codes[rewordings.rows], return_inverse=True)
+        of_pairs = rewordings.list_counted(own)
+        near += _find_near(column, Labels(codes=codes, keys=own.keys[kinds]), of_pairs)
     if not near:
         return None
     _, is_turned, n, what, name, n_rows = min(near)

@@ -306,7 +306,11 @@ def _is_in_path(name: str, path: str) -> bool:
     Names of folders and files are compared whole: gpt2 is not in gpt2-large.
     """
     part, whole = (
-        [re.sub(r"\W+", "_", each) for each in re.split(r"[/\\,=:@]|__", label_key(given)) if each]
+        [
+            re.sub(r"\W+", "_", each)
+            for each in re.split(r"[/\\,=:@]|__|--", label_key(given))
+            if each
+        ]
         for given in (name, path)
     )
     return any(whole[i : i + len(part)] == part for i in range(len(whole)))

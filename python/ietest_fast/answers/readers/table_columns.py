@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.measurements import read_columns
 from ietest_fast.answers.readers.base import lookup, plain_array
 from ietest_fast.answers.schema import MOST_KINDS
 from ietest_fast.corpus.formats import (
@@ -24,7 +25,6 @@ from ietest_fast.corpus.labels import name_numbers, names_in_metadata
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.files import refuse_unpacked
-from ietest_fast.models.measurements import read_columns
 from ietest_fast.values import as_numbers, parse_list, show_value, unwrap
 
 INDEX = "__index_level_0__"

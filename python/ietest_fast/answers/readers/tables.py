@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ietest_fast.answers.measurements import refuse_counts
 from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
     BEFORE,
@@ -59,7 +60,6 @@ from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_unli
 from ietest_fast.corpus.columns import find_named
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
-from ietest_fast.models.measurements import refuse_counts
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import (
