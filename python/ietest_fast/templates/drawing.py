@@ -25,9 +25,8 @@ from ietest_fast.files import read_json
 from ietest_fast.numerals import say_count
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import load_core
-from ietest_fast.templates.formulas import Sort
+from ietest_fast.templates.formulas import Sort, TemplateError
 from ietest_fast.templates.grounding import Label, UnprovedError
-from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import check_disjoint
 from ietest_fast.templates.schemas import place_of
 from ietest_fast.templates.template import say_sizes

@@ -33,9 +33,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar, get_args
 
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_text
-from ietest_fast.templates.formulas import Sort
+from ietest_fast.templates.formulas import Sort, split_tokens
 from ietest_fast.templates.grounding import Label
-from ietest_fast.templates.lexing import split_tokens
 from ietest_fast.templates.parsing import Parser
 from ietest_fast.templates.schemas import (
     Bound,
@@ -52,8 +51,8 @@ from ietest_fast.templates.template import MASKS, Declaration, Mask, Premise, Ra
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ietest_fast.templates.formulas import Token
     from ietest_fast.templates.language import Language
-    from ietest_fast.templates.lexing import Token
     from ietest_fast.templates.schemas import Index, NamedTerm, Schema
 
 

@@ -40,10 +40,12 @@ from ietest_fast.templates.formulas import (
     Or,
     SameHeight,
     Taller,
+    TemplateError,
+    Token,
     Visited,
+    split_tokens,
     terms_of,
 )
-from ietest_fast.templates.lexing import TemplateError, Token, split_tokens
 from ietest_fast.templates.schemas import (
     Bound,
     Conditional,

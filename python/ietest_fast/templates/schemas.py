@@ -26,18 +26,17 @@ from ietest_fast.templates.formulas import (
     SameHeight,
     Sort,
     Taller,
+    TemplateError,
     Variable,
     Visited,
     at_least_one,
 )
-from ietest_fast.templates.lexing import TemplateError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from ietest_fast.templates.formulas import Atom, Formula, Term
-    from ietest_fast.templates.lexing import Token
+    from ietest_fast.templates.formulas import Atom, Formula, Term, Token
 
 
 RELATIONS: dict[str, type[Atom]] = {

@@ -24,11 +24,11 @@ from ietest_fast.templates.formulas import (
     Not,
     Or,
     Sort,
+    TemplateError,
     constants_of,
     rename,
 )
 from ietest_fast.templates.grounding import Label, find_world, label_of
-from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.schemas import (
     MOST_PARTS,
     Budget,
@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from ietest_fast.templates.formulas import Formula, Interpretation
-    from ietest_fast.templates.lexing import Token
+    from ietest_fast.templates.formulas import Formula, Interpretation, Token
     from ietest_fast.templates.schemas import Index, NamedTerm, Schema
 
 

@@ -21,10 +21,9 @@ from ietest_fast.templates.drawing import (
     prove_templates,
 )
 from ietest_fast.templates.files import Task, parse_templates
-from ietest_fast.templates.formulas import Constant, Sort
+from ietest_fast.templates.formulas import Constant, Sort, TemplateError
 from ietest_fast.templates.grounding import Label
 from ietest_fast.templates.language import load_language, load_wordings
-from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import Names, check_disjoint
 from ietest_fast.templates.template import Mask
 from ietest_fast.templates.wording import Slot, VerbForm, word_hypothesis, word_premises

@@ -17,10 +17,9 @@ from ietest_fast.templates.files import (
     read_templates,
     task_names,
 )
-from ietest_fast.templates.formulas import Constant, Sort
+from ietest_fast.templates.formulas import Constant, Sort, TemplateError
 from ietest_fast.templates.grounding import Label, label_of
 from ietest_fast.templates.language import load_language, read_language
-from ietest_fast.templates.lexing import TemplateError
 from ietest_fast.templates.naming import Names
 from ietest_fast.templates.parsing import MOST_NESTED, parse_formula
 from ietest_fast.templates.schemas import MOST_PARTS

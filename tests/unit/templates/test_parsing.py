@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ietest_fast.templates import formulas as f
-from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.formulas import TemplateError
 from ietest_fast.templates.parsing import parse_formula, print_formula
 from reference.random_formulas import CONSTANTS, random_formula
 

@@ -10,7 +10,7 @@ import pytest
 
 from ietest_fast.errors import InputError
 from ietest_fast.templates.files import parse_templates, read_templates
-from ietest_fast.templates.lexing import TemplateError
+from ietest_fast.templates.formulas import TemplateError
 from ietest_fast.templates.parsing import print_formula
 
 if TYPE_CHECKING:
