@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
 from ietest_fast.templates.files import load_tasks, task_names
 from ietest_fast.templates.language import load_language
 from ietest_fast.templates.naming import load_names
+from ietest_fast.templates.sampling import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
 
 if TYPE_CHECKING:
     from benchmarks.conftest import Race

@@ -14,7 +14,7 @@ import re
 import tempfile
 from pathlib import Path
 
-from ietest_fast.lexicon.antonyms import SENSES_FILE, GlossedSense, write_senses
+from ietest_fast.lexicon.senses import SENSES_FILE, GlossedSense, write_senses
 from ietest_fast.lexicon.wordnet import WordNet
 from make_lexicon import unpack
 

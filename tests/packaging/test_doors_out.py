@@ -135,7 +135,7 @@ WRITERS = {
         "analyses/difficulty/file.py",
         "analyses/masked/answers.py",
         "annotation/marks.py",
-        "templates/drawing.py",
+        "templates/sampling.py",
         "transform/files.py",
     },
 }

@@ -62,7 +62,7 @@ OURS = {"load_model", "read_bytes", "read_text"}
 # Module and function ("*": all) that open a path by themselves, by the reason why they may.
 REASONS = {
     "a resource of this package, which a checksum protects or the installation made": {
-        ("lexicon/antonyms.py", "read_senses"),
+        ("lexicon/senses.py", "read_senses"),
         ("lexicon/pipelines.py", "*"),
         ("lexicon/reviewed.py", "*"),
         ("lexicon/wordnet.py", "_load_packaged"),
@@ -95,7 +95,7 @@ REASONS = {
         ("models/onnx_models/runners.py", "_count_gpus"),
         ("runtime.py", "*"),
     },
-    "a folder, to lock it": {("templates/drawing.py", "_held")},
+    "a folder, to lock it": {("templates/sampling.py", "_held")},
 }
 
 

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from ietest_fast.lexicon import Tagger
-from ietest_fast.lexicon.antonyms import Senses, lesk, lesk_as_nltk
+from ietest_fast.lexicon.senses import Senses, lesk, lesk_as_nltk
 from ietest_fast.transform.antonym import NEVER_REPLACED, Antonym, with_degree
 from reference.nltk_wordnet import dict_folder, reader
 

@@ -116,7 +116,7 @@ def test_antonyms_are_put_where_the_letters_first_occur(
     antonym: Made, facts: dict[str, Any]
 ) -> None:
     """By the published code's str.replace(token, antonym, 1), never for a word of the list."""
-    from ietest_fast.lexicon.antonyms import Senses
+    from ietest_fast.lexicon.senses import Senses
 
     senses = Senses.packaged()
     never = set(facts["antonym"]["blacklist"])
@@ -138,7 +138,7 @@ def test_antonyms_are_put_where_the_letters_first_occur(
 
 def test_all_antonyms_of_a_sense_are_put(antonym: Made) -> None:
     """A sense with two antonyms gives two rows."""
-    from ietest_fast.lexicon.antonyms import Senses
+    from ietest_fast.lexicon.senses import Senses
 
     senses = Senses.packaged()
     made = {(text, new) for text, new, _ in _replaced(antonym)}

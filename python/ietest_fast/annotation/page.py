@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ietest_fast.annotation.drawing import check_run
 from ietest_fast.annotation.marks import MAJORITY, MARKS, read_all_marks
 from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import check_run
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
 from ietest_fast.report.contents import Heading, Numbers, Part, Section

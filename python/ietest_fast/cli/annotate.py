@@ -115,7 +115,7 @@ def draw(*, source: Path, sample: Path, phi: str | None, **options: Any) -> None
 
 
 def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
-    from ietest_fast.annotation.drawing import draw_sample
+    from ietest_fast.annotation.sampling import draw_sample
     from ietest_fast.experiment.finished import read_run
 
     with show_stage("Drawing"):
@@ -131,7 +131,7 @@ def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
 
 
 def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, Any]) -> None:
-    from ietest_fast.annotation.drawing import check_new, draw_transformed
+    from ietest_fast.annotation.sampling import check_new, draw_transformed
     from ietest_fast.answers.versions import read_foreign_texts
     from ietest_fast.corpus import read_corpus
     from ietest_fast.transform.phi import parse_phi
@@ -351,10 +351,10 @@ def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
 @_JSON
 def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
-    from ietest_fast.annotation.drawing import check_run
     from ietest_fast.annotation.marks import Marks, find_marks, read_all_marks
     from ietest_fast.annotation.page import find_sound, repeat_on
     from ietest_fast.annotation.sample import read_sample
+    from ietest_fast.annotation.sampling import check_run
     from ietest_fast.errors import InputError
     from ietest_fast.experiment.finished import read_run
     from ietest_fast.experiment.view.result_tables import brief_tables

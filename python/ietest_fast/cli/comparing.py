@@ -290,10 +290,10 @@ def sign(
         PairedTestResult,
         ScoreTestResult,
     )
-    from ietest_fast.stats.paired import sign_test, write_signature
+    from ietest_fast.stats.paired import write_signature, write_signature_of_test
 
     if isinstance(result, PairedTestResult):
-        return sign_test(result, **(fields or {}))
+        return write_signature_of_test(result, **(fields or {}))
     if isinstance(result, CochranResult):
         return write_signature(
             "test",

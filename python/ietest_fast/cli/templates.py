@@ -16,10 +16,10 @@ from ietest_fast.report.terminal import echo, print_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.templates.drawing import CorpusPlan, ProvedTemplates, SplitPlan
     from ietest_fast.templates.files import RuleSet, Task
     from ietest_fast.templates.language import Language, Verbs
     from ietest_fast.templates.naming import Names
+    from ietest_fast.templates.sampling import CorpusPlan, ProvedTemplates, SplitPlan
 
 _FILE = click.Path(path_type=Path)
 _LABELS = ("nli", "contradiction")
@@ -144,7 +144,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         check_not_given("rules", because="is for the TASKs of the package; leave it out")
     if out is None:
         check_not_given("format", because="is for the files of --out; name a folder with --out")
-    from ietest_fast.templates.drawing import (
+    from ietest_fast.templates.sampling import (
         CONTRADICTION_OR_NOT,
         THREE_WAY,
         CorpusPlan,
@@ -300,7 +300,7 @@ def _plan_splits(
     out: Path | None,
     shared_names: bool,
 ) -> tuple[SplitPlan, ...]:
-    from ietest_fast.templates.drawing import SplitPlan
+    from ietest_fast.templates.sampling import SplitPlan
 
     if out is None and counts is not None and max(counts) > _MOST_SHOWN:
         raise click.BadParameter(
@@ -334,7 +334,7 @@ def _plan_splits(
 def _print_record(
     proved: ProvedTemplates, plan: CorpusPlan, record: Mapping[str, object], *, as_json: bool
 ) -> None:
-    from ietest_fast.templates.drawing import RECORD
+    from ietest_fast.templates.sampling import RECORD
 
     if as_json:
         print_json({"folder": str(plan.folder), **record})
@@ -354,7 +354,7 @@ def _print_record(
 def _show(
     proved: ProvedTemplates, plan: CorpusPlan, *, n_threads: int | None, as_json: bool
 ) -> None:
-    from ietest_fast.templates.drawing import draw_split
+    from ietest_fast.templates.sampling import draw_split
 
     rows = {
         split.name: draw_split(proved, plan, split)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         ConditionResult,
         EvaluatedRho,
         EvaluatedTransformation,
-        EvaluationResult,
+        FurtherResult,
         ModelRecord,
         RewordedRecord,
         RhoResult,
@@ -185,7 +185,7 @@ class _Coherence:
             fits = not own.keeps_labels or own.labels == data.test.labels
             need(fits, f"{place}.labels", "are not those of the test set, which are kept")
 
-    def _check_rho_values(self, own: ConditionResult | EvaluationResult, place: str) -> None:
+    def _check_rho_values(self, own: ConditionResult | FurtherResult, place: str) -> None:
         found = tuple(rho.rho for rho in own.rhos)
         same = found == self._settings.rho
         need(same, "settings.rho", f"is not what {place} says, {shorten(list(found))}")

@@ -20,7 +20,7 @@ from ietest_fast.experiment.schema import (
     DataSummary,
     EvaluatedRho,
     EvaluatedTransformation,
-    EvaluationResult,
+    FurtherResult,
     ModelRecord,
     ModelSettings,
     RunResult,
@@ -77,7 +77,7 @@ def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, .
 
 def judge_evaluations(
     judge: Judge, plan: Plan, work: Work, store: RunStore
-) -> Iterator[EvaluationResult]:
+) -> Iterator[FurtherResult]:
     """Give accuracies on every further test set, and tests where labels are kept."""
     if not plan.evaluations:
         return
@@ -99,10 +99,10 @@ class _Evaluator:
         self._work = work
         self._store = store
 
-    def judge(self, model: PlannedModel, trained: PlannedPhi) -> list[EvaluationResult]:
+    def judge(self, model: PlannedModel, trained: PlannedPhi) -> list[FurtherResult]:
         rhos = [self._judge_rho(model, trained, rho) for rho in self._plan.config.rho]
         return [
-            EvaluationResult(
+            FurtherResult(
                 model=model.key,
                 transformation=trained.key,
                 train_size=self._size,

@@ -44,7 +44,7 @@ _WITHOUT_EFFECT = frozenset({"verbose", "n_jobs", "memory"})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TextRows:
+class RawTextRows:
     """Inputs as they are: distinct texts, and which of them make a row."""
 
     values: NDArray[np.uint8]
@@ -158,7 +158,7 @@ class EstimatorModel:
         starts = lengths - lengths[0]
         return {
             name: EncodedSplit(
-                store=TextRows(
+                store=RawTextRows(
                     values=raw,
                     offsets=starts,
                     codes=pooled[name].codes,
@@ -170,10 +170,10 @@ class EstimatorModel:
             for name, split in splits.items()
         }
 
-    def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> TextRows:
+    def load_store(self, arrays: Mapping[str, NDArray[Any]]) -> RawTextRows:
         """Make a store again from its arrays."""
         columns = tuple(json.loads(arrays["columns"].tobytes()))
-        return TextRows(**{**arrays, "columns": columns})  # type: ignore[arg-type]
+        return RawTextRows(**{**arrays, "columns": columns})  # type: ignore[arg-type]
 
     def fit(
         self,
@@ -249,7 +249,7 @@ def _is_json(value: Any) -> bool:
 
 
 def _texts(store: RowStore, rows: NDArray[np.int64], inputs: Inputs | None) -> Any:
-    assert isinstance(store, TextRows)  # noqa: S101 - its own
+    assert isinstance(store, RawTextRows)  # noqa: S101 - its own
     return present(store.table(np.asarray(rows)), inputs or "texts")
 
 

@@ -239,7 +239,7 @@ def write_signature(kind: str, **fields: object) -> str:
     return "|".join([kind, *parts, f"v:{ietest_fast.__version__}"])
 
 
-def sign_test(result: PairedTestResult, **fields: object) -> str:
+def write_signature_of_test(result: PairedTestResult, **fields: object) -> str:
     """Sign one paired test."""
     replicates = "" if result.n_resamples is None else f"{result.n_resamples}."
     return write_signature(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 #: A classifier is at chance unless its accuracy is above chance at this level (one-sided).
-CHANCE_LEVEL = 0.01
+CHANCE_ALPHA = 0.01
 
 
 def signal_to_noise(accuracies: ArrayLike) -> float:
@@ -312,4 +312,4 @@ def chance_limit(gold: ArrayLike) -> float:
     _, counts = np.unique(labels, return_counts=True)
     p = counts.max() / n
     # isf gives the smallest x with P(X > x) <= 1%; x itself is reached with more than that.
-    return float(binom.isf(CHANCE_LEVEL, n, p)) / n
+    return float(binom.isf(CHANCE_ALPHA, n, p)) / n

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pyarrow as pa
 from pydantic import Field
 
-from ietest_fast.lexicon.antonyms import GlossedSense, Senses, lesk, lesk_as_nltk
 from ietest_fast.lexicon.pipelines import RESOURCES, check_packaged
+from ietest_fast.lexicon.senses import GlossedSense, Senses, lesk, lesk_as_nltk
 from ietest_fast.lexicon.words import Plurals
 from ietest_fast.transform.base import (
     BaseTransformation,

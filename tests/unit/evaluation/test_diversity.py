@@ -13,8 +13,8 @@ import pytest
 from ietest_fast.analyses import find_wordings
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.noting import (
+    DIVERSITY_MEASURES,
     LEXICAL,
-    MEASURES,
     MOST_GROUPS,
     SYNTACTIC,
     ConsistencyOptions,
@@ -76,7 +76,9 @@ def test_each_paraphrase_is_measured_against_its_original():
     noted = note(make())
     # Premises never change, so hypotheses alone are compared.
     assert noted.notes.diversity_texts == ("hypothesis",)
-    assert tuple(name for name in MEASURES if name in noted.predictions.columns) == LEXICAL
+    assert (
+        tuple(name for name in DIVERSITY_MEASURES if name in noted.predictions.columns) == LEXICAL
+    )
     for name in LEXICAL:
         known = noted.predictions.table[name].is_valid().to_numpy()
         assert np.flatnonzero(known).tolist() == MEASURED
@@ -132,7 +134,7 @@ def parser():
 @pytest.mark.parametrize("columns", [None, ("premise", "hypothesis")])
 def test_syntax_is_the_edit_distance_of_tags_and_relations(parser, columns):
     noted = note(make(), "tag_distance", columns=columns)
-    assert set(MEASURES) <= set(noted.predictions.columns)
+    assert set(DIVERSITY_MEASURES) <= set(noted.predictions.columns)
     before, after = zip(*PAIRS, strict=True)
     premises = ["A man sleeps.", "A man sleeps.", "It hails."]
     for place, name in enumerate(SYNTACTIC):

@@ -148,10 +148,10 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
 
 def test_corpora_from_templates_are_read() -> None:
     """Their hypothesis is whole, and the masked one stands in another column."""
-    from ietest_fast.templates.drawing import PairDrawer, prove_templates
     from ietest_fast.templates.files import load_tasks
     from ietest_fast.templates.language import load_language
     from ietest_fast.templates.naming import load_names
+    from ietest_fast.templates.sampling import PairDrawer, prove_templates
 
     proved = prove_templates(load_tasks("masked-quantifier"), load_language("en"))
     table = PairDrawer(proved, load_names("en", "test")).draw(0, 60)

@@ -14,7 +14,6 @@ import pytest
 from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss_kappa
 from statsmodels.stats.proportion import proportion_confint
 
-from ietest_fast.annotation.drawing import draw_sample, split_edits
 from ietest_fast.annotation.marks import Marks, find_marks, marks_path, read_all_marks
 from ietest_fast.annotation.page import (
     count_unsound,
@@ -28,6 +27,7 @@ from ietest_fast.annotation.page import (
     take_majority,
 )
 from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import draw_sample, split_edits
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.finished import read_run
 from ietest_fast.transform.edits import COMPANION_RULES

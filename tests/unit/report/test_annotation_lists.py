@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.annotation.drawing import draw_sample, draw_transformed
 from ietest_fast.annotation.marks import Marks, import_marks, read_all_marks, read_list, write_list
 from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import draw_sample, draw_transformed
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.experiment.finished import read_run

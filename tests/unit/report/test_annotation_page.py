@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from finished_runs import HOSTILE
-from ietest_fast.annotation.drawing import draw_sample, draw_transformed
 from ietest_fast.annotation.marks import Marks
 from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import draw_sample, draw_transformed
 from ietest_fast.annotation.server import AnnotationServer
 from ietest_fast.corpus import Corpus
 from ietest_fast.experiment.finished import read_run

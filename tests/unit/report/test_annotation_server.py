@@ -12,8 +12,8 @@ import time
 import pyarrow as pa
 import pytest
 
-from ietest_fast.annotation.drawing import draw_sample, draw_transformed
 from ietest_fast.annotation.marks import Marks
+from ietest_fast.annotation.sampling import draw_sample, draw_transformed
 from ietest_fast.annotation.server import AnnotationServer
 from ietest_fast.corpus import Corpus
 from ietest_fast.experiment.finished import read_run

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from finished_runs import SWAPS
-from ietest_fast.annotation.drawing import draw_sample
+from ietest_fast.annotation.sampling import draw_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.finished import finished_runs, read_folder, read_run, read_runs

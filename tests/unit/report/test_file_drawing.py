@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.annotation.drawing import draw_transformed
 from ietest_fast.annotation.marks import Marks, marks_path
 from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import draw_transformed
 from ietest_fast.answers.versions import take_foreign_texts
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import IetestWarning, InputError

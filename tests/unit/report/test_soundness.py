@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from ietest_fast.annotation.drawing import check_run, draw_sample
 from ietest_fast.annotation.marks import Marks
 from ietest_fast.annotation.page import (
     marked_tables,
@@ -16,6 +15,7 @@ from ietest_fast.annotation.page import (
     soundness_sections,
 )
 from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import check_run, draw_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.finished import read_counts, read_run
 from ietest_fast.experiment.view.result_tables import brief_tables

@@ -12,7 +12,12 @@ import pytest
 from scipy import stats
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.drawing import (
+from ietest_fast.templates.files import Task, parse_templates
+from ietest_fast.templates.formulas import Constant, Sort, TemplateError
+from ietest_fast.templates.grounding import Label
+from ietest_fast.templates.language import load_language, load_wordings
+from ietest_fast.templates.naming import Names, check_disjoint
+from ietest_fast.templates.sampling import (
     CONTRADICTION_OR_NOT,
     PairDrawer,
     Skeleton,
@@ -20,11 +25,6 @@ from ietest_fast.templates.drawing import (
     pack,
     prove_templates,
 )
-from ietest_fast.templates.files import Task, parse_templates
-from ietest_fast.templates.formulas import Constant, Sort, TemplateError
-from ietest_fast.templates.grounding import Label
-from ietest_fast.templates.language import load_language, load_wordings
-from ietest_fast.templates.naming import Names, check_disjoint
 from ietest_fast.templates.template import Mask
 from ietest_fast.templates.wording import Slot, VerbForm, word_hypothesis, word_premises
 from reference.filled import fill

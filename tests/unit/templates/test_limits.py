@@ -8,7 +8,6 @@ import pytest
 
 from ietest_fast.errors import IetestError, InputError
 from ietest_fast.templates import drawing, files, grounding, naming
-from ietest_fast.templates.drawing import check_enough_names, prove_templates
 from ietest_fast.templates.files import (
     RULE_SETS,
     Task,
@@ -22,6 +21,7 @@ from ietest_fast.templates.grounding import Label, label_of
 from ietest_fast.templates.language import load_language, read_language
 from ietest_fast.templates.naming import Names
 from ietest_fast.templates.parsing import MOST_NESTED, parse_formula
+from ietest_fast.templates.sampling import check_enough_names, prove_templates
 from ietest_fast.templates.schemas import MOST_PARTS
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
 from ietest_fast.templates.files import load_tasks
 from ietest_fast.templates.formulas import Sort
 from ietest_fast.templates.grounding import Label, label_of
 from ietest_fast.templates.language import load_language
 from ietest_fast.templates.naming import Names
+from ietest_fast.templates.sampling import CONTRADICTION_OR_NOT, PairDrawer, prove_templates
 from reference.text_reader import TextReader
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.templates.drawing import CONTRADICTION_OR_NOT
 from ietest_fast.templates.files import (
     MASKED,
     MIXED,
@@ -26,6 +25,7 @@ from ietest_fast.templates.files import (
 from ietest_fast.templates.formulas import And, Constant, constants_of, rename
 from ietest_fast.templates.grounding import Label
 from ietest_fast.templates.language import language_codes, load_language
+from ietest_fast.templates.sampling import CONTRADICTION_OR_NOT
 from ietest_fast.templates.wording import mask, word_hypothesis, word_premises
 
 

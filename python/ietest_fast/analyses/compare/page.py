@@ -80,7 +80,7 @@ class VersionOutcome:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluation:
+class TestedPredictions:
     """The predictions of one finished model or several, tested."""
 
     name: str
@@ -126,7 +126,7 @@ class EvaluationSource:
     title: ClassVar[str] = "Invariance under equivalence"
     noun: ClassVar[str] = "predictions"
 
-    evaluations: tuple[Evaluation, ...]
+    evaluations: tuple[TestedPredictions, ...]
     """One for each file."""
 
     @classmethod
@@ -204,7 +204,7 @@ class EvaluationSource:
         return [each.to_dict() for each in self.evaluations]
 
 
-def _caveats(evaluations: Sequence[Evaluation]) -> list[Part]:
+def _caveats(evaluations: Sequence[TestedPredictions]) -> list[Part]:
     """Note what eval says of a file, and where p speaks of texts that were not reworded."""
     said = []
     for each in evaluations:
@@ -222,13 +222,13 @@ class _Answered:
     text_columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, evaluation: Evaluation) -> _Answered:
+    def of(cls, evaluation: TestedPredictions) -> _Answered:
         answers = evaluation.outcomes[0].tested.pairs.predictions
         texts = find_answered_texts(answers)
         return cls(name=evaluation.name, predictions=answers, text_columns=texts)
 
 
-def _say_other_items(first: Evaluation, other: Evaluation) -> tuple[str, ...]:
+def _say_other_items(first: TestedPredictions, other: TestedPredictions) -> tuple[str, ...]:
     """Say that another model gives other texts the same names, or other labels: so may other data.
 
     Of one model, it is other data.
@@ -249,7 +249,7 @@ def _say_other_items(first: Evaluation, other: Evaluation) -> tuple[str, ...]:
     return tuple(said)
 
 
-def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> Evaluation:
+def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> TestedPredictions:
     """Read predictions, such as ``ietest-fast eval --out`` writes, and test every version."""
     if path.suffix == ".parquet":
         predictions = Predictions.read(path)
@@ -275,7 +275,7 @@ def evaluate_predictions(
     clusters: str | None = None,
     alpha: float = 0.05,
     margin: float = 0.01,
-) -> Evaluation:
+) -> TestedPredictions:
     """Test every version of every classifier; see :func:`read_evaluation`."""
     if len(predictions.versions) == 1 and len(predictions.groups) == 1:
         raise InputError(
@@ -291,7 +291,7 @@ def evaluate_predictions(
     for note in comparison.notes:
         warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)
     alone = _name(predictions.groups[0]) if len(predictions.groups) == 1 else ""
-    return Evaluation(
+    return TestedPredictions(
         name=source.name,
         source=source,
         comparison=comparison,
@@ -325,7 +325,7 @@ def _name(group: dict[str, Any]) -> str:
     return ", ".join(said)
 
 
-def say_evaluation(evaluation: Evaluation) -> list[tuple[Verdict, str]]:
+def say_evaluation(evaluation: TestedPredictions) -> list[tuple[Verdict, str]]:
     """Say in one sentence for each classifier what its predictions show."""
     said = []
     for classifier in dict.fromkeys(each.classifier for each in evaluation.outcomes):
@@ -384,7 +384,7 @@ def _say_flips(outcome: VersionOutcome) -> str:
     )
 
 
-def version_table(evaluations: Sequence[Evaluation]) -> Table:
+def version_table(evaluations: Sequence[TestedPredictions]) -> Table:
     """Return the test of every version of every classifier."""
     outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
     level = 100 * (1 - 2 * outcomes[0].equivalence.alpha)
@@ -479,7 +479,7 @@ def _with_labels(test: VersionTest) -> dict[str, Statistic]:
     return {**test.statistics, "strata": Strata(results=(own.strata, *others))}
 
 
-def joint_table(evaluations: Sequence[Evaluation]) -> Table | None:
+def joint_table(evaluations: Sequence[TestedPredictions]) -> Table | None:
     """Return Cochran's tests over all versions; None if there are none."""
     rows = [
         (

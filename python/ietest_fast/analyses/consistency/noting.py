@@ -394,7 +394,7 @@ def _match_items(predictions: Predictions, partial: Predictions) -> SharedWordin
 
 # The diversity of paraphrases that were answered, noted in the table of answers.
 
-MEASURES = (*LEXICAL, *SYNTACTIC)
+DIVERSITY_MEASURES = (*LEXICAL, *SYNTACTIC)
 """Measures that items can be grouped by."""
 
 _ROUNDING = 1e-6
@@ -404,10 +404,11 @@ MOST_GROUPS = MOST_DIVERSITY_GROUPS
 
 def check_measures(measures: Sequence[str]) -> None:
     """Refuse what is no measure of diversity."""
-    unknown = [name for name in measures if name not in MEASURES]
+    unknown = [name for name in measures if name not in DIVERSITY_MEASURES]
     if unknown:
         raise InputError(
-            f"there is no measure of diversity {unknown[0]!r}; there are {', '.join(MEASURES)}"
+            f"there is no measure of diversity {unknown[0]!r}; there are "
+            f"{', '.join(DIVERSITY_MEASURES)}"
         )
 
 
@@ -454,7 +455,7 @@ def note_diversity(
     return _with_columns(
         answers,
         found,
-        old=MEASURES if answers.notes.diversity else (),
+        old=DIVERSITY_MEASURES if answers.notes.diversity else (),
         taken=", and is the name of a measure of diversity",
         diversity=tuple(dict.fromkeys(measures)),
         diversity_groups=n_groups,

@@ -16,7 +16,7 @@ from ietest_fast.analyses.consistency.file import confidences_of
 from ietest_fast.analyses.consistency.noting import (
     COLUMN,
     CORRECT,
-    MEASURES,
+    DIVERSITY_MEASURES,
     RIGHT,
     WRONG,
     group_by_quantiles,
@@ -609,7 +609,7 @@ def part_by_diversity(
     if not notes.diversity:
         return None
     table = predictions.table
-    measures = [name for name in MEASURES if name in table.column_names]
+    measures = [name for name in DIVERSITY_MEASURES if name in table.column_names]
     _need_columns(predictions, notes.diversity, measures, "diversity was measured")
     values = {
         name: table[name].to_numpy(zero_copy_only=False).astype(np.float64) for name in measures

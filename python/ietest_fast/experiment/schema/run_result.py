@@ -309,7 +309,7 @@ class EvaluatedRho(Part):
         )
 
 
-class EvaluationResult(Part):
+class FurtherResult(Part):
     """One model, trained on the texts of one transformation, on a further test set."""
 
     model: Text
@@ -368,7 +368,7 @@ class RunResult(Part):
     """Corrections and joint tests over several transformations; empty for one."""
     evaluated: tuple[EvaluatedTransformation, ...] = ()
     """Further transformations, of the test set alone."""
-    evaluations: tuple[EvaluationResult, ...] = ()
+    evaluations: tuple[FurtherResult, ...] = ()
     """Every model and transformation that it was trained on, on each of their test sets."""
 
     _folder: Path | None = PrivateAttr(default=None)
@@ -481,7 +481,7 @@ class RunResult(Part):
         """Return the record of a condition's model."""
         return next(each for each in self.models if each.key == condition.model)
 
-    def evaluations_of(self, condition: ConditionResult) -> tuple[EvaluationResult, ...]:
+    def evaluations_of(self, condition: ConditionResult) -> tuple[FurtherResult, ...]:
         """Return what the classifiers of a condition did on further test sets."""
         (own,) = _pairs_of((condition,))
         return tuple(

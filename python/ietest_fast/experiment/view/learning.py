@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.schema import (
         ConditionResult,
         EvaluatedRho,
-        EvaluationResult,
+        FurtherResult,
         RhoResult,
         RunResult,
         Spread,
@@ -166,7 +166,7 @@ def _tests(runs: Sequence[FinishedRun]) -> Table:
     )
 
 
-def _test_row(run: FinishedRun, each: EvaluationResult, own: EvaluatedRho) -> tuple[Cell, ...]:
+def _test_row(run: FinishedRun, each: FurtherResult, own: EvaluatedRho) -> tuple[Cell, ...]:
     test = own.test
     return (
         run.name,
