@@ -18,7 +18,7 @@ import pytest
 
 from ietest_fast.cli.main import main
 from ietest_fast.corpus import streams
-from ietest_fast.templates import drawing
+from ietest_fast.templates import sampling
 from ietest_fast.templates.files import task_names
 from ietest_fast.templates.language import LANGUAGES
 from ietest_fast.templates.naming import load_names
@@ -284,7 +284,7 @@ def test_files_of_a_command_that_was_killed_while_they_appeared_are_made_anew(
     whole = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
     out = tmp_path / "out"
     out.mkdir()
-    names = sorted(name for name in whole if name != drawing.RECORD)
+    names = sorted(name for name in whole if name != sampling.RECORD)
     (out / ".templates.appearing").write_text(json.dumps([*names, "../whole/test.parquet"]))
     for name in names[:n_appeared]:
         (out / name).write_bytes(b"of the killed command")
@@ -304,7 +304,7 @@ def test_two_commands_do_not_write_into_one_folder(
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     with monkeypatch.context() as patch:
-        patch.setattr(drawing, "prove_templates", None)  # it is said before the proofs
+        patch.setattr(sampling, "prove_templates", None)  # it is said before the proofs
         said = command.fail(*ONE_PAIR, "--out", tmp_path)
     assert f"{tmp_path}: another command is writing there; wait for it or name another" in said
     assert [path.name for path in tmp_path.iterdir()] == [UNFINISHED]
@@ -328,7 +328,7 @@ def test_a_folder_that_cannot_be_locked(
 
 @pytest.mark.parametrize(
     ("failing", "n_good"),
-    [((streams, "give_name"), 1), ((drawing, "write_file"), 0)],
+    [((streams, "give_name"), 1), ((sampling, "write_file"), 0)],
     ids=["a split", "the record"],
 )
 def test_all_files_or_none(

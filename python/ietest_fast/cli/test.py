@@ -289,7 +289,8 @@ def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any])
 
     from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.answers.readers.facts_beside import say_ids_again, say_unread
-    from ietest_fast.answers.readers.table_columns import list_columns, read_some
+    from ietest_fast.answers.readers.table_columns import list_columns, read_kinds, read_some
+    from ietest_fast.answers.schema import MOST_KINDS
     from ietest_fast.errors import IetestWarning
     from ietest_fast.values import is_id_name, is_like_id
 
@@ -307,8 +308,10 @@ def _warn_of_columns(file: str, given: Measurements, options: Mapping[str, Any])
         columns = read_some(path, [*given.columns]).items()
         outcomes = {name: pa.chunked_array([values]) for name, values in columns}
         taken = {*given.columns, *named, *given.beside}
+        once = [name for name in names if names.count(name) == 1 and name not in taken]
+        others = read_kinds(path, once, MOST_KINDS)
         notes += say_unread(
-            path, names, None, outcomes, taken=taken, chosen={*given.columns}, are_outcomes=True
+            path, others, None, outcomes, taken=taken, chosen={*given.columns}, are_outcomes=True
         )
     for note in notes:
         warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)

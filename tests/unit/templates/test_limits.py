@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ietest_fast.errors import IetestError, InputError
-from ietest_fast.templates import drawing, files, grounding, naming
+from ietest_fast.templates import files, grounding, naming, sampling
 from ietest_fast.templates.files import (
     RULE_SETS,
     Task,
@@ -198,7 +198,7 @@ VISITS = """template visits
 
 
 def test_parts_are_bounded_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "MOST_PARTS", 75)
+    monkeypatch.setattr(sampling, "MOST_PARTS", 75)
     tasks = (Task("t", parse_templates(ONE.format("a", 20) + ONE.format("b", 6))),)
     message = (
         "line 3, column 5: template 'b': its 6 shapes would have 18 parts, and the templates "
@@ -231,7 +231,7 @@ def test_many_large_shapes_are_refused_before_one_is_made(
 def test_what_is_far_above_the_limit_is_not_counted_to_its_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(drawing, "MOST_PARTS", 10)
+    monkeypatch.setattr(sampling, "MOST_PARTS", 10)
     with pytest.raises(TemplateError, match="would have more than 250 parts; at most 10 in all"):
         prove_templates((Task("t", parse_templates(VISITS.format(40))),), load_language("en"))
 
@@ -316,13 +316,13 @@ def test_the_limits_are_far_above_the_packaged_tasks(monkeypatch: pytest.MonkeyP
     for rules in RULE_SETS:
         for name in task_names():
             templates = [each for task in load_tasks(name, rules) for each in task.templates]
-            n_parts.append(sum(each.n_parts(drawing.MOST_PARTS) for each in templates))
+            n_parts.append(sum(each.n_parts(sampling.MOST_PARTS) for each in templates))
             for template in templates:
                 spent.clear()
                 template.shape(max(template.sizes(), key=lambda sizes: sum(sizes.values())))
                 largest.append(sum(spent))
     assert max(largest) * 10 < MOST_PARTS
-    assert max(n_parts) == 562_835 < 0.6 * drawing.MOST_PARTS
+    assert max(n_parts) == 562_835 < 0.6 * sampling.MOST_PARTS
 
 
 def test_the_largest_of_many_shapes_is_looked_at_first() -> None:

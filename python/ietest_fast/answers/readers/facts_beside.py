@@ -41,7 +41,6 @@ from ietest_fast.answers.readers.table_columns import (
     list_columns,
     list_noted,
     read_index,
-    read_kinds,
     read_some,
     read_values,
     unfold,
@@ -712,7 +711,7 @@ def _say_other_outcomes(
 
 def say_unread(
     path: Path,
-    names: Sequence[str],
+    columns: Mapping[str, pa.Array],
     gold: tuple[str, pa.ChunkedArray] | None,
     answers: Mapping[str, pa.ChunkedArray],
     *,
@@ -721,20 +720,19 @@ def say_unread(
     changed: pa.Array | None = None,
     are_outcomes: bool = False,
 ) -> tuple[str, ...]:
-    """Say which other columns of a table nearly repeat the labels or answers that count.
+    """Say which of a table's columns of few values nearly repeat the labels or answers that count.
 
     Answers may be outcomes alone, which say themselves what is right. Of those that somebody has
     chosen, only what follows from both is compared.
     """
     if gold is None and not answers:
         return ()
-    unread = [
-        name
-        for name in names
-        if name not in taken and names.count(name) == 1 and not is_id_name(name)
-    ]
-    columns = read_kinds(path, unread, MOST_KINDS)
-    if not columns:
+    unread = {
+        name: values
+        for name, values in columns.items()
+        if name not in taken and not is_id_name(name)
+    }
+    if not unread:
         return ()
     counted = key_counted(gold, answers, path)
     if are_outcomes:
@@ -744,7 +742,7 @@ def say_unread(
     alone = {name: f"whether {name} is right" for name in answers}
     by_gold = gold is not None and gold[0] in chosen
     known = {*chosen, *(said for name, said in alone.items() if by_gold or name in chosen)}
-    return say_near_copies(columns, counted, path, chosen={each for each in known if each})
+    return say_near_copies(unread, counted, path, chosen={each for each in known if each})
 
 
 def read_own_gold(
@@ -889,8 +887,9 @@ def _pair_versions(whole: Predictions) -> Rewordings:
 
 def _number_items(whole: Predictions, names: Sequence[str]) -> NDArray[np.int64]:
     """Return a number for each row, the same where the columns say the same together."""
-    found = np.zeros(len(whole), np.int64)
-    for name in names:
+    first, *others = names
+    found = _number(whole.table[first]) + 1
+    for name in others:
         codes = _number(whole.table[name])
         _, found = np.unique(found * (codes.max(initial=0) + 2) + codes, return_inverse=True)
     return found
@@ -908,13 +907,13 @@ def read_side(name: str, values: pa.Array | pa.ChunkedArray) -> bool | None:
     return bool(marks[0]) == bool(find_named([name], SIDES[:1]))
 
 
-def read_sides(path: Path, names: Sequence[str]) -> dict[str, bool]:
+def list_sides(columns: Mapping[str, pa.Array], path: Path) -> dict[str, bool]:
     """Return by column that says one thing in all rows whether that is a name of the original.
 
     Of a column that is called like a rewording, false or none is, too.
     """
     found = {}
-    for name, values in read_kinds(path, names, 1).items():
+    for name, values in columns.items():
         kinds = [label_key(each) for each in list_kinds(values, path)]
         if len(kinds) == 1:
             is_named = _REWORDING.search(name) is not None

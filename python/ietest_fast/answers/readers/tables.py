@@ -20,13 +20,13 @@ from ietest_fast.answers.readers.facts_beside import (
     find_number_names,
     find_texts,
     list_beside,
+    list_sides,
     name_twins,
     read_changed,
     read_marks,
     read_own_gold,
     read_row_ids,
     read_side,
-    read_sides,
     say_beside,
     say_copies,
     say_ids_again,
@@ -154,7 +154,11 @@ class TableReader:
         )
         notes += say_ids_again(ids, {*keep, fields.item}, path, has_texts=inputs is not None)
         about, said = _read_about(path, names, {gold, fields.item, *columns.values(), *keep})
-        sides = read_sides(path, [name for name in names if names.count(name) == 1])
+        few = read_kinds(
+            path,
+            [name for name in names if names.count(name) == 1 and name not in wanted],
+            MOST_KINDS,
+        )
         settings = read_settings(path, names, columns, {gold, fields.item, *columns.values()})
         answers = {column: table[column] for column in columns.values()}
         truth, notes = table[gold] if has_gold else None, (*notes, *said)
@@ -199,7 +203,7 @@ class TableReader:
         notes += said
         notes += say_unread(
             path,
-            names,
+            few,
             (gold, table[gold]) if has_gold else None,
             answers,
             taken={
@@ -232,7 +236,7 @@ class TableReader:
                 marks_column=marks[column][0],
                 version=version if len(columns) > 1 else None,
                 said_version=about.get("version") if len(columns) == 1 else None,
-                sides=sides if len(columns) == 1 else {},
+                sides=list_sides(few, path) if len(columns) == 1 else {},
                 model=about.get("model", about.get("model_name")) if len(columns) == 1 else None,
                 settings=settings[column],
                 inputs=inputs if len(columns) == 1 else None,
@@ -321,7 +325,7 @@ def _read_about(
 
     Where they say several things, the rows of several classifiers would count as those of one.
     """
-    about = {name: name.lower() for name in find_named(names, _ABOUT)}
+    about = {column: name for name in _ABOUT for column in find_named(names, [name])}
     wanted = [name for name in find_named(names, (*_ABOUT, *SIDES)) if name not in taken]
     found: dict[str, str] = {}
     notes: list[str] = []
