@@ -45,7 +45,7 @@ _BLOCK_BYTES = 1 << 20
 _LONGEST_ELEMENT = 16 << 20
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
-_SCALAR = rf"(?:{_STRING}|-?[0-9.eE+-]+|true|false|null)"
+_SCALAR = rf"(?:{_STRING}|[0-9.eE+-]+|true|false|null)"
 # Values without parts, then the first array of objects.
 _FIELD = re.compile(
     rf"\s*\{{\s*(?:{_STRING}\s*:\s*{_SCALAR}\s*,\s*)*({_STRING})\s*:\s*\[(?=\s*\{{)", re.DOTALL

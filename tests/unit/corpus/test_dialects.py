@@ -262,6 +262,14 @@ def test_a_long_array_is_read_in_pieces(tmp_path: Path) -> None:
         read_corpus(path)
 
 
+def test_numbers_of_a_broken_object_are_read_in_one_way(tmp_path: Path) -> None:
+    """Two ways to read each would be 2⁶⁰ for all."""
+    path = tmp_path / "a.jsonl"
+    path.write_text("{" + '"a": -0.5, ' * 60 + '"b": -\n')
+    with pytest.raises(InputError, match="line 1: not JSON"):
+        read_corpus(path)
+
+
 @pytest.mark.parametrize(
     ("end", "said"),
     [
