@@ -9,17 +9,11 @@ import click
 
 from ietest_fast.cli.comparing import (
     OF_LOGS,
-    Extra,
-    beside,
-    beside_clusters,
     list_kept,
     log_options,
     print_statistics,
     print_test,
     read,
-    say,
-    say_equivalence,
-    sign,
 )
 from ietest_fast.cli.options import (
     ASKING,
@@ -45,7 +39,7 @@ from ietest_fast.report.terminal import print_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ietest_fast.analyses.compare.statistic import Statistic
+    from ietest_fast.analyses.compare.statistic import Extra, Statistic
     from ietest_fast.answers.measurements import Measurements
     from ietest_fast.stats import InvarianceTestResult, PairedCounts
     from ietest_fast.stats.result import Result
@@ -153,6 +147,8 @@ def command(
         _warn_of_columns(files[0], given, options)
         with show_stage("Testing"):
             tested = _test_columns(given, original, versions, alpha=alpha, options=options)
+    from ietest_fast.analyses.compare.statistic import say_result, sign_result
+
     result, reject, extra = tested
     invariance = _judge(result, given, alpha=alpha, options=options)
     if invariance is None:
@@ -160,12 +156,12 @@ def command(
         check_not_given(*of_outcomes, because="is for two columns of outcomes, or counts")
         check_not_given(*ASKING, because="is for two columns of outcomes")
     besides = _compute_besides(invariance, given, alpha=alpha, options=options)
-    signature = sign(result, alpha=alpha, n_classifiers=len(original))
+    signature = sign_result(result, alpha=alpha, n_classifiers=len(original))
     if as_json:
         about = {"alpha": alpha, "reject": reject, "signature": signature}
         print_json(_list_numbers(result, extra, invariance, besides, about))
     else:
-        verdict = say(result, reject, are_scores=given is not None and given.are_scores)
+        verdict = say_result(result, reject, are_scores=given is not None and given.are_scores)
         print_test(
             result,
             extra,
@@ -206,9 +202,10 @@ def _judge(
 ) -> InvarianceTestResult | None:
     """Judge outcomes on two versions; None for scores, several classifiers or versions."""
     from ietest_fast import stats
+    from ietest_fast.analyses.compare.statistic import MOST_ALPHA
 
     is_paired = isinstance(result, (stats.PairedTestResult, stats.ClusteredTestResult))
-    if not is_paired or alpha >= _MOST_ALPHA:
+    if not is_paired or alpha >= MOST_ALPHA:
         return None
     chosen = choose_reworded(options)
     sample: Any = result.counts
@@ -417,9 +414,6 @@ def _compute_besides(
     return compute_statistics(texts, {**options, **settings})
 
 
-# Equivalence is tested below this level.
-_MOST_ALPHA = 0.5
-
 # What a column of gold labels beside outcomes is usually called.
 _LABELS = ("label", "gold", "gold_label")
 
@@ -496,9 +490,10 @@ def _judge_algorithm(
     given: Measurements, m: int, *, alpha: float, options: Mapping[str, Any]
 ) -> Extra:
     """Say of outcomes of several classifiers what holds if they are trainings of one algorithm."""
+    from ietest_fast.analyses.compare.statistic import MOST_ALPHA
     from ietest_fast.stats import algorithm_test
 
-    if given.are_scores or alpha >= _MOST_ALPHA:
+    if given.are_scores or alpha >= MOST_ALPHA:
         return {}
     columns = list(given.columns.values())
     found = algorithm_test(
@@ -533,6 +528,7 @@ def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
 def _test_counts(
     counts: PairedCounts, *, alpha: float, options: Mapping[str, Any]
 ) -> tuple[Result, bool, Extra]:
+    from ietest_fast.analyses.compare.statistic import beside
     from ietest_fast.stats import decide, paired_test
 
     method: Any = options["method"] or "exact"
@@ -557,6 +553,7 @@ def _test_columns(
     options: Mapping[str, Any],
 ) -> tuple[Result, bool, Extra]:
     from ietest_fast import stats
+    from ietest_fast.analyses.compare.statistic import beside_clusters, say_equivalence
 
     result: Any
     check_margin(options["margin"], alpha=alpha, are_scores=given.are_scores)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare.statistic import (
+    MOST_ALPHA,
     RewordedTexts,
     check_known,
     columns_asked,
@@ -58,10 +59,6 @@ if TYPE_CHECKING:
 
 # With more different right answers than this they are no classes that a model could collapse to.
 _MOST_CLASSES = 127
-
-# Equivalence is tested below this level.
-_MOST_ALPHA = 0.5
-
 
 _RESAMPLES_TO_TRY = 100
 
@@ -553,7 +550,7 @@ def _judge_family(
     family: list[VersionTest], *, reworded: str | Literal[True] | None, alpha: float, **options: Any
 ) -> list[VersionTest]:
     """Judge the versions of a classifier, and tell where marks of reworded texts disagree."""
-    if alpha < _MOST_ALPHA:
+    if alpha < MOST_ALPHA:
         judged = [_judge(test, reworded=reworded, alpha=alpha, **options) for test in family]
         family = _adjust_labels(
             [replace(test, invariance=own) for test, own in zip(family, judged, strict=True)]
