@@ -453,6 +453,15 @@ def test_a_name_leads_into_objects(tmp_path: Path, ending: str) -> None:
         read_logs([path], columns=["said.by.one", "said.by.three"])
 
 
+def check_order(logs: list[Path], *, is_told: bool) -> None:
+    """Whether files are refused since the second holds the originals."""
+    if is_told:
+        with pytest.raises(InputError, match="give the file of the originals first"):
+            read_logs(logs, logs_are="versions")
+    else:
+        read_logs(logs, logs_are="versions")
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("column", "values", "is_told"),
@@ -469,12 +478,7 @@ def test_a_name_leads_into_objects(tmp_path: Path, ending: str) -> None:
 def test_columns_that_say_which_version_is_the_original_are_compared(
     tmp_path: Path, ending: str, column: str, values: tuple[Any, Any], *, is_told: bool
 ) -> None:
-    logs = write_as("files", tmp_path, ending, column, values)
-    if is_told:
-        with pytest.raises(InputError, match="give the file of the originals first"):
-            read_logs(logs, logs_are="versions")
-    else:
-        read_logs(logs, logs_are="versions")
+    check_order(write_as("files", tmp_path, ending, column, values), is_told=is_told)
     (long,) = write_as("long", tmp_path, ending, column, values)
     for notes in (read_logs([long]).notes, need_wordings(long).notes.warnings):
         assert any("says otherwise than the column version" in each for each in notes) == is_told
@@ -504,12 +508,7 @@ def test_columns_that_say_which_version_is_the_original_are_compared(
 def test_a_column_of_any_name_says_which_file_holds_the_originals(
     tmp_path: Path, ending: str, column: str, values: tuple[Any, Any], *, is_told: bool
 ) -> None:
-    logs = write_as("files", tmp_path, ending, column, values)
-    if is_told:
-        with pytest.raises(InputError, match="give the file of the originals first"):
-            read_logs(logs, logs_are="versions")
-    else:
-        read_logs(logs, logs_are="versions")
+    check_order(write_as("files", tmp_path, ending, column, values), is_told=is_told)
 
 
 def test_columns_of_models_are_known_in_any_case(tmp_path: Path) -> None:

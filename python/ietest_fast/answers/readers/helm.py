@@ -428,12 +428,11 @@ def _say_amounts(
             f"Warning: {path} has {n:,} unperturbed instances, and its adapter_spec has "
             f"max_eval_instances {most:,}; are requests of another run in the file?"
         )
-    n_shown = [each.get("num_train_instances") for each in requests]
-    more = [each for each in n_shown if type(each) is int]
+    shown = [k for each in requests if type(k := each.get("num_train_instances")) is int]
     limit = about.get("max_train_instances")
-    if type(limit) is int and more and 0 <= limit < max(more):
+    if type(limit) is int and 0 <= limit < max(shown, default=0):
         said.append(
-            f"Warning: {path} has requests with {max(more):,} examples in the prompt, and its "
+            f"Warning: {path} has requests with {max(shown):,} examples in the prompt, and its "
             f"adapter_spec has max_train_instances {limit:,}; the requests count."
         )
     n_trials, method = about.get("num_train_trials"), about.get("method")
