@@ -13,9 +13,8 @@ import pyarrow.compute as pc
 
 from ietest_fast.answers.readers.base import JOINT, list_right
 from ietest_fast.answers.readers.facts_beside import say_displaced
-from ietest_fast.answers.readers.label_columns import does_repeat
+from ietest_fast.answers.readers.label_columns import count_other_originals
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND, as_changed
-from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.labels import answer_key
 from ietest_fast.numerals import say_count
 from ietest_fast.values import are_ids, as_seen, as_texts, show_value
@@ -178,13 +177,8 @@ def _say_other_originals(first: Answers, log: Answers) -> list[str]:
     for name, values in log.originals.items() if first.predicted is not None else ():
         repeated = np.array(_label_keys(values, log.path), dtype=object)[rows[0]]
         answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
-        is_label = np.isin(repeated, [key for key in set(answered.tolist()) if key])
-        is_label |= (repeated != "") & does_repeat(repeated, answered)
-        if 2 * int(is_label.sum()) >= len(repeated):  # no texts, nor labels of another kind
-            n = int((is_label & (answered != "") & (repeated != answered)).sum())
-            # Others than ``original_*`` may be of another classifier, which mostly answers alike.
-            if ORIGINAL in name or 4 * n <= len(repeated):
-                counts.append((name, "answer to the original", n))
+        if (n := count_other_originals(name, repeated, answered)) is not None:
+            counts.append((name, "answer to the original", n))
     for name, inputs in log.original_inputs.items():
         if first.inputs is None or first.input_columns != log.input_columns:
             continue

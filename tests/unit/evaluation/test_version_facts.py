@@ -190,3 +190,57 @@ def test_a_column_of_texts_that_has_slipped_in_a_version_is_told(
         told = [note for note in said if "put each text beside its own item" in note]
         assert len(told) == (slipped is not None), told
         assert slipped is None or f" in {slipped}" in told[0]
+
+
+def _answer(i: int, *, new: bool) -> str:
+    return LABELS[(i + (i % 5 == int(new))) % 3]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("is_filled", [False, True])
+@pytest.mark.parametrize("n", [0, 3])
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("original_prediction", "answer to"),
+        ("pred_before", "answer to"),
+        ("original_text", "text of"),
+    ],
+)
+def test_what_rewordings_repeat_of_their_originals_is_compared(
+    tmp_path: Path, name: str, what: str, n: int, *, is_filled: bool, ending: str
+) -> None:
+    def repeat(i: int, new: bool) -> str | None:
+        own = f"text {i}" if name == "original_text" else _answer(i, new=False)
+        other = "another text" if name == "original_text" else LABELS[LABELS.index(own) - 1]
+        return (other if i < n else own) if new else own if is_filled else None
+
+    rows = long(text=lambda i, new: f"{'other' if new else 'text'} {i}", **{name: repeat})
+    path = write(rows, tmp_path / f"own.{ending}")
+    for notes in (read_logs([path]).notes, need_wordings(path).notes.warnings):
+        assert not [note for note in notes if "nearly the same" in note]
+        told = [note for note in notes if f"{name} is another {what} the original" in note]
+        assert len(told) == (n > 0)
+        assert not told or f"in {n} rows; the row of original counts" in told[0]
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_a_second_record_of_each_answer_says_nothing_of_originals(tmp_path: Path, n: int) -> None:
+    """An ``original_prediction`` may also be what was answered before it was made a label."""
+    rows = long(original_prediction=lambda i, new: _answer(i + 1 if new and i < n else i, new=new))
+    notes = read_logs([write(rows, tmp_path / "own.csv")]).notes
+    assert not [note for note in notes if "another answer to" in note]
+    assert sum("nearly the same as what counts" in note for note in notes) == (n > 0)
+
+
+def test_other_texts_of_originals_are_no_contradiction(tmp_path: Path) -> None:
+    """Of nearly all rows, a column holds something else; bytes are no texts."""
+    texts = {"text": lambda i, new: f"{'other' if new else 'text'} {i}"}
+    rows = long(**texts, original_text=lambda i, _: f"before cleaning {i}")
+    assert not read_logs([write(rows, tmp_path / "own.csv")]).notes
+    rows = long(**texts, original_text=lambda i, _: b"text %d" % i, original_prediction=_bytes)
+    assert not read_logs([write(rows, tmp_path / "own.parquet")]).notes
+
+
+def _bytes(i: int, new: bool) -> bytes:
+    return _answer(i, new=new).encode()

@@ -26,6 +26,7 @@ from ietest_fast.answers.readers.label_columns import (
     Rewordings,
     check_named,
     count_other,
+    count_other_originals,
     in_same_words,
     key_counted,
     key_together,
@@ -76,6 +77,7 @@ from ietest_fast.values import (
     find_missing,
     find_once,
     find_outcomes,
+    is_bytes,
     is_id_name,
     is_like_id,
     may_be_shared,
@@ -840,7 +842,10 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
             nested=[name for name in every if is_nested(whole.table[name])],
         )
     marks = find_marks(lambda names: {name: whole.table[name] for name in names}, there)
-    is_named = [*gold, *answers, *marks, CHANGED, EDITS]
+    rewordings = _pair_versions(whole)
+    originals, told = _say_other_originals(whole, path, rewordings)
+    said += told
+    is_named = [*gold, *answers, *marks, *originals, CHANGED, EDITS]
     unread = [
         name
         for name in whole.extra_columns
@@ -857,7 +862,69 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     said += _say_other_amounts(whole, path)
     said += _say_other_sides(whole, path)
     columns = {name: whole.table[name] for name in unread}
-    return said + say_near_copies(columns, counted, path, rewordings=_pair_versions(whole))
+    return said + say_near_copies(columns, counted, path, rewordings=rewordings)
+
+
+def find_of_originals(
+    names: Sequence[str], taken: Sequence[str], texts: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Find the column that repeats the originals' answers, and by column of texts that of theirs.
+
+    A text without such a column beside it is taken for that of the original.
+    """
+    wanted = [*name_with(PREDICTIONS, [VERSIONS[0], *BEFORE]), VERSIONS[0]]
+    answers = [name for name in find_named(names, wanted) if name not in taken][:1]
+    beside = {name: find_named(names, name_with([name], [VERSIONS[0]]))[:1] for name in texts}
+    return answers, {name: own for name, found in beside.items() for own in found}
+
+
+def _say_other_originals(
+    whole: Predictions, path: Path, rewordings: Rewordings
+) -> tuple[list[str], tuple[str, ...]]:
+    """Count the originals' answers and texts that the rows of their rewordings repeat otherwise.
+
+    Returns the columns that repeat answers, and what there is to say.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    counts: dict[str, tuple[str, int]] = {}
+    there = [
+        name
+        for name in whole.extra_columns
+        if not is_nested(whole.table[name]) and not is_bytes(whole.table[name].type)
+    ]
+    answers, texts = find_of_originals(there, (), find_texts(there))
+    if "predicted" not in whole.columns:
+        answers = []
+    for name in list(answers):
+        again, mine = (label_keys(whole.table[each], path) for each in (name, "predicted"))
+        again, own = again[rewordings.rows], mine[rewordings.originals]
+        is_known = again != ""
+        n = count_other_originals(name, again[is_known], own[is_known])
+        is_of_rows = (again == mine[rewordings.rows]).sum() > (again == own).sum()
+        if n is None or is_of_rows or not is_known.any():
+            answers.remove(name)  # such as another classifier's, to each row
+        else:
+            counts[name] = "answer to", n
+    for text, name in texts.items():
+        pairs = ((text, rewordings.originals), (name, rewordings.rows))
+        own, again = (
+            pa.chunked_array([as_texts(whole.table[each], path=path, name=each)])
+            .cast(pa.large_string())
+            .take(pa.array(rows))
+            for each, rows in pairs
+        )
+        is_known = ~(find_missing(own) | find_missing(again))
+        differs = pc.not_equal(own, again).to_numpy()[is_known].astype(np.bool_)
+        if 2 * differs.sum() <= len(differs):  # mostly the same texts
+            counts[name] = "text of", int(differs.sum())
+    return answers, tuple(
+        f"Warning: {path}: {name} is another {what} the original than that in the row of "
+        f"{whole.versions[0]} in {say_count(n, 'row')}; the row of {whole.versions[0]} counts."
+        for name, (what, n) in counts.items()
+        if n
+    )
 
 
 def _pair_versions(whole: Predictions) -> Rewordings:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
+from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
@@ -126,6 +127,19 @@ def does_repeat(again: NDArray[Any], own: NDArray[Any]) -> bool:
     """Whether a column repeats another in three of four rows, so that other words contradict it."""
     is_known = (again != "") & (own != "")
     return 4 * int((is_known & (again == own)).sum()) >= 3 * int(is_known.sum()) > 0
+
+
+def count_other_originals(name: str, again: NDArray[Any], own: NDArray[Any]) -> int | None:
+    """Count the answers to originals that a column repeats otherwise; None if it says others.
+
+    Texts and labels of another kind are none. Of a name that does not say ``original``, they may be
+    those of another classifier, which mostly answers alike.
+    """
+    is_label = np.isin(again, [key for key in set(own.tolist()) if key])
+    is_label |= (again != "") & does_repeat(again, own)
+    n = int((is_label & (own != "") & (again != own)).sum())
+    are_labels = 2 * int(is_label.sum()) >= len(again)
+    return n if are_labels and (ORIGINAL in label_key(name) or 4 * n <= len(again)) else None
 
 
 def in_same_words(first: NDArray[Any], second: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

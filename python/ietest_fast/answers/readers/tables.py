@@ -10,7 +10,6 @@ import numpy as np
 from ietest_fast.answers.measurements import refuse_counts
 from ietest_fast.answers.readers.base import JOINT, Answers
 from ietest_fast.answers.readers.facts_beside import (
-    BEFORE,
     PREDICTIONS,
     SIDES,
     VERSIONS,
@@ -18,6 +17,7 @@ from ietest_fast.answers.readers.facts_beside import (
     find_long_names,
     find_marks,
     find_number_names,
+    find_of_originals,
     find_texts,
     list_beside,
     list_sides,
@@ -274,13 +274,10 @@ def _read_originals(
     """
     import pyarrow as pa
 
-    original = VERSIONS[0]
-    wanted = [*name_with(PREDICTIONS, [original, *BEFORE]), original]
-    of_answers = [name for name in find_named(names, wanted) if name not in table.column_names][:1]
-    of_texts = {name: find_named(names, name_with([name], [original]))[:1] for name in texts}
-    found = read_some(path, [*of_answers, *(each for own in of_texts.values() for each in own)])
+    of_answers, of_texts = find_of_originals(names, table.column_names, texts)
+    found = read_some(path, [*of_answers, *of_texts.values()])
     answers = {name: pa.chunked_array([found[name]]) for name in of_answers if name in found}
-    repeated = {name: own[0] for name, own in of_texts.items() if own and own[0] in found}
+    repeated = {name: own for name, own in of_texts.items() if own in found}
     for name, own in repeated.items():
         table = table.set_column(table.column_names.index(name), name, found[own])
     inputs = _join_texts(table, texts, path) if repeated else None
