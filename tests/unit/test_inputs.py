@@ -83,6 +83,25 @@ def test_masked_values_are_missing():
     assert as_column(np.ma.array([0.5, 0.25]), "x").tolist() == [0.5, 0.25]
 
 
+@pytest.mark.parametrize(
+    "count",
+    [
+        stats.cochran_q_test,
+        lambda values: stats.robustness(values[:, 0]),
+        lambda values: stats.robustness([0.5, 0.75], values[0, :2] > 0),
+        lambda values: stats.find_collapse(values[:, 0], np.arange(4) % 2),
+        lambda values: stats.find_collapse(np.arange(4) % 2, values[:, 0]),
+        lambda values: stats.chance_limit(values[:, 0]),
+        lambda values: stats.simulate(differences=values[:, 0]),
+        lambda values: stats.simulate(differences=values),
+    ],
+)
+def test_masked_values_do_not_count(count):
+    values = np.ma.array(np.arange(12).reshape(4, 3) % 2, mask=[[1, 0, 0], [0, 0, 0]] * 2)
+    with pytest.raises(InputError, match=r"would count|has \d missing values"):
+        count(values)
+
+
 def test_lists_of_several_lengths_are_no_column():
     with pytest.raises(InputError, match="x must be one column"):
         as_column([[1], [2, 3]], "x")

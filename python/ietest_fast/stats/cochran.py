@@ -16,6 +16,7 @@ from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import (
     Rng,
+    as_array,
     as_outcomes,
     check_cost,
     check_lengths,
@@ -393,7 +394,7 @@ def _take_columns(outcomes: Any) -> tuple[list[str], list[Any]]:
         names = [str(name) for name in outcomes.columns]
         _refuse_twins(names)
         return names, [outcomes[name] for name in outcomes.columns]
-    array = np.asarray(outcomes)
+    array = as_array(outcomes, "outcomes")
     if array.ndim != 2:
         raise InputError(
             f"outcomes must be a table of texts by versions, not an array of shape {array.shape}"

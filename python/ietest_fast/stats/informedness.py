@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.consistency.buckets import OTHER, UnitTable, find_unit_types
 from ietest_fast.stats.consistency.intervals import estimate_measures
-from ietest_fast.stats.inputs import as_clusters, as_outcomes, in_one_order
+from ietest_fast.stats.inputs import as_array, as_clusters, as_outcomes, in_one_order
 from ietest_fast.stats.intervals import (
     Clustering,
     Differences,
@@ -317,7 +317,7 @@ def measure_informedness(
 
 @in_one_order
 def _check(holds: Any, units: Any) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-    labels = np.asarray(units)
+    labels = as_array(units, "units")
     if len(holds) != len(labels):
         raise InputError(f"there are {len(holds)} instances and {len(labels)} units")
     if len(holds) == 0:

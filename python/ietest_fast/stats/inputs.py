@@ -565,7 +565,7 @@ def _take_columns(values: Any, name: str) -> tuple[list[Any] | None, list[Any]]:
     if hasattr(values, "columns") and hasattr(values, "__getitem__"):  # pandas, polars
         names = _check_names(values.columns, name)
         return names, [values[label] for label in names]
-    array = values if isinstance(values, np.ma.MaskedArray) else _as_array(values, name)
+    array = values if isinstance(values, np.ma.MaskedArray) else as_array(values, name)
     if array.ndim != 2:
         raise InputError(
             f"{name} must have a row for each text and a column for each classifier, not the "
@@ -574,11 +574,15 @@ def _take_columns(values: Any, name: str) -> tuple[list[Any] | None, list[Any]]:
     return None, list(array.T)
 
 
-def _as_array(values: Any, name: str) -> NDArray[Any]:
+def as_array(values: Any, name: str) -> NDArray[Any]:
+    """Give an array of any shape, and refuse a mask with values behind it, which NumPy drops."""
+    if np.ma.is_masked(values):
+        n = say_count(int(np.ma.getmaskarray(values).sum()), "value")
+        raise InputError(f"{name}: {n} of a masked array would count; leave them out, or fill them")
     try:
         return np.asarray(values)
     except ValueError as error:  # lists of several lengths
-        raise InputError(f"{name} must be a table: {error}") from None
+        raise InputError(f"{name} must be a table or a column: {error}") from None
 
 
 def _check_names(labels: Iterable[Any], name: str) -> list[Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
+from ietest_fast.stats.inputs import as_array
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.laws.bootstrap import Draws, SumLaw, ratio_interval
 from ietest_fast.stats.resampling import FEW_UNITS, count_equal
@@ -385,7 +386,7 @@ def mean_interval(
     [0.4307, 0.9773]
     """
     check_level(confidence_level)
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = as_array(values, "values").astype(np.float64)
     if numbers.ndim != 1 or numbers.size == 0 or not np.isfinite(numbers).all():
         raise InputError("a mean needs values, all of them finite")
     distinct, frequencies = np.unique(numbers, return_counts=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.inputs import check_between, check_spellings, in_one_order
+from ietest_fast.stats.inputs import as_array, check_between, check_spellings, in_one_order
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.result import Result
 
@@ -42,7 +42,7 @@ def signal_to_noise(accuracies: ArrayLike) -> float:
     InputError
         If there are none or one is NaN.
     """
-    values = np.asarray(accuracies, dtype=np.float64).ravel()
+    values = as_array(accuracies, "accuracies").astype(np.float64).ravel()
     if values.size == 0:
         raise InputError("a signal-to-noise ratio needs at least one accuracy")
     if np.isnan(values).any():
@@ -183,10 +183,10 @@ def robustness(
     >>> round(result.every.snr, 2), round(result.without_collapsed.snr, 2)
     (3.26, 66.28)
     """
-    values = np.asarray(accuracies, dtype=np.float64)
+    values = as_array(accuracies, "accuracies").astype(np.float64)
     flags: NDArray[Any] = np.zeros(values.shape, dtype=np.bool_)
     if collapsed is not None:
-        flags = np.asarray(collapsed)
+        flags = as_array(collapsed, "collapsed")
         if flags.dtype.kind != "b":
             raise InputError(f"collapsed must hold true or false, not values of {flags.dtype}")
     if flags.shape != values.shape:
@@ -257,8 +257,8 @@ def find_collapse(predictions: ArrayLike, gold: ArrayLike) -> Collapse | None:
     InputError
         If the lengths differ or are 0, or no answer is a gold label but for case and blanks.
     """
-    predicted = np.asarray(predictions)
-    labels = np.asarray(gold)
+    predicted = as_array(predictions, "predictions")
+    labels = as_array(gold, "gold")
     if predicted.shape != labels.shape or labels.ndim != 1 or labels.size == 0:
         raise InputError(
             f"predictions and gold labels must be columns of one length, not of shape "
@@ -303,7 +303,7 @@ def chance_limit(gold: ArrayLike) -> float:
     InputError
         If there is no label.
     """
-    labels = np.asarray(gold)
+    labels = as_array(gold, "gold")
     if labels.ndim != 1 or labels.size == 0:
         raise InputError(f"gold labels must be a column, not of shape {labels.shape}")
     from scipy.stats import binom

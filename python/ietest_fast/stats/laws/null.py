@@ -18,6 +18,7 @@ from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import (
     Rng,
+    as_array,
     as_clusters,
     as_column,
     as_scores,
@@ -436,7 +437,7 @@ class ObservedTables:
     """
 
     def __init__(self, differences: ArrayLike, *, clusters: ArrayLike | None, rng: Rng) -> None:
-        values = np.asarray(differences)
+        values = as_array(differences, "differences")
         if values.ndim not in (1, 2):
             raise InputError("differences must have shape (n,) or (n, n_classifiers)")
         columns = [as_scores(column, "differences") for column in np.atleast_2d(values.T)]
