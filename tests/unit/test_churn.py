@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ietest_fast.errors import InputError
@@ -263,3 +264,11 @@ def test_leans_that_cancel_in_accuracy_make_it_liberal(n: int, lean: float) -> N
     )
     assert rejected / n_tables > 0.06
     assert missed / n_tables > 0.05
+
+
+def test_data_frames_are_tables_whose_columns_are_matched_by_name() -> None:
+    first = pd.DataFrame({"one": list("enc") * 9, "two": list("ene") * 9})
+    second = first.iloc[::-1].reset_index(drop=True)[["two", "one"]]
+    found = excess_churn_test(first, second)
+    assert found == excess_churn_test(first.to_numpy(), second[["one", "two"]].to_numpy())
+    assert found == excess_churn_test(first.to_dict("list"), second.to_dict("list"))

@@ -778,3 +778,26 @@ def test_few_items_are_said_in_words(n: int, said: str) -> None:
     correct = np.tile([1, 0, 1], n)
     found = measure_consistency(items, correct, n_resamples=50)
     assert f"{said}intervals may be too short." in found.remarks()
+
+
+@pytest.mark.parametrize(
+    "names", [["a", "a ", "b", "b ", "c", "c", "d", "d"], [7, 7, "7b", "7b", 8, 8, 9, 9]]
+)
+@pytest.mark.parametrize("are_clusters", [False, True])
+def test_flips_are_of_the_buckets_that_are_counted(names: list[Any], *, are_clusters: bool) -> None:
+    right, original = [1, 0, 1, 0, 1, 1, 0, 0], [1, 0] * 4
+    buckets = np.array(names, dtype=object)
+    options: dict[str, Any] = {"is_original": original, "n_resamples": 50}
+    if are_clusters:
+        options["clusters"] = np.array(["x", "x ", "x", "x", "y", "y", "z", "z"], dtype=object)
+    found = measure_consistency(buckets, right, **options)
+    assert found["flip_rate"].value == 0.5
+    assert (found.flips.n, found.flips.n_flipped, found.flips.right_to_wrong) == (4, 2, 2)
+
+
+def test_correct_that_contradicts_answers_and_gold_is_refused() -> None:
+    buckets, answers, gold = list("aabbccdd"), ["e", "n"] * 4, ["e"] * 8
+    given = {"is_original": [1, 0] * 4, "answers": answers, "gold": gold, "n_resamples": 50}
+    assert measure_consistency(buckets, [1, 0] * 4, **given).flips.right_to_wrong == 4
+    with pytest.raises(InputError, match=r"row 2: correct says otherwise .* in 1 row of 8"):
+        measure_consistency(buckets, [1, 0, 0, 0, 1, 0, 1, 0], **given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -22,6 +22,7 @@ from ietest_fast.stats.inputs import (
     check_lengths,
     in_one_order,
     seed_of,
+    take_columns,
 )
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
 from ietest_fast.stats.laws.integer import upper_tail
@@ -320,9 +321,9 @@ def excess_churn_test(
     ----------
     original, transformed
         Labels that M classifiers give to n texts, in both versions: arrays of shape (n, M), or M
-        columns of shape (n,) each, in a sequence or a mapping from names. M is 2 or more, and the
-        classifiers are retrained ones of the same kind. Take reworded texts only: others have no
-        excess churn and dilute it.
+        columns of shape (n,) each, in a data frame, a mapping from names or a list. M is 2 or more,
+        and the classifiers are retrained ones of the same kind. Take reworded texts only: others
+        have no excess churn and dilute it.
     clusters
         Shape (n,), the cluster of each text: one coin for each cluster and classifier. Use them
         where a classifier's flips go together.
@@ -463,16 +464,15 @@ def _read_labels(
     original: Any, transformed: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Return both tables of labels as numbers, shape (n, M) each, and how many labels there are."""
-    first, second = _columns(original, "original"), _columns(transformed, "transformed")
+    names, first = _columns(original, "original")
+    others, second = _columns(transformed, "transformed")
     if len(first) != len(second):
         raise InputError(
             f"original has {len(first)} classifiers, transformed {len(second)}: each needs a "
             "column in both"
         )
-    if isinstance(original, Mapping) and isinstance(transformed, Mapping):
-        names = list(transformed)
-        if set(names) == set(original):
-            second = [second[names.index(name)] for name in original]
+    if names is not None and others is not None and set(names) == set(others):
+        second = [second[others.index(name)] for name in names]
     if len(first) < 2:
         raise InputError(
             "excess churn needs two retrained classifiers or more; with one, use flip_test"
@@ -487,13 +487,8 @@ def _read_labels(
     return table[:, :m], table[:, m:], int(labels.size)
 
 
-def _columns(table: Any, name: str) -> list[Any]:
-    if isinstance(table, Mapping):
-        return list(table.values())
-    if isinstance(table, np.ndarray) and table.ndim == 2:
-        return list(table.T)
-    if isinstance(table, Sequence) and not isinstance(table, str) and len(table):
-        return list(table)
-    raise InputError(
-        f"{name} must be a table of shape (n, M), or M columns, not {type(table).__name__}"
-    )
+def _columns(table: Any, name: str) -> tuple[list[Any] | None, list[Any]]:
+    """Return the columns of a table, or of a list of them, and their names where it has any."""
+    if isinstance(table, (list, tuple)):
+        return None, list(table)
+    return take_columns(dict(table) if isinstance(table, Mapping) else table, name)

@@ -543,7 +543,7 @@ def read_classifiers(
 
 def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
     """Give a table of scores, shape (n, M), and the columns' names where it has them."""
-    names, columns = _take_columns(values, name)
+    names, columns = take_columns(values, name)
     if not columns:
         raise InputError(f"{name} has no classifier")
     labels = [f"{name}, classifier {i + 1}" for i in range(len(columns))]
@@ -555,7 +555,7 @@ def _as_matrix(values: Any, name: str) -> tuple[NDArray[np.float64], tuple[str, 
     return np.column_stack(checked), None if names is None else tuple(map(str, names))
 
 
-def _take_columns(values: Any, name: str) -> tuple[list[Any] | None, list[Any]]:
+def take_columns(values: Any, name: str) -> tuple[list[Any] | None, list[Any]]:
     """Return the names, where there are any, and the columns of a table of any library."""
     if isinstance(values, dict):
         return _check_names(values, name), list(values.values())

@@ -165,7 +165,8 @@ def count_buckets(
     answers
         Shape (n,), labels: what the classifier answers.
     gold
-        Shape (n,), labels; only asked whether a bucket has the same one in every row.
+        Shape (n,), labels; a bucket has the same one in every row. With `answers`, it has to agree
+        with `correct`.
     confidence
         Shape (n,), in [0, 1]: the classifier's confidence in the gold label.
     clusters
@@ -180,7 +181,8 @@ def count_buckets(
     ------
     InputError
         If a value is missing or of the wrong kind, lengths differ, a bucket has two originals, two
-        gold labels or two clusters, or there is no paraphrase.
+        gold labels or two clusters, there is no paraphrase, or `correct` says otherwise than
+        `answers` and `gold`.
     """
     right = as_outcomes(correct, "correct")
     n = right.size
@@ -200,6 +202,8 @@ def count_buckets(
         (truth,) = check_label_kinds(gold=gold)
         _check_length(truth, n, "gold")
         _check_constant(truth, codes, names, "gold labels; all wordings of an item share one label")
+        if answers is not None:
+            _check_right(right, *check_label_kinds(answers=answers, gold=gold))
     paraphrases = np.flatnonzero(~original)
     sizes = np.bincount(codes[paraphrases], minlength=names.size)
     kept = np.flatnonzero(sizes)
@@ -279,6 +283,20 @@ def _check_constant(
             f"{say_count(n_mixed, 'bucket has', 'buckets have')} several {what}. The first is "
             f"{_shown(names[codes[row]])}, with "
             f"{_shown(values[first[codes[row]]])} and {_shown(values[row])}",
+            row=f"row {row}",
+        )
+
+
+def _check_right(right: NDArray[np.bool_], given: NDArray[Any], truth: NDArray[Any]) -> None:
+    """Refuse answers that are right by one column and wrong by two others."""
+    _check_length(given, right.size, "answers")
+    wrong = np.flatnonzero((given == truth) != right)
+    if wrong.size:
+        row = int(wrong[0])
+        raise InputError(
+            f"correct says otherwise than answers and gold in {say_count(wrong.size, 'row')} of "
+            f"{right.size:,}: there it is {int(right[row])}, the answer {_shown(given[row])} and "
+            f"the gold label {_shown(truth[row])}; mend what is wrong, or leave gold out",
             row=f"row {row}",
         )
 
@@ -563,13 +581,12 @@ def find_flips(
     clusters: Any = None,
 ) -> FlipResult | None:
     """Compare the answers to paraphrases with those to their originals."""
-    labels = as_column(buckets, "buckets")
-    _, codes = np.unique(labels, return_inverse=True)
-    place = np.full(int(codes.max()) + 1, -1, dtype=np.int64)
+    codes, names = _number_buckets(buckets, correct.size)
+    place = np.full(names.size, -1, dtype=np.int64)
     place[codes[is_original]] = np.flatnonzero(is_original)
     rows = np.flatnonzero(~is_original & (place[codes] >= 0))
     own = place[codes[rows]]
-    together = codes if clusters is None else as_column(clusters, "clusters")
+    together = codes if clusters is None else as_clusters(clusters, correct.size)[0]
     if rows.size < 2 or (together[rows] == together[rows[0]]).all():
         return None
     if answers is None:
