@@ -100,11 +100,16 @@ class ConfigError(IetestError, ValueError):
         return self.problems
 
 
-class ResourceError(IetestError, OSError):
+class _FileError(IetestError, OSError):
+    def __init__(self, message: str) -> None:
+        super().__init__(_cut(message, _LONGEST_MESSAGE))
+
+
+class ResourceError(_FileError):
     """Something that had to be there is not: a packaged resource, a pipeline, a model folder."""
 
 
-class StoreError(IetestError, OSError):
+class StoreError(_FileError):
     """A run's folder cannot be used: locked, damaged, or made by another configuration."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ietest_fast.errors import ConfigError, InputError
+from ietest_fast.errors import ConfigError, InputError, ResourceError, StoreError
 
 
 @pytest.mark.parametrize("length", [3, 90, 5_000, 10**7])
@@ -16,6 +16,8 @@ def test_a_long_value_is_not_shown_whole_and_the_end_is(length: int) -> None:
         str(InputError("say --labels", path="a.csv", row=f"item {value}")),
         str(InputError("no such file; say --labels", path=f"a.csv{value}")),
         str(ConfigError([f"a.csv: line 7: {value} is unknown; say --labels"])),
+        str(StoreError(f"a.csv: is damaged ({value}); say --labels")),
+        str(ResourceError(f"a.csv: is damaged ({value}); say --labels")),
     ):
         assert len(text) <= 1500
         assert text.startswith("a.csv")
