@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -80,6 +82,19 @@ def run_readme(classifier: Any) -> dict[str, Any]:
     exec(compile(first, "README.md", "exec"), names)
     exec(compile(second, "README.md", "exec"), names)
     return names
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_what_pages_import_is_there(page: Path) -> None:
+    for block in blocks_of(page):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ietest_fast"):
+                module = importlib.import_module(str(node.module))
+                for name in node.names:
+                    assert hasattr(module, name.name), f"{node.module} has no {name.name}"
 
 
 @pytest.mark.usefixtures("_in_a_folder_with_data")
