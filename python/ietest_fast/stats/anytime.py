@@ -10,16 +10,16 @@ import numpy as np
 
 from ietest_fast.numerals import format_p
 from ietest_fast.stats.inputs import in_one_order
-from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, describe_counts, outcome_columns
 from ietest_fast.stats.multiple import check_alpha
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import PValueResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnytimeTestResult(Result):
+class AnytimeTestResult(PValueResult):
     """What has been shown so far of two versions whose pairs come one after another."""
 
     title = "Anytime-valid paired test"
@@ -56,21 +56,9 @@ class AnytimeTestResult(Result):
         """The e-value."""
         return self.e_value
 
-    @property
-    def pvalue(self) -> float:
-        """The anytime-valid p-value, as SciPy calls it."""
-        return self.p_value
-
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        counts = self.counts
-        return {
-            "n": counts.n,
-            "n11": counts.n11,
-            "n10": counts.n10,
-            "n01": counts.n01,
-            "n00": counts.n00,
-            "delta": counts.delta,
+        return describe_counts(self.counts) | {
             "e_value": self.e_value,
             "log_e": self.log_e,
             "p_value": self.p_value,

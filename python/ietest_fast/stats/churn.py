@@ -27,7 +27,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
 from ietest_fast.stats.laws.integer import upper_tail
 from ietest_fast.stats.resampling import check_options, skewness_of_mean
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import DrawnResult, list_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -158,7 +158,7 @@ TOO_SKEWED = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChurnResult(Result):
+class ChurnResult(DrawnResult):
     """Churn of M retrained classifiers across versions, and what of it retraining explains."""
 
     title = "Excess churn"
@@ -202,16 +202,6 @@ class ChurnResult(Result):
         return self.excess
 
     @property
-    def pvalue(self) -> float:
-        """The p-value that decides, as SciPy calls it."""
-        return self.p_value
-
-    @property
-    def p_floor(self) -> float | None:
-        """The smallest ``p_value`` that S replicates allow; None for the exact law."""
-        return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
-
-    @property
     def warning(self) -> str | None:
         """What to know of the interval, which the p-value does not need; None if nothing."""
         unit = "texts" if self.n_clusters is None else "clusters"
@@ -250,9 +240,8 @@ class ChurnResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
         interval = self.confidence_interval()
-        return fields | {
+        return list_fields(self) | {
             "noise_floor": self.noise_floor,
             "interval": [interval.low, interval.high],
             "warning": self.warning,
@@ -285,7 +274,7 @@ class ChurnResult(Result):
             f"{self.churn_across:.2%} across the versions: an excess of {self.excess:+.5f} "
             f"(p = {p})."
         )
-        return [said] if self.warning is None else [said, f"Warning: {self.warning}."]
+        return [said, *super().remarks()]
 
 
 @in_one_order

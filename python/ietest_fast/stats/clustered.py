@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from ietest_fast.stats.inputs import (
     seed_of,
 )
 from ietest_fast.stats.intervals import Clustering, Differences, invert_tango, upper_level
-from ietest_fast.stats.matched import PairedCounts
+from ietest_fast.stats.matched import PairedCounts, describe_counts
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, outcome_test
 from ietest_fast.stats.resampling import (
     FEW_UNITS,
@@ -29,7 +29,7 @@ from ietest_fast.stats.resampling import (
     sum_clusters,
     warn_of_large_units,
 )
-from ietest_fast.stats.result import PairedResult
+from ietest_fast.stats.result import PairedResult, list_fields
 from ietest_fast.stats.scores import histogram_of_types, run_score_test
 
 if TYPE_CHECKING:
@@ -99,16 +99,8 @@ class ClusteredTestResult(PairedResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
-        hidden = ("counts", "variance_factor", "types")
-        names = [name for name in self.__dataclass_fields__ if name not in hidden]
-        fields = {name: getattr(self, name) for name in names}
-        return {
-            "n": self.n,
-            **asdict(self.counts),
-            "delta": self.delta,
-            **fields,
-            "warning": self.warning,
-        }
+        fields = list_fields(self, "counts", "variance_factor", "types")
+        return describe_counts(self.counts) | fields | {"warning": self.warning}
 
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
@@ -129,11 +121,6 @@ class ClusteredTestResult(PairedResult):
         """Return Tango's interval of delta with the variance of clusters (Rao and Scott 1992).
 
         Student's quantile with C - 1 degrees of freedom; one-sided where the alternative is.
-
-        Parameters
-        ----------
-        confidence_level
-            In (0, 1).
         """
         from scipy.special import stdtrit
 
@@ -166,17 +153,6 @@ def clustered_test(
     t = D / sqrt(Q - D**2 / C), which is eq. 12 and 13 on the C cluster sums. No assumption is made
     on the dependence within clusters or on their sizes; clusters must be independent of each
     other.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ietest_fast.stats.clustered import clustered_test
-    >>> premise = np.repeat(np.arange(100), 3)
-    >>> original = np.ones(300, dtype=bool)
-    >>> rephrased = premise % 10 != 0  # wrong on all three texts of every tenth premise
-    >>> result = clustered_test(original, rephrased, premise)
-    >>> round(result.t, 3), round(result.t_independent, 3), round(result.design_effect, 2)
-    (3.333, 5.774, 3.02)
     """
     check_options(alternative=alternative, n_resamples=n_resamples, n_threads=n_threads)
     seed = seed_of(rng)

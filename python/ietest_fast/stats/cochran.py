@@ -23,12 +23,12 @@ from ietest_fast.stats.inputs import (
     in_one_order,
     seed_of,
 )
-from ietest_fast.stats.intervals import axes_or_new, draw_observed
+from ietest_fast.stats.intervals import draw_observed
 from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values, mcnemar_test
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import FEW_DISCORDANT, Method, check_engine
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import DrawnResult, Picture, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,26 +61,21 @@ class PairwiseComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CochranResult(Result):
+class CochranResult(Picture, DrawnResult):
     """Outcome of Cochran's Q test."""
 
     title = "Cochran's Q test"
 
-    versions: tuple[str, ...]
-    """Names of the v versions."""
     n: int
     """Number of texts."""
     n_mixed: int
     """Texts that are right in some versions and wrong in others; no other text matters."""
+    versions: tuple[str, ...]
+    """Names of the v versions."""
     levels: tuple[int, ...]
     """Texts that are right in 0, 1, ..., v versions."""
     n_right: tuple[int, ...]
     """Texts right in each version."""
-    method: Method
-    """``exact``, ``multinomial`` or ``resample``."""
-    n_resamples: int | None
-    seed: int | None
-    """S and seed of a Monte Carlo method, None for ``exact``."""
     statistic: float
     """Q; 0 if no text is mixed."""
     df: int
@@ -93,30 +88,20 @@ class CochranResult(Result):
     """Upper tail of chi-square with v - 1 degrees of freedom."""
     pairwise: tuple[PairwiseComparison, ...]
     """Every pair of versions, with Holm's correction."""
+    method: Method
+    """``exact``, ``multinomial`` or ``resample``."""
+    n_resamples: int | None
+    seed: int | None
+    """S and seed of a Monte Carlo method, None for ``exact``."""
 
-    @property
-    def pvalue(self) -> float:
-        """The p-value that decides, as SciPy calls it."""
-        return self.p_value
-
-    def plot(self, *, ax: Any = None) -> Any:
+    def draw_on(self, ax: Any) -> None:
         """Draw the law of Q under H0, and the observed Q in it.
 
         The law is that of 10,000 bootstrap replicates, always the same ones; beside it stands
         chi-square's, which it tends to.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         from scipy.special import chdtri, gamma
 
-        ax = axes_or_new(ax)
         drawn = _draw_replicates(self.levels)
         edge = max(float(chdtri(self.df, 1e-4)), float(np.quantile(drawn, 0.999)))
         bins = np.linspace(0, edge, 41)
@@ -131,20 +116,12 @@ class CochranResult(Result):
         ax.set_ylabel("density")
         ax.set_title(f"p = {format_p(self.p_value)}")
         ax.legend()
-        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
-        return {
-            "n": self.n,
-            "n_mixed": self.n_mixed,
+        return list_fields(self, "levels") | {
             "versions": list(self.versions),
             "n_right": list(self.n_right),
-            "statistic": self.statistic,
-            "df": self.df,
-            "p_value": self.p_value,
-            "p_paper": self.p_paper,
-            "p_asymptotic": self.p_asymptotic,
             "pairwise": [
                 {
                     "first": pair.first,
@@ -157,15 +134,11 @@ class CochranResult(Result):
                 }
                 for pair in self.pairwise
             ],
-            "method": self.method,
-            "n_resamples": self.n_resamples,
-            "seed": self.seed,
         }
 
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
         engine = self.method if self.n_resamples is None else f"{self.method}, {self.n_resamples:,}"
-        least = None if self.n_resamples is None else 1 / (self.n_resamples + 1)
         return [
             ("texts", f"{self.n:,}, {self.n_mixed:,} of them mixed"),
             *(
@@ -173,16 +146,10 @@ class CochranResult(Result):
                 for name, right in zip(self.versions, self.n_right, strict=True)
             ),
             ("Q", f"{self.statistic:.4f} (df {self.df})"),
-            (f"p, bootstrap ({engine})", format_p(self.p_value, floor=least)),
+            (f"p, bootstrap ({engine})", format_p(self.p_value, floor=self.p_floor)),
             ("p, bootstrap, ties out", format_paper_p(self.p_paper, self.n_resamples)),
             ("p, asymptotic", format_p(self.p_asymptotic)),
-            *(
-                (
-                    f"{pair.first} − {pair.second}",
-                    _say(pair),
-                )
-                for pair in self.pairwise
-            ),
+            *((f"{pair.first} − {pair.second}", _say(pair)) for pair in self.pairwise),
         ]
 
     def remarks(self) -> list[str]:

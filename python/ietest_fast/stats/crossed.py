@@ -31,7 +31,7 @@ from ietest_fast.stats.resampling import (
     to_squarable,
     warn_of_large_units,
 )
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import PValueResult, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,7 @@ class VarianceComponents:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlgorithmTestResult(Result):
+class AlgorithmTestResult(PValueResult):
     """Whether an algorithm loses accuracy on rephrased texts, on average over retrainings."""
 
     title = "The algorithm"
@@ -166,11 +166,6 @@ class AlgorithmTestResult(Result):
         return self.t
 
     @property
-    def pvalue(self) -> float:
-        """The p-value of "no difference", as SciPy calls it."""
-        return self.p_value
-
-    @property
     def warning(self) -> str | None:
         """What the reader has to know before the p-value is used; None if there is nothing."""
         unit = "texts" if self.n_clusters is None else "clusters"
@@ -230,12 +225,8 @@ class AlgorithmTestResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        skipped = {"components", "deltas"}
-        fields = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in skipped
-        }
         interval, prediction = self.confidence_interval(), self.prediction_interval()
-        return fields | {
+        return list_fields(self, "components", "deltas") | {
             "deltas": list(self.deltas),
             "interval": [interval.low, interval.high],
             "prediction_interval": [prediction.low, prediction.high],
@@ -261,11 +252,6 @@ class AlgorithmTestResult(Result):
             ("P(the next one loses)", f"{self.p_next_loses:.3f}"),
             (f"p, difference ≥ {self.margin:g}", format_p(self.p_equivalence)),
         ]
-
-    def remarks(self) -> list[str]:
-        """Return what is shown of the algorithm, and the warning."""
-        said = [self.explanation]
-        return said if self.warning is None else [*said, f"Warning: {self.warning}."]
 
     @property
     def explanation(self) -> str:

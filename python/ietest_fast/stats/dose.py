@@ -221,11 +221,6 @@ class DoseResponseResult(Result):
             ]
         return rows
 
-    def remarks(self) -> list[str]:
-        """Return what is shown as a sentence."""
-        said = [self.explanation]
-        return said if self.warning is None else [*said, f"Warning: {self.warning}."]
-
     @property
     def explanation(self) -> str:
         """What is shown, in plain words."""

@@ -30,7 +30,6 @@ from ietest_fast.stats.intervals import (
     Clustering,
     Differences,
     Interval,
-    axes_or_new,
     draw_intervals,
     draw_margin,
     invert_tango,
@@ -41,7 +40,7 @@ from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outc
 from ietest_fast.stats.planning.power import exact_equivalence_p
 from ietest_fast.stats.planning.verdicts import first_reaching, pairs_to_decide
 from ietest_fast.stats.resampling import RELATIVE_ROUNDING, check_options, monte_carlo_p
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import DrawnResult, Picture
 from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ class Verdict(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EquivalenceResult(Result):
+class EquivalenceResult(Picture, DrawnResult):
     """Outcome of an equivalence test."""
 
     title = "Equivalence test"
@@ -127,11 +126,6 @@ class EquivalenceResult(Result):
     """S and seed of the studentised bootstrap; None where nothing is drawn."""
     warning: str | None = None
     """Why the p-values of scores cannot be trusted; None if they can."""
-
-    @property
-    def p_floor(self) -> float | None:
-        """The smallest ``p_value`` that S replicates allow; None where nothing is drawn."""
-        return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
 
     def _format_p(self) -> str:
         return format_p(self.p_value, floor=self.p_floor)
@@ -238,24 +232,8 @@ class EquivalenceResult(Result):
         """The statistic of the one-sided test that decides, the one with the larger p-value."""
         return self.statistic_lower if self.p_lower >= self.p_upper else self.statistic_upper
 
-    @property
-    def pvalue(self) -> float:
-        """The p-value of "the difference is at least the margin", as SciPy calls it."""
-        return self.p_value
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw delta and its interval against the margin.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        ax = axes_or_new(ax)
+    def draw_on(self, ax: Any) -> None:
+        """Draw delta and its interval against the margin."""
         draw_margin(ax, self.margin)
         ax.axvline(0, color="black", linewidth=0.8)
         level = f"{100 * (1 - 2 * self.alpha):g}%"
@@ -263,7 +241,6 @@ class EquivalenceResult(Result):
         ax.set_xlabel("delta (original − transformed)")
         ax.set_title(f"{self.verdict}: p = {self._format_p()}")
         ax.legend()
-        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, and the verdict."""
@@ -312,11 +289,6 @@ class EquivalenceResult(Result):
             ("verdict", str(self.verdict)),
         ]
 
-    def remarks(self) -> list[str]:
-        """Give the verdict as a sentence, and the warning if there is one."""
-        said = [self.explanation]
-        return said if self.warning is None else [*said, f"Warning: {self.warning}."]
-
 
 def _pairs_to_decide(
     delta: float,
@@ -361,8 +333,6 @@ def _pairs_to_decide(
 
 # A margin is held to lie at most so many standard errors from 0.
 _FARTHEST = 2.0**200
-
-__all__ = ["EquivalenceResult", "Verdict", "equivalence_test"]
 
 
 @in_one_order

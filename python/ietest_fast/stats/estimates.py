@@ -20,7 +20,7 @@ from ietest_fast.stats.intervals import (
 from ietest_fast.stats.laws.bootstrap import bootstrap_intervals
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, outcome_columns
 from ietest_fast.stats.resampling import count_equal
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Result, list_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,23 +58,7 @@ class EstimateResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, intervals as [low, high]."""
-
-        def ends(interval: Interval | None) -> list[float] | None:
-            return None if interval is None else [interval.low, interval.high]
-
-        return {
-            "n": self.counts.n,
-            **asdict(self.counts),
-            "n_clusters": self.n_clusters,
-            "n_deciding": self.n_deciding,
-            "confidence_level": self.confidence_level,
-            "delta": self.delta,
-            "delta_score": ends(self.delta_score),
-            "delta_percentile": ends(self.delta_percentile),
-            "delta_bca": ends(self.delta_bca),
-            "discordance_rate": self.discordance_rate,
-            "discordance_wilson": ends(self.discordance_wilson),
-        }
+        return {"n": self.counts.n, **asdict(self.counts), **list_fields(self, "counts")}
 
     def plot(self, *, margin: float | None = None, ax: Any = None) -> Any:
         """Draw delta and its intervals, against a margin if one is given.

@@ -11,7 +11,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import format_p
 from ietest_fast.stats.inputs import Rng, seed_of
-from ietest_fast.stats.intervals import axes_or_new, draw_p_values
+from ietest_fast.stats.intervals import draw_p_values
 from ietest_fast.stats.joint import JointTestResult, joint_test
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.multiple import (
@@ -27,7 +27,7 @@ from ietest_fast.stats.multiple import (
 )
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Picture, Result
 
 if TYPE_CHECKING:
     from ietest_fast.stats.outcomes import Method
@@ -38,7 +38,7 @@ _NUMBERS = (float, int, np.number)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CombinedResult(Result):
+class CombinedResult(Picture, Result):
     """Outcome of :func:`combine`; every tuple has one place for each test."""
 
     title = "Several tests"
@@ -84,24 +84,12 @@ class CombinedResult(Result):
         found = getattr(self.tests[first], "statistic", None)
         return None if found is None else float(found)
 
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw the p-value of each test, before and after the correction, and alpha.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        ax = axes_or_new(ax)
+    def draw_on(self, ax: Any) -> None:
+        """Draw the p-value of each test, before and after the correction, and alpha."""
         draw_p_values(ax, self.names, self.p_values, self.p_adjusted, alpha=self.alpha)
         ax.set_xlabel("p")
         ax.set_title(f"{sum(self.reject)} of {len(self.names)} rejected ({self.correction})")
         ax.legend()
-        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name; the single tests are left out."""

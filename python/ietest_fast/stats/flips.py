@@ -172,10 +172,6 @@ class FlipResult(Result):
             return f"  lower {100 * (1 - self.alpha):g}% bound", f"{self.interval.low:.4g}"
         return f"  {100 * (1 - 2 * self.alpha):g}% interval", str(self.interval)
 
-    def remarks(self) -> list[str]:
-        """Return the verdict as a sentence."""
-        return [self.explanation]
-
     @property
     def explanation(self) -> str:
         """The verdict in plain words."""

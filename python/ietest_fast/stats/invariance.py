@@ -197,10 +197,6 @@ class InvarianceTestResult(Result):
             rows.append((f"  same by {self.strata.name}", f"p = {self.strata.format_p()}{by}"))
         return rows
 
-    def remarks(self) -> list[str]:
-        """Return the verdict as a sentence."""
-        return [self.explanation]
-
     @property
     def explanation(self) -> str:
         """The verdict in plain words."""

@@ -33,7 +33,7 @@ from ietest_fast.stats.resampling import (
     sort_into_types,
     sum_clusters,
 )
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Result, list_fields
 from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
@@ -115,8 +115,7 @@ class JointTestResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {"p_adjusted": self.p_adjusted, "reject": self.reject}
+        return list_fields(self) | {"p_adjusted": self.p_adjusted, "reject": self.reject}
 
     def rows(self) -> list[tuple[str, str]]:
         """Give one line for each classifier, and what they have in common."""
@@ -141,7 +140,7 @@ class JointTestResult(Result):
         said = f"At a family-wise level of {self.alpha:g} no classifier is rejected."
         if rejected:
             said = f"At a family-wise level of {self.alpha:g} rejected: {', '.join(rejected)}."
-        return [said] if self.warning is None else [said, f"Warning: {self.warning}."]
+        return [said, *super().remarks()]
 
 
 @in_one_order

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -136,6 +136,11 @@ class PairedCounts:
         """One A - B for each pair, shape (n,), the order being of no account."""
         values = np.array([1, -1, 0], dtype=np.int8)
         return np.repeat(values, [self.n10, self.n01, self.n - self.k])
+
+
+def describe_counts(counts: PairedCounts) -> dict[str, Any]:
+    """Return what the counts tell by name, as results of outcomes report it first."""
+    return {"n": counts.n, **asdict(counts), "delta": counts.delta}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

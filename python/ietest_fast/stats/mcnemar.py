@@ -8,15 +8,13 @@ the upper tail.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from statistics import NormalDist
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.numerals import format_p, format_paper_p
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import Rng, check_cost, in_one_order, seed_of
-from ietest_fast.stats.intervals import invert_tango, upper_level
-from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, describe_counts
 from ietest_fast.stats.outcomes import (
     Method,
     check_engine,
@@ -24,8 +22,9 @@ from ietest_fast.stats.outcomes import (
     mcnemar_tail,
     one_tail,
     run_engine,
+    score_interval,
 )
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import DrawnResult, list_fields
 
 if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval
@@ -33,39 +32,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class McNemarResult(Result):
+class McNemarResult(DrawnResult):
     """Outcome of McNemar's test.
-
-    Attributes
-    ----------
-    counts
-        The four counts that were tested.
-    method
-        How the bootstrap p-values were found: ``exact``, ``multinomial`` or ``resample``.
-    alternative
-        ``two-sided``, ``greater`` or ``less``.
-    n_resamples
-        S of a Monte Carlo method, None for ``exact``.
-    seed
-        Seed of a Monte Carlo method, None for ``exact``.
-    statistic
-        ``d**2 / k``; 0 without discordant pairs.
-    p_value
-        Bootstrap, ``P(stat* >= stat)``: ties count. (c + 1) / (S + 1) for Monte Carlo methods.
-        Decisions use it. The exact value equals that of the two-sided paired t-test, whose
-        statistic is the signed root.
-        With a one-sided alternative it is a tail of the signed root.
-    p_paper
-        Bootstrap as the paper has it, ``P(stat* > stat)``; c / S for Monte Carlo methods. None
-        with a one-sided alternative.
-    p_conditional
-        Conditional exact test, ``min(1, 2 P(Binomial(k, 1/2) <= min(n10, n01)))``.
-    p_mid
-        Its mid-p form: tables as extreme as the observed one count half.
-    p_asymptotic
-        Upper tail of chi-square with one degree of freedom.
-    p_corrected
-        The same with Edwards' continuity correction, ``max(0, abs(d) - 1)**2 / k``.
 
     With a one-sided alternative ``p_conditional`` and ``p_mid`` are the binomial tail of its side,
     ``p_asymptotic`` and ``p_corrected`` the normal tail of ``d / sqrt(k)``.
@@ -74,49 +42,47 @@ class McNemarResult(Result):
     title = "McNemar's test"
 
     counts: PairedCounts
-    method: Method
+    """The four counts that were tested."""
+    statistic: float
+    """``d**2 / k``; 0 without discordant pairs."""
+    p_value: float
+    """Bootstrap, ``P(stat* >= stat)``: ties count. (c + 1) / (S + 1) for Monte Carlo methods.
+    Decisions use it. The exact value equals that of the two-sided paired t-test, whose statistic is
+    the signed root. With a one-sided alternative it is a tail of the signed root."""
+    p_paper: float | None
+    """Bootstrap as the paper has it, ``P(stat* > stat)``; c / S for Monte Carlo methods. None with
+    a one-sided alternative."""
+    p_conditional: float
+    """Conditional exact test, ``min(1, 2 P(Binomial(k, 1/2) <= min(n10, n01)))``."""
+    p_mid: float
+    """Its mid-p form: tables as extreme as the observed one count half."""
+    p_asymptotic: float
+    """Upper tail of chi-square with one degree of freedom."""
+    p_corrected: float
+    """The same with Edwards' continuity correction, ``max(0, abs(d) - 1)**2 / k``."""
     alternative: Alternative
+    """``two-sided``, ``greater`` or ``less``."""
+    method: Method
+    """How the bootstrap p-values were found: ``exact``, ``multinomial`` or ``resample``."""
     n_resamples: int | None
     seed: int | None
-    statistic: float
-    p_value: float
-    p_paper: float | None
-    p_conditional: float
-    p_mid: float
-    p_asymptotic: float
-    p_corrected: float
+    """S and seed of a Monte Carlo method, None for ``exact``."""
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
-        return {
-            "n": self.counts.n,
-            **asdict(self.counts),
-            "delta": self.counts.delta,
-            "statistic": self.statistic,
-            "p_value": self.p_value,
-            "p_paper": self.p_paper,
-            "p_conditional": self.p_conditional,
-            "p_mid": self.p_mid,
-            "p_asymptotic": self.p_asymptotic,
-            "p_corrected": self.p_corrected,
-            "alternative": self.alternative,
-            "method": self.method,
-            "n_resamples": self.n_resamples,
-            "seed": self.seed,
-        }
+        return describe_counts(self.counts) | list_fields(self, "counts")
 
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
         c = self.counts
         engine = self.method if self.n_resamples is None else f"{self.method}, {self.n_resamples:,}"
-        least = None if self.n_resamples is None else 1 / (self.n_resamples + 1)
         side = "" if self.alternative == "two-sided" else f", {self.alternative}"
         rows = [
             ("pairs", f"{c.n:,}"),
             ("discordant", f"{c.k:,} ({c.n10:,} / {c.n01:,})"),
             ("delta", f"{c.delta:+.4f}"),
             ("statistic d²/k", f"{self.statistic:.4f}"),
-            (f"p, bootstrap ({engine}{side})", format_p(self.p_value, floor=least)),
+            (f"p, bootstrap ({engine}{side})", format_p(self.p_value, floor=self.p_floor)),
         ]
         if self.p_paper is not None:
             rows.append(("p, bootstrap, ties out", format_paper_p(self.p_paper, self.n_resamples)))
@@ -128,15 +94,9 @@ class McNemarResult(Result):
             ("p, corrected", format_p(self.p_corrected)),
         ]
 
-    @property
-    def pvalue(self) -> float:
-        """The p-value that decides, as SciPy calls it."""
-        return self.p_value
-
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return Tango's (1998) score interval of delta; see :class:`PairedTestResult`."""
-        z = NormalDist().inv_cdf(upper_level(confidence_level, self.alternative))
-        return invert_tango(self.counts, max(z, 0.0)).one_sided(self.alternative, 1.0)
+        return score_interval(self.counts, confidence_level, self.alternative)
 
 
 @in_one_order

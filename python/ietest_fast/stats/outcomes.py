@@ -6,7 +6,7 @@ replacement and each is swapped with probability 1/2. ``docs/statistics.md`` der
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -19,9 +19,9 @@ from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import Rng, check_cost, seed_of
 from ietest_fast.stats.intervals import invert_tango, upper_level
 from ietest_fast.stats.laws.null import null_law_of
-from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of
+from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, describe_counts
 from ietest_fast.stats.resampling import Alternative, check_options
-from ietest_fast.stats.result import PairedResult
+from ietest_fast.stats.result import PairedResult, list_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,14 +46,6 @@ class PairedTestResult(PairedResult):
 
     counts: PairedCounts
     """The four counts that were tested."""
-    method: Method
-    """``exact``, ``multinomial`` or ``resample``."""
-    alternative: Alternative
-    """``two-sided``, ``greater`` (the original is right more often) or ``less``."""
-    n_resamples: int | None
-    """S of a Monte Carlo method, None for ``exact``."""
-    seed: int | None
-    """Seed of a Monte Carlo method, None for ``exact``."""
     t: float
     """The statistic of eq. 12."""
     p_value: float
@@ -67,6 +59,14 @@ class PairedTestResult(PairedResult):
     """``P(|t*| >= |t|)``, whatever the alternative; (c + 1) / (S + 1) for Monte Carlo methods."""
     p_mcnemar_exact: float
     """Conditional exact McNemar test of the same alternative, whatever the method."""
+    alternative: Alternative
+    """``two-sided``, ``greater`` (the original is right more often) or ``less``."""
+    method: Method
+    """``exact``, ``multinomial`` or ``resample``."""
+    n_resamples: int | None
+    """S of a Monte Carlo method, None for ``exact``."""
+    seed: int | None
+    """Seed of a Monte Carlo method, None for ``exact``."""
 
     @property
     def n(self) -> int:
@@ -95,21 +95,8 @@ class PairedTestResult(PairedResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result, ready for JSON but for infinite t."""
-        return {
-            "n": self.n,
-            **asdict(self.counts),
-            "delta": self.delta,
-            "t": self.t,
-            "p_value": self.p_value,
-            "p_paper": self.p_paper,
-            "p_symmetric": self.p_symmetric,
-            "p_mcnemar_exact": self.p_mcnemar_exact,
-            "alternative": self.alternative,
-            "method": self.method,
-            "n_resamples": self.n_resamples,
-            "seed": self.seed,
-            "warning": self.warning,
-        }
+        fields = describe_counts(self.counts) | list_fields(self, "counts")
+        return fields | {"warning": self.warning}
 
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
@@ -146,19 +133,20 @@ class PairedTestResult(PairedResult):
         return lines
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return Tango's (1998) score interval of delta, one-sided where the alternative is.
-
-        Parameters
-        ----------
-        confidence_level
-            In (0, 1).
-        """
-        z = NormalDist().inv_cdf(upper_level(confidence_level, self.alternative))
-        return invert_tango(self.counts, max(z, 0.0)).one_sided(self.alternative, 1.0)
+        """Return Tango's (1998) score interval of delta, one-sided where the alternative is."""
+        return score_interval(self.counts, confidence_level, self.alternative)
 
     def null_law(self) -> NullHistogram:
         """Return the exact law of t under H0, in bins."""
         return null_law_of(self.counts)
+
+
+def score_interval(
+    counts: PairedCounts, confidence_level: float, alternative: Alternative
+) -> Interval:
+    """Return Tango's (1998) interval of delta, one-sided where the alternative is."""
+    z = NormalDist().inv_cdf(upper_level(confidence_level, alternative))
+    return invert_tango(counts, max(z, 0.0)).one_sided(alternative, 1.0)
 
 
 def run_engine(

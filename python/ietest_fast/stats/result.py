@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.escapes import escape
 from ietest_fast.numerals import format_p, plain
-from ietest_fast.stats.intervals import axes_or_new, draw_observed
+from ietest_fast.stats.intervals import Interval, axes_or_new, draw_observed
 
 if TYPE_CHECKING:
-    from ietest_fast.stats.intervals import Interval
     from ietest_fast.stats.laws.null import NullHistogram
     from ietest_fast.stats.resampling import Alternative
 
@@ -27,7 +27,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name, in Python's own types."""
-        raise NotImplementedError
+        return list_fields(self)
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and formatted values in reading order."""
@@ -55,8 +55,13 @@ class Result:
         return table.to_pandas()
 
     def remarks(self) -> list[str]:
-        """Return whole sentences that belong below the rows: warnings, the verdict."""
-        return []
+        """Return whole sentences that belong below the rows.
+
+        They are the ``explanation`` and the ``warning`` of results that have them.
+        """
+        explanation, warning = getattr(self, "explanation", None), getattr(self, "warning", None)
+        said = [] if explanation is None else [explanation]
+        return said if warning is None else [*said, f"Warning: {warning}."]
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return :meth:`to_dict` as strict JSON; see :func:`plain` for what JSON lacks."""
@@ -83,6 +88,16 @@ def _show(text: str) -> str:
     return html.escape(escape(text))
 
 
+def list_fields(holder: Any, *left_out: str) -> dict[str, Any]:
+    """Return the fields of a dataclass by name, those left out aside; of an interval its ends."""
+    names = [each.name for each in fields(holder) if each.name not in left_out]
+    values = {name: getattr(holder, name) for name in names}
+    return {
+        name: list(value) if isinstance(value, Interval) else value
+        for name, value in values.items()
+    }
+
+
 def fit_cells(values: dict[str, Any]) -> dict[str, Any]:
     """Return what fits the cells of a table: texts, numbers, truth values and None.
 
@@ -98,69 +113,104 @@ def fit_cells(values: dict[str, Any]) -> dict[str, Any]:
     return cells
 
 
-# What the results of every paired test have in common, under SciPy's names too.
+# What the results of tests have in common, under SciPy's names too.
 
 
-class PairedResult(Result):
-    """Base of the results of :func:`ietest_fast.stats.paired_test`.
-
-    Attributes
-    ----------
-    n
-        Number of pairs.
-    delta
-        Mean of original minus transformed: a difference of accuracies, or of mean scores.
-    t
-        The paired t statistic; :attr:`statistic` is another name of it.
-    p_value
-        The p-value that decides; :attr:`pvalue` is another name of it.
-    alternative
-        ``two-sided``, ``greater`` or ``less``.
-    n_resamples, seed
-        S and seed of a Monte Carlo test; None for the exact law. ``rng=result.seed`` repeats it.
-    """
+class PValueResult(Result):
+    """Base of the results that one p-value decides."""
 
     if TYPE_CHECKING:  # properties, because the fields of a frozen dataclass are read-only
 
         @property
-        def n(self) -> int: ...  # noqa: D102
-
-        @property
-        def delta(self) -> float: ...  # noqa: D102
-
-        @property
-        def t(self) -> float: ...  # noqa: D102
-
-        @property
-        def p_value(self) -> float: ...  # noqa: D102
-
-        @property
-        def p_paper(self) -> float | None: ...  # noqa: D102
-
-        @property
-        def p_symmetric(self) -> float: ...  # noqa: D102
-
-        @property
-        def alternative(self) -> Alternative: ...  # noqa: D102
-
-        @property
-        def n_resamples(self) -> int | None: ...  # noqa: D102
-
-        @property
-        def seed(self) -> int | None: ...  # noqa: D102
-
-        @property
-        def warning(self) -> str | None: ...  # noqa: D102
-
-    @property
-    def statistic(self) -> float:
-        """The paired t statistic, as SciPy calls it."""
-        return self.t
+        def p_value(self) -> float:
+            """The p-value that decides; :attr:`pvalue` is another name of it."""
 
     @property
     def pvalue(self) -> float:
         """The p-value that decides, as SciPy calls it."""
         return self.p_value
+
+
+class DrawnResult(PValueResult):
+    """Base of those whose p-value may be found from replicates."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def n_resamples(self) -> int | None:
+            """S of a Monte Carlo test; None for the exact law."""
+
+    @property
+    def p_floor(self) -> float | None:
+        """The smallest ``p_value`` that S replicates allow; None where nothing is drawn."""
+        return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
+
+
+class Picture:
+    """What a result has that can be drawn."""
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the result; :meth:`draw_on` says how.
+
+        Parameters
+        ----------
+        ax
+            A matplotlib ``Axes``; a new figure is made if not given.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        ax = axes_or_new(ax)
+        self.draw_on(ax)
+        return ax
+
+    def draw_on(self, ax: Any) -> None:
+        """Draw the result on matplotlib axes."""
+        raise NotImplementedError
+
+
+class PairedResult(Picture, DrawnResult):
+    """Base of the results of :func:`ietest_fast.stats.paired_test`."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def n(self) -> int:
+            """Number of pairs."""
+
+        @property
+        def delta(self) -> float:
+            """Mean of original minus transformed: of accuracies, or of scores."""
+
+        @property
+        def t(self) -> float:
+            """The paired t statistic; :attr:`statistic` is another name of it."""
+
+        @property
+        def p_paper(self) -> float | None:
+            """Eq. 14 to the letter; None for a one-sided alternative."""
+
+        @property
+        def p_symmetric(self) -> float:
+            """P(abs(t*) >= abs(t)), whatever the alternative."""
+
+        @property
+        def alternative(self) -> Alternative:
+            """``two-sided``, ``greater`` or ``less``."""
+
+        @property
+        def seed(self) -> int | None:
+            """Seed of a Monte Carlo test: ``rng=result.seed`` repeats it."""
+
+        @property
+        def warning(self) -> str | None:
+            """What the reader has to know before the p-value is used; None if nothing."""
+
+    @property
+    def statistic(self) -> float:
+        """The paired t statistic, as SciPy calls it."""
+        return self.t
 
     @property
     def p_floor(self) -> float | None:
@@ -192,23 +242,8 @@ class PairedResult(Result):
         """Return the law of t under H0 as a histogram; see :mod:`ietest_fast.stats.laws.null`."""
         raise NotImplementedError
 
-    def remarks(self) -> list[str]:
-        """Return the warning, if there is one."""
-        return [] if self.warning is None else [f"Warning: {self.warning}."]
-
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw the law of t under H0, and the observed t in it.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        ax = axes_or_new(ax)
+    def draw_on(self, ax: Any) -> None:
+        """Draw the law of t under H0, and the observed t in it."""
         law = self.null_law()
         ax.stairs(law.density, law.edges, fill=True, alpha=0.5, label="under H0")
         draw_observed(ax, self.t, low=-law.edges[-1], high=law.edges[-1], name="t")
@@ -216,4 +251,3 @@ class PairedResult(Result):
         ax.set_ylabel("density")
         ax.set_title(f"p = {format_p(self.p_value, floor=self.p_floor)}")
         ax.legend()
-        return ax

@@ -12,7 +12,7 @@ import numpy as np
 from ietest_fast.errors import InputError
 from ietest_fast.stats.inputs import as_array, check_between, check_spellings, in_one_order
 from ietest_fast.stats.intervals import Interval
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Result, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,22 +86,10 @@ class RobustnessResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name."""
-
-        def numbers(part: SignalToNoise | None) -> dict[str, Any] | None:
-            if part is None:
-                return None
-            interval = None if part.interval is None else [part.interval.low, part.interval.high]
-            return {
-                "n": part.n,
-                "mean": part.mean,
-                "std": part.std,
-                "snr": part.snr,
-                "interval": interval,
-            }
-
+        rest = self.without_collapsed
         return {
-            "every": numbers(self.every),
-            "without_collapsed": numbers(self.without_collapsed),
+            "every": list_fields(self.every),
+            "without_collapsed": None if rest is None else list_fields(rest),
             "n_collapsed": len(self.collapsed),
             "collapsed": list(self.collapsed),
             "confidence_level": self.confidence_level,

@@ -25,7 +25,7 @@ from ietest_fast.stats.resampling import (
     sort_into_types,
     sum_clusters,
 )
-from ietest_fast.stats.result import PairedResult
+from ietest_fast.stats.result import PairedResult, list_fields
 from ietest_fast.stats.studentised import NullLaw, StudentisedUnits
 
 if TYPE_CHECKING:
@@ -94,9 +94,8 @@ class ScoreTestResult(PairedResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result by name, the replicates left out."""
-        left_out = ("replicates", "types", "units")
-        names = [name for name in self.__dataclass_fields__ if name not in left_out]
-        return {name: getattr(self, name) for name in names} | {"warning": self.warning}
+        fields = list_fields(self, "replicates", "types", "units")
+        return fields | {"warning": self.warning}
 
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
@@ -122,11 +121,6 @@ class ScoreTestResult(PairedResult):
         Of the symmetric null law it is Student's, with one degree of freedom less than there are
         units (pairs or clusters). Of the studentised law it holds the means that the test does not
         reject at ``1 - confidence_level``, and may be infinite where units are few.
-
-        Parameters
-        ----------
-        confidence_level
-            In (0, 1).
         """
         level = upper_level(confidence_level, self.alternative)
         if self.null == "studentised":

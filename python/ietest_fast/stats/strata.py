@@ -33,7 +33,7 @@ from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
 from ietest_fast.stats.resampling import check_options
-from ietest_fast.stats.result import Result, fit_cells
+from ietest_fast.stats.result import Result, fit_cells, list_fields
 from ietest_fast.stats.symmetry import compare_strata, compare_strata_by_clusters
 
 if TYPE_CHECKING:
@@ -257,15 +257,9 @@ class StratifiedResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        return {
-            "name": self.name,
+        return list_fields(self) | {
             "strata": [each.to_dict() for each in self.strata],
             "heterogeneity": self.heterogeneity.to_dict(),
-            "correction": self.correction,
-            "margin": self.margin,
-            "flip_margin": self.flip_margin,
-            "alpha": self.alpha,
-            "p_adjusted": self.p_adjusted,
             "differs": self.differs,
             "uneven": self.uneven,
             "n_untested": self.n_untested,
@@ -280,11 +274,6 @@ class StratifiedResult(Result):
     def rows(self) -> list[tuple[str, str]]:
         """Return names and formatted values in reading order."""
         return [(each.name, _say_row(each, self.correction)) for each in self.strata]
-
-    def remarks(self) -> list[str]:
-        """Return what is shown as a sentence, and the warning."""
-        said = [self.explanation]
-        return said if self.warning is None else [*said, f"Warning: {self.warning}."]
 
 
 def _say_stratum(stratum: StratumResult) -> str:

@@ -19,7 +19,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.laws.integer import count_heterogeneous, heterogeneity_tail
 from ietest_fast.stats.resampling import check_options
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import DrawnResult, Result, list_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,8 +150,7 @@ class SymmetryResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return fields | {
+        return list_fields(self) | {
             "labels": [str(label) for label in self.labels],
             "table": self.table.tolist(),
             "shares": self.shares.tolist(),
@@ -165,26 +164,14 @@ class SymmetryResult(Result):
             (f"share of {label}", f"{shares[0, i]:.2%} → {shares[1, i]:.2%}")
             for i, label in enumerate(self.labels)
         ]
+        least = 1 / (self.n_resamples + 1)
+        symmetry = _say(self.symmetry_statistic, self.symmetry_df, self.p_symmetry, floor=least)
+        homogeneity = _say(self.homogeneity_statistic, self.homogeneity_df, self.p_homogeneity)
         return [
             *rows,
-            (
-                "symmetry (Bowker)",
-                _say(
-                    self.symmetry_statistic,
-                    self.symmetry_df,
-                    self.p_symmetry,
-                    floor=1 / (self.n_resamples + 1),
-                ),
-            ),
-            (
-                "equal shares (Stuart–Maxwell)",
-                _say(self.homogeneity_statistic, self.homogeneity_df, self.p_homogeneity),
-            ),
+            ("symmetry (Bowker)", symmetry),
+            ("equal shares (Stuart–Maxwell)", homogeneity),
         ]
-
-    def remarks(self) -> list[str]:
-        """Return the warning, if there is one."""
-        return [] if self.warning is None else [f"Warning: {self.warning}."]
 
 
 @in_one_order
@@ -297,7 +284,7 @@ def _say(statistic: float, df: int, p_value: float, floor: float | None = None) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeterogeneityResult(Result):
+class HeterogeneityResult(DrawnResult):
     """Test of H0: the share of losses among discordant pairs is the same in every stratum."""
 
     title = "Losses and gains over the strata"
@@ -323,30 +310,9 @@ class HeterogeneityResult(Result):
     seed: int | None
     """S and the seed of the draws; None without draws."""
 
-    @property
-    def pvalue(self) -> float:
-        """``p_value``, as SciPy calls it."""
-        return self.p_value
-
-    @property
-    def p_floor(self) -> float | None:
-        """The smallest p-value that the draws allow; None if nothing was drawn."""
-        return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
-
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        return {
-            "losses": list(self.losses),
-            "gains": list(self.gains),
-            "n_clusters": self.n_clusters,
-            "statistic": self.statistic,
-            "df": self.df,
-            "p_value": self.p_value,
-            "p_asymptotic": self.p_asymptotic,
-            "method": self.method,
-            "n_resamples": self.n_resamples,
-            "seed": self.seed,
-        }
+        return list_fields(self) | {"losses": list(self.losses), "gains": list(self.gains)}
 
     def rows(self) -> list[tuple[str, str]]:
         """Return names and formatted values in reading order."""

@@ -12,14 +12,14 @@ from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths, in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.outcomes import outcome_test
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import PValueResult
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnsoundnessResult(Result):
+class UnsoundnessResult(PValueResult):
     """What unsound rephrasings could explain."""
 
     title = "Unsound rephrasings"
@@ -41,11 +41,6 @@ class UnsoundnessResult(Result):
     def statistic(self) -> float:
         """The share of the reworded texts whose removal leaves no difference shown."""
         return self.share_to_explain
-
-    @property
-    def pvalue(self) -> float:
-        """The p-value with all rephrasings taken for sound."""
-        return self.p_value
 
     @property
     def share_to_explain(self) -> float:
@@ -103,10 +98,6 @@ class UnsoundnessResult(Result):
                 f"{self.n_to_explain:,} ({self.share_to_explain:.2%})",
             ),
         ]
-
-    def remarks(self) -> list[str]:
-        """Return what is shown as a sentence."""
-        return [self.explanation]
 
     @property
     def explanation(self) -> str:

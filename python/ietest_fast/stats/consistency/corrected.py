@@ -18,7 +18,7 @@ from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.mean_difference import MeanDifference, compare_means, estimate_stratified
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import FEW_UNITS, check_options
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Result, list_fields
 from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class CorrectedResult(Result):
 
     def remarks(self) -> list[str]:
         """Return warnings."""
-        said = [] if self.warning is None else [f"Warning: {self.warning}."]
+        said = super().remarks()
         if self.n_lone:
             said.append(
                 f"{say_count(self.n_lone, 'stratum with weight has', 'strata with weight have')} "
@@ -424,13 +424,7 @@ class ConsistencyComparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        fields: dict[str, Any] = {
-            "n_buckets": self.n_buckets,
-            "n_only_first": self.n_only_first,
-            "n_only_second": self.n_only_second,
-            "n_clusters": self.n_clusters,
-            "confidence_level": self.confidence_level,
-        }
+        fields = list_fields(self, "differences", "tests")
         for name, own in self.differences.items():
             ends = own.interval
             fields[name] = own.value
@@ -629,12 +623,7 @@ class SubsetComparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        fields: dict[str, Any] = {
-            "n_first": self.n_first,
-            "n_second": self.n_second,
-            "n_clusters": self.n_clusters,
-            "confidence_level": self.confidence_level,
-        }
+        fields = list_fields(self, "differences", "untested")
         for name, own in self.differences.items():
             fields |= {
                 f"{name}_first": own.first,

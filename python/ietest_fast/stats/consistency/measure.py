@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.escapes import escape_label
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.consistency.buckets import (
     MEASURES,
@@ -30,14 +29,12 @@ from ietest_fast.stats.inputs import (
     in_one_order,
     seed_of,
 )
-from ietest_fast.stats.intervals import Interval, axes_or_new, check_level, wilson_interval
+from ietest_fast.stats.intervals import Interval, check_level, wilson_interval
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import FEW_UNITS, check_options, count_equal
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Picture, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     from ietest_fast.stats.flips import FlipResult
@@ -87,37 +84,6 @@ def consistency_at(accuracy: ArrayLike, pvap: float) -> NDArray[np.float64]:
     return np.asarray(1 - 2 * pvap * values * (1 - values))
 
 
-def draw_plane(
-    accuracy: BucketEstimate, kinds: Mapping[str, BucketEstimate], *, ax: Any = None
-) -> Any:
-    """Draw a classifier's accuracy and P_C, with their intervals, over lines of equal PVAP."""
-    ax = axes_or_new(ax)
-    grid = np.linspace(0, 1, 201)
-    for share in ISO_PVAP:
-        line = consistency_at(grid, share)
-        ax.plot(grid, line, color="0.7", linewidth=0.8)
-        ax.annotate(f"PVAP {share:g}", (0.5, line[100]), color="0.4", ha="center", va="bottom")
-    least = 0.5
-    for place, (label, p_c) in enumerate(kinds.items()):
-        if p_c.value is None:
-            continue
-        color, marker = f"C{place}", "oD"[place % 2]
-        if accuracy.interval is not None:
-            ax.plot(accuracy.interval, [p_c.value] * 2, color=color, marker="|")
-        if p_c.interval is not None:
-            ax.plot([accuracy.value] * 2, p_c.interval, color=color, marker="_")
-        ax.plot(
-            [accuracy.value], [p_c.value], color=color, marker=marker, label=escape_label(label)
-        )
-        least = min(least, p_c.value if p_c.interval is None else p_c.interval.low)
-    ax.set_xlim(0, 1)
-    ax.set_ylim(least - 0.05, 1.02)
-    ax.set_xlabel("accuracy, macro")
-    ax.set_ylabel("P_C")
-    ax.legend(loc="lower left")
-    return ax
-
-
 _LABELS = {
     "accuracy_original": "accuracy, originals",
     "accuracy_micro": "accuracy, micro",
@@ -141,7 +107,7 @@ _LABELS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConsistencyResult(Result):
+class ConsistencyResult(Picture, Result):
     """How alike a classifier answers paraphrases of the same items (Srikanth et al. 2024)."""
 
     title = "Paraphrastic consistency"
@@ -276,26 +242,35 @@ class ConsistencyResult(Result):
             rows.append((least, value + interval))
         return [*rows, ("intervals", f"{100 * self.confidence_level:g}%, BCa")]
 
-    def plot(self, *, ax: Any = None) -> Any:
+    def draw_on(self, ax: Any) -> None:
         """Draw macro accuracy and P_C, with their intervals, over lines of equal PVAP (Figure 3).
 
         P_C is drawn twice: plug-in, as in the paper, and unbiased.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
-        shown = {"P_C, plug-in": "p_c", "P_C, unbiased": "p_c_unbiased"}
-        return draw_plane(
-            self.estimates["accuracy_macro"],
-            {label: self.estimates[name] for label, name in shown.items()},
-            ax=ax,
-        )
+        grid = np.linspace(0, 1, 201)
+        for share in ISO_PVAP:
+            line = consistency_at(grid, share)
+            ax.plot(grid, line, color="0.7", linewidth=0.8)
+            ax.annotate(f"PVAP {share:g}", (0.5, line[100]), color="0.4", ha="center", va="bottom")
+        accuracy, least = self.estimates["accuracy_macro"], 0.5
+        shown = (("p_c", "plug-in", "C0", "o"), ("p_c_unbiased", "unbiased", "C1", "D"))
+        for name, label, color, marker in shown:
+            p_c = self.estimates[name]
+            if p_c.value is None:
+                continue
+            if accuracy.interval is not None:
+                ax.plot(accuracy.interval, [p_c.value] * 2, color=color, marker="|")
+            if p_c.interval is not None:
+                ax.plot([accuracy.value] * 2, p_c.interval, color=color, marker="_")
+            ax.plot(
+                [accuracy.value], [p_c.value], color=color, marker=marker, label=f"P_C, {label}"
+            )
+            least = min(least, p_c.value if p_c.interval is None else p_c.interval.low)
+        ax.set_xlim(0, 1)
+        ax.set_ylim(least - 0.05, 1.02)
+        ax.set_xlabel("accuracy, macro")
+        ax.set_ylabel("P_C")
+        ax.legend(loc="lower left")
 
     def remarks(self) -> list[str]:
         """Return what the numbers do not say."""

@@ -60,10 +60,6 @@ class AlgorithmPlan(Result):
 
     title = "Power of the test of the algorithm"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return every number of the plan."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
     def rows(self) -> list[tuple[str, str]]:
         """Return names and formatted values in reading order."""
         return [

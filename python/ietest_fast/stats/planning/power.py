@@ -31,9 +31,9 @@ from ietest_fast.stats.inputs import (
     level_of_one_test,
     normal_quantile,
 )
-from ietest_fast.stats.intervals import axes_or_new, tango_scores
+from ietest_fast.stats.intervals import tango_scores
 from ietest_fast.stats.outcomes import FEW_DISCORDANT
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Picture, Result, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -199,18 +199,6 @@ class PowerPlan(Result):
 
     title = "Power of the exact paired test"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Give every number of the plan."""
-        return {
-            "n": self.n,
-            "discordance": self.discordance,
-            "delta": self.delta,
-            "alpha": self.alpha,
-            "n_tests": self.n_tests,
-            "power": self.power,
-            "solved_for": self.solved_for,
-        }
-
     def rows(self) -> list[tuple[str, str]]:
         """Give names and formatted values in reading order."""
         level = f"{self.alpha:g}"
@@ -234,7 +222,7 @@ class PowerPlan(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PowerCurve(Result):
+class PowerCurve(Picture, Result):
     """Power against the sample size or the difference."""
 
     over: str
@@ -257,37 +245,17 @@ class PowerCurve(Result):
         """The powers, as SciPy calls them."""
         return self.powers
 
-    def plot(self, *, ax: Any = None) -> Any:
-        """Draw the power.
-
-        Parameters
-        ----------
-        ax
-            A matplotlib ``Axes``; a new figure is made if not given.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        ax = axes_or_new(ax)
+    def draw_on(self, ax: Any) -> None:
+        """Draw the power."""
         ax.plot(self.values, self.powers, marker=".")
         ax.set_ylim(0, 1.02)
         ax.set_xlabel("pairs" if self.over == "n" else "delta")
         ax.set_ylabel("power")
-        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the curve."""
-        return {
-            "over": self.over,
-            "values": self.values.tolist(),
-            "powers": self.powers.tolist(),
-            "discordance": self.discordance,
-            "alpha": self.alpha,
-            "n_tests": self.n_tests,
-            "n": self.n,
-            "delta": self.delta,
-        }
+        points = {"values": self.values.tolist(), "powers": self.powers.tolist()}
+        return list_fields(self) | points
 
     def rows(self) -> list[tuple[str, str]]:
         """Give the points of the curve."""

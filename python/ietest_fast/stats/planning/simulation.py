@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.resampling import check_options, monte_carlo_p, sort_into_types, sum_clusters
-from ietest_fast.stats.result import Result
+from ietest_fast.stats.result import Result, list_fields
 from ietest_fast.stats.studentised import NULL_LAWS, StudentisedUnits
 
 if TYPE_CHECKING:
@@ -295,35 +295,7 @@ class SimulationResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Give every number of the result."""
-        return {
-            "n": self.n,
-            "discordance": self.discordance,
-            "law": self.law,
-            "df": self.df,
-            "skew": self.skew,
-            "n_clusters": self.n_clusters,
-            "icc": self.icc,
-            "n_classifiers": self.n_classifiers,
-            "classifier_correlation": self.classifier_correlation,
-            "alpha": self.alpha,
-            "n_tables": self.n_tables,
-            "n_resamples": self.n_resamples,
-            "seed": self.seed,
-            "sizes": [
-                {
-                    "test": line.test,
-                    "n_rejected": line.n_rejected,
-                    "size": line.size,
-                    "low": line.low,
-                    "high": line.high,
-                    "excess": line.excess,
-                    "keeps_level": line.keeps_level,
-                    "n_warned": line.n_warned,
-                    "n_rejected_unwarned": line.n_rejected_unwarned,
-                }
-                for line in self.sizes
-            ],
-        }
+        return list_fields(self) | {"sizes": [asdict(line) for line in self.sizes]}
 
     def rows(self) -> list[tuple[str, str]]:
         """Give the setting, then a line for each test."""
