@@ -327,10 +327,6 @@ def excess_churn_test(
     n_threads
         Threads; None for all cores. No result depends on it.
 
-    Returns
-    -------
-    ChurnResult
-
     Raises
     ------
     InputError

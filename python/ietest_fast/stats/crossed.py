@@ -320,10 +320,6 @@ def algorithm_test(
     alpha
         In (0, 0.5).
 
-    Returns
-    -------
-    AlgorithmTestResult
-
     Raises
     ------
     InputError

@@ -14,7 +14,6 @@ from ietest_fast.philox import philox_key
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
-    as_outcomes,
     as_scores,
     check_between,
     check_lengths,
@@ -30,7 +29,7 @@ from ietest_fast.stats.laws.integer import (
 )
 from ietest_fast.stats.resampling import Alternative, check_options, count_equal, monte_carlo_p
 from ietest_fast.stats.result import Result
-from ietest_fast.stats.strata import read_sample
+from ietest_fast.stats.strata import find_reworded, read_sample
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -340,10 +339,6 @@ def dose_response_test(
     rng
         As for :func:`paired_test`.
 
-    Returns
-    -------
-    DoseResponseResult
-
     Raises
     ------
     InputError
@@ -371,28 +366,22 @@ def dose_response_test(
     amounts = _as_doses(dose, name)
     check_lengths(original=sample.original_correct, **{name: amounts})
     units = None if clusters is None else as_clusters(clusters, n)[0]
-    rows = np.arange(n)
-    if reworded is not None and reworded is not True:
-        mask = as_outcomes(reworded, "reworded")
-        check_lengths(original=sample.original_correct, reworded=mask)
-        rows = np.flatnonzero(mask)
+    rows = find_reworded(reworded, sample)
     if rows.size < 2:
         raise InputError(
             f"only {say_count(rows.size, 'text is', 'texts are')} reworded: a dose needs two "
             "or more"
         )
-    signs = sample.original_correct[rows].astype(np.int64) - sample.transformed_correct[rows]
-    flips = None if answers is None else np.asarray(answers[0] != answers[1])[rows]
-    return _respond(
+    return judge_dose(
+        sample.take(rows),
         amounts[rows],
-        signs,
-        flips,
-        None if units is None else np.unique(units[rows], return_inverse=True)[1],
+        flipped=None if answers is None else np.asarray(answers[0] != answers[1])[rows],
+        clusters=None if units is None else units[rows],
         name=name,
         alternative=alternative,
         alpha=alpha,
         n_resamples=n_resamples,
-        seed=seed_of(rng),
+        rng=rng,
     )
 
 
@@ -403,21 +392,64 @@ def judge_dose(
     flipped: NDArray[np.bool_] | None,
     clusters: NDArray[Any] | None,
     name: str,
+    alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     n_resamples: int | None = None,
     rng: Rng = 0,
 ) -> DoseResponseResult:
     """Test checked outcomes, of the reworded texts alone; see :func:`dose_response_test`."""
-    return _respond(
-        _as_doses(dose, name),
-        sample.original_correct.astype(np.int64) - sample.transformed_correct,
-        flipped,
-        None if clusters is None else np.unique(clusters, return_inverse=True)[1],
+    dose = _as_doses(dose, name)
+    signs = sample.original_correct.astype(np.int64) - sample.transformed_correct
+    units = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    n_resamples = DEFAULT_TABLES if n_resamples is None else n_resamples
+    seed = seed_of(rng)
+    doses, places = np.unique(dose, return_inverse=True)
+    counted = {
+        mark: np.bincount(places[own], minlength=doses.size)
+        for mark, own in (("all", np.arange(dose.size)), ("lost", signs > 0), ("won", signs < 0))
+    }
+    n_flipped = None if flipped is None else np.bincount(places[flipped], minlength=doses.size)
+    drawing: dict[str, Any] = {"alternative": alternative, "n_resamples": n_resamples, "seed": seed}
+    slope = flip_slope = direction = flip_trend = None
+    if doses.size > 1:
+        slope = _fit(dose, signs.astype(np.float64), units, alternative, alpha)
+        discordant = np.flatnonzero(signs)
+        sizes = counted["lost"] + counted["won"]
+        if units is None:
+            direction = _trend(doses, counted["lost"], sizes, **drawing)
+        else:
+            direction = _direction_by_clusters(
+                dose[discordant], signs[discordant], units[discordant], **drawing
+            )
+        if flipped is not None and n_flipped is not None:
+            flip_slope = _fit(dose, flipped.astype(np.float64), units, alternative, alpha)
+            if units is None:
+                flip_trend = _trend(doses, n_flipped, counted["all"], **drawing)
+            else:
+                flip_trend = _trend_by_clusters(dose, flipped, units, alternative)
+    weighted = dose * signs
+    p_weighted, weighted_n_resamples = _p_of_signs(
+        weighted, units, alternative, n_resamples=n_resamples, seed=seed
+    )
+    return DoseResponseResult(
         name=name,
-        alternative="two-sided",
+        n=dose.size,
+        n_clusters=None if units is None else int(units.max()) + 1,
+        doses=tuple(doses.tolist()),
+        sizes=tuple(counted["all"].tolist()),
+        losses=tuple(counted["lost"].tolist()),
+        gains=tuple(counted["won"].tolist()),
+        flipped=None if n_flipped is None else tuple(n_flipped.tolist()),
+        slope=slope,
+        direction=direction,
+        weighted_sum=int(weighted.sum()),
+        p_weighted=p_weighted,
+        weighted_n_resamples=weighted_n_resamples,
+        flip_slope=flip_slope,
+        flip_trend=flip_trend,
+        alternative=alternative,
         alpha=alpha,
-        n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,
-        seed=seed_of(rng),
+        seed=seed,
     )
 
 
@@ -431,68 +463,6 @@ def _as_doses(dose: Any, name: str) -> NDArray[np.int64]:
             row=f"row {int(wrong[0])}",
         )
     return values.astype(np.int64)
-
-
-def _respond(
-    dose: NDArray[np.int64],
-    signs: NDArray[np.int64],
-    flips: NDArray[np.bool_] | None,
-    units: NDArray[np.int64] | None,
-    *,
-    name: str,
-    alternative: Alternative,
-    alpha: float,
-    n_resamples: int,
-    seed: int,
-) -> DoseResponseResult:
-    doses, places = np.unique(dose, return_inverse=True)
-    counted = {
-        mark: np.bincount(places[own], minlength=doses.size)
-        for mark, own in (("all", np.arange(dose.size)), ("lost", signs > 0), ("won", signs < 0))
-    }
-    flipped = None if flips is None else np.bincount(places[flips], minlength=doses.size)
-    drawing: dict[str, Any] = {"alternative": alternative, "n_resamples": n_resamples, "seed": seed}
-    slope = flip_slope = direction = flip_trend = None
-    if doses.size > 1:
-        slope = _fit(dose, signs.astype(np.float64), units, alternative, alpha)
-        discordant = np.flatnonzero(signs)
-        sizes = counted["lost"] + counted["won"]
-        if units is None:
-            direction = _trend(doses, counted["lost"], sizes, **drawing)
-        else:
-            direction = _direction_by_clusters(
-                dose[discordant], signs[discordant], units[discordant], **drawing
-            )
-        if flips is not None and flipped is not None:
-            flip_slope = _fit(dose, flips.astype(np.float64), units, alternative, alpha)
-            if units is None:
-                flip_trend = _trend(doses, flipped, counted["all"], **drawing)
-            else:
-                flip_trend = _trend_by_clusters(dose, flips, units, alternative)
-    weighted = dose * signs
-    p_weighted, weighted_n_resamples = _p_of_signs(
-        weighted, units, alternative, n_resamples=n_resamples, seed=seed
-    )
-    return DoseResponseResult(
-        name=name,
-        n=dose.size,
-        n_clusters=None if units is None else int(units.max()) + 1,
-        doses=tuple(doses.tolist()),
-        sizes=tuple(counted["all"].tolist()),
-        losses=tuple(counted["lost"].tolist()),
-        gains=tuple(counted["won"].tolist()),
-        flipped=None if flipped is None else tuple(flipped.tolist()),
-        slope=slope,
-        direction=direction,
-        weighted_sum=int(weighted.sum()),
-        p_weighted=p_weighted,
-        weighted_n_resamples=weighted_n_resamples,
-        flip_slope=flip_slope,
-        flip_trend=flip_trend,
-        alternative=alternative,
-        alpha=alpha,
-        seed=seed,
-    )
 
 
 def _side(alternative: Alternative, at_most: float, at_least: float) -> float:

@@ -397,10 +397,6 @@ def equivalence_test(
     n_threads
         Threads; None for all cores. No result depends on it.
 
-    Returns
-    -------
-    EquivalenceResult
-
     Raises
     ------
     InputError

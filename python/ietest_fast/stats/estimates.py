@@ -160,10 +160,6 @@ def estimate(
     confidence_level
         In (0, 1).
 
-    Returns
-    -------
-    EstimateResult
-
     Raises
     ------
     InputError

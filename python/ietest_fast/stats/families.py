@@ -187,10 +187,6 @@ def combine(
         As for :func:`ietest_fast.stats.paired_test`, which tests each sample under ``bonferroni``
         and ``holm``. ``maxt`` and ``minp`` resample, 10,000 times unless told otherwise.
 
-    Returns
-    -------
-    CombinedResult
-
     Raises
     ------
     InputError

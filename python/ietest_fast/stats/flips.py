@@ -234,10 +234,6 @@ def flip_test(
     alpha
         In (0, 0.5).
 
-    Returns
-    -------
-    FlipResult
-
     Raises
     ------
     InputError

@@ -384,10 +384,7 @@ def judge_pairs(
     truth = None if gold is None else gold[rows]
     given = None if answers is None else (answers[0][rows], answers[1][rows])
     labels = gold if labels is None else labels
-    own = MatchedSample(
-        original_correct=sample.original_correct[rows],
-        transformed_correct=sample.transformed_correct[rows],
-    )
+    own = sample.take(rows)
     units = None if clusters is None else clusters[rows]
     is_enough = rows.size >= 2 and (units is None or _has_two(units))
     equivalence = flips = symmetry = strata = None
@@ -522,10 +519,6 @@ def invariance_test(
         Level of each test, in (0, 0.5).
     alternative, method, n_resamples, rng, n_threads
         As for :func:`paired_test`.
-
-    Returns
-    -------
-    InvarianceTestResult
 
     Raises
     ------

@@ -191,10 +191,6 @@ def joint_test(
     n_threads
         Threads; None for all cores. No result depends on it.
 
-    Returns
-    -------
-    JointTestResult
-
     Raises
     ------
     InputError

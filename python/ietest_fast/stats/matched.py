@@ -194,6 +194,13 @@ class MatchedSample:
     def __len__(self) -> int:
         return self.original_correct.size
 
+    def take(self, rows: NDArray[np.int64]) -> MatchedSample:
+        """Return the pairs of some rows, given by their places."""
+        return MatchedSample(
+            original_correct=self.original_correct[rows],
+            transformed_correct=self.transformed_correct[rows],
+        )
+
     @property
     def counts(self) -> PairedCounts:
         """The sufficient statistic for every test on independent pairs."""

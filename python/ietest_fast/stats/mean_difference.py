@@ -378,12 +378,6 @@ def mean_interval(
 
     As for buckets of paraphrases, each end is moved away from the mean by Student's quantile over
     the normal one, because the bootstrap is too sure of few values.
-
-    Examples
-    --------
-    >>> from ietest_fast.stats.mean_difference import mean_interval
-    >>> print(mean_interval([1, 1 / 2, 1 / 3, 1, 1, 1 / 2], least=0, most=1))
-    [0.4307, 0.9773]
     """
     check_level(confidence_level)
     numbers = as_array(values, "values").astype(np.float64)

@@ -226,20 +226,7 @@ def outcome_test(
     rng: Rng = 0,
     n_threads: int | None = None,
 ) -> PairedTestResult:
-    """Test independent pairs of outcomes; the inside of :func:`ietest_fast.stats.paired_test`.
-
-    H0: the accuracies are equal (delta = 0).
-
-    Examples
-    --------
-    >>> from ietest_fast.stats import PairedCounts
-    >>> from ietest_fast.stats.outcomes import outcome_test
-    >>> result = outcome_test(PairedCounts(7614, 614, 292, 1304))
-    >>> round(result.t, 4)
-    10.7606
-    >>> result.p_value < 1e-25
-    True
-    """
+    """Test independent pairs of outcomes; the inside of :func:`ietest_fast.stats.paired_test`."""
     used = check_engine(method, n_resamples, n_threads=n_threads, alternative=alternative)
     seed = seed_of(rng)
     counts = counts_of(sample, transformed)

@@ -154,10 +154,6 @@ def robustness(
     confidence_level
         In (0, 1).
 
-    Returns
-    -------
-    RobustnessResult
-
     Raises
     ------
     InputError
@@ -235,10 +231,6 @@ def find_collapse(predictions: ArrayLike, gold: ArrayLike) -> Collapse | None:
     ----------
     predictions, gold
         Shape (n,), class labels on the original test set.
-
-    Returns
-    -------
-    Collapse or None
 
     Raises
     ------

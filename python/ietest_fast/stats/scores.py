@@ -170,15 +170,6 @@ def paired_score_test(
     swapped, and t is computed from the clusters' sums of differences: observations of one cluster
     may depend on each other in any way. The studentised null law (Hall 1992) draws without
     swapping, from the sample shifted to a mean of 0; see :mod:`ietest_fast.stats.studentised`.
-
-    Examples
-    --------
-    >>> from ietest_fast.stats.scores import paired_score_test
-    >>> original = [0.91, 0.85, 0.77, 0.64, 0.93, 0.88, 0.71, 0.95]
-    >>> rephrased = [0.90, 0.71, 0.79, 0.55, 0.90, 0.80, 0.66, 0.94]
-    >>> result = paired_score_test(original, rephrased, n_resamples=100_000)
-    >>> round(result.delta, 4), round(result.t, 3)
-    (0.0487, 2.823)
     """
     check_options(alternative=alternative, n_resamples=n_resamples, n_threads=n_threads)
     seed = seed_of(rng)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -32,6 +32,7 @@ from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
+from ietest_fast.stats.planning.power import smallest
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import Result, fit_cells, list_fields
 from ietest_fast.stats.symmetry import compare_strata, compare_strata_by_clusters
@@ -380,10 +381,6 @@ def stratified_test(
     rng, n_threads
         As for :func:`paired_test`.
 
-    Returns
-    -------
-    StratifiedResult
-
     Raises
     ------
     InputError
@@ -423,18 +420,11 @@ def stratified_test(
     n = len(sample)
     names, codes = read_strata(strata, n, name=name)
     labels = None if clusters is None else as_clusters(clusters, n)[0]
-    rows = np.arange(n)
-    if reworded is not None and reworded is not True:
-        mask = as_outcomes(reworded, "reworded")
-        check_lengths(original=sample.original_correct, reworded=mask)
-        rows = np.flatnonzero(mask)
+    rows = find_reworded(reworded, sample)
     if rows.size == 0:
         raise InputError("no text is reworded, so no stratum holds one")
     return judge_strata(
-        MatchedSample(
-            original_correct=sample.original_correct[rows],
-            transformed_correct=sample.transformed_correct[rows],
-        ),
+        sample.take(rows),
         names,
         codes[rows],
         answers=None if answers is None else tuple(column[rows] for column in answers),
@@ -470,6 +460,15 @@ def read_sample(
     check_lengths(original=a, transformed=b, gold=truth)
     right = MatchedSample(original_correct=a == truth, transformed_correct=b == truth)
     return right, (a, b, truth)
+
+
+def find_reworded(reworded: Any, sample: MatchedSample) -> NDArray[np.int64]:
+    """Return the rows of the texts that were reworded: all of them unless told which."""
+    if reworded is None or reworded is True:
+        return np.arange(len(sample))
+    mask = as_outcomes(reworded, "reworded")
+    check_lengths(original=sample.original_correct, reworded=mask)
+    return np.flatnonzero(mask)
 
 
 def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[np.int64]]:
@@ -569,16 +568,10 @@ def judge_strata(
     return StratifiedResult(
         name=name,
         strata=tuple(
-            StratumResult(
-                name=each.name,
-                counts=each.counts,
-                n_clusters=each.n_clusters,
-                p_value=each.p_value,
+            replace(
+                each,
                 p_adjusted=p,
-                equivalence=each.equivalence,
-                flips=each.flips,
                 p_flips_adjusted=None if each.flips is None else next(flips_adjusted),
-                decided_by_few=each.decided_by_few,
             )
             for each, p in zip(tested, adjusted, strict=True)
         ),
@@ -698,16 +691,9 @@ class _PValueLaw:
         """Return P(p-value <= p), below 1."""
         from scipy.special import bdtr
 
-        low, high = -1, self._k // 2 + 1  # p-values grow with the number of the rarer direction
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._at(middle) <= p * _SAME:
-                low = middle
-            else:
-                high = middle
-        if low < 0:
-            return 0.0
-        return min(1 - 2**-53, 2 * float(bdtr(low, self._k, 0.5)))
+        # p-values grow with the number of the rarer direction.
+        first = smallest(lambda fewer: self._at(fewer) > p * _SAME, -1, self._k // 2 + 1)
+        return min(1 - 2**-53, 2 * float(bdtr(first - 1, self._k, 0.5))) if first > 0 else 0.0
 
 
 def _adjust_jointly(

@@ -209,10 +209,6 @@ def symmetry_test(
     rng
         See :func:`ietest_fast.stats.paired_test`.
 
-    Returns
-    -------
-    SymmetryResult
-
     Raises
     ------
     InputError

@@ -12,6 +12,7 @@ from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths, in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.outcomes import outcome_test
+from ietest_fast.stats.planning.power import smallest
 from ietest_fast.stats.result import PValueResult
 
 if TYPE_CHECKING:
@@ -141,10 +142,6 @@ def unsoundness(
     alpha
         In (0, 1).
 
-    Returns
-    -------
-    UnsoundnessResult
-
     Raises
     ------
     InputError
@@ -203,11 +200,7 @@ def _count_to_explain(counts: PairedCounts, alpha: float) -> int:
 
     if not rejects(0):
         return 0
-    below, above = 0, abs(counts.n10 - counts.n01)
-    while above - below > 1:
-        middle = (below + above) // 2
-        below, above = (middle, above) if rejects(middle) else (below, middle)
-    return above
+    return smallest(lambda removed: not rejects(removed), 0, abs(counts.d))
 
 
 def _largest(most: int, least: int, n: int, n_unsound: int) -> float:

@@ -173,10 +173,6 @@ def count_buckets(
         Shape (n,), labels: what buckets have in common, such as a source text. A bucket lies in one
         cluster.
 
-    Returns
-    -------
-    BucketCounts
-
     Raises
     ------
     InputError

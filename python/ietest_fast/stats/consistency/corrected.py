@@ -255,10 +255,6 @@ def correct_consistency(
     confidence_level
         In (0, 1).
 
-    Returns
-    -------
-    CorrectedResult
-
     Raises
     ------
     InputError
@@ -484,10 +480,6 @@ def compare_consistency(
     n_threads
         Threads; None for all cores. No result depends on it.
 
-    Returns
-    -------
-    ConsistencyComparison
-
     Raises
     ------
     InputError
@@ -694,10 +686,6 @@ def compare_subsets(
         In (0, 1).
     rng
         Of permutations; see :func:`ietest_fast.stats.paired_test`.
-
-    Returns
-    -------
-    SubsetComparison
 
     Raises
     ------

@@ -394,10 +394,6 @@ def measure_consistency(
     n_threads
         Threads; None for all cores. No result depends on it.
 
-    Returns
-    -------
-    ConsistencyResult
-
     Raises
     ------
     InputError

@@ -262,12 +262,6 @@ def binomial_masses(n: int, p: float, q: float) -> NDArray[np.float64]:
     """Compute the masses of Binomial(n, p), shape (n + 1,), each with a small relative error.
 
     Neighbours are found from each other, from the mode outwards, and no term is subtracted.
-
-    Examples
-    --------
-    >>> from ietest_fast.stats.laws.integer import binomial_masses
-    >>> binomial_masses(3, 0.25, 0.75).round(6).tolist()
-    [0.421875, 0.421875, 0.140625, 0.015625]
     """
     mode = min(n, math.floor((n + 1) * p))
     masses = np.ones(n + 1)

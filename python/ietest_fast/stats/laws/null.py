@@ -118,10 +118,6 @@ def null_law_of(counts: PairedCounts, *, most_bins: int = MOST_BINS) -> NullHist
     most_bins
         At most so many bins, at least 3.
 
-    Returns
-    -------
-    NullHistogram
-
     Examples
     --------
     >>> from ietest_fast.stats import PairedCounts, null_law_of

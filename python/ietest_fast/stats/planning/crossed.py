@@ -18,6 +18,7 @@ from ietest_fast.stats.inputs import (
     check_truth,
     is_number,
 )
+from ietest_fast.stats.planning.power import smallest
 from ietest_fast.stats.result import Result
 
 if TYPE_CHECKING:
@@ -222,10 +223,6 @@ def plan_algorithm(
     power
         The goal; 0.8 unless told otherwise. Not beside all of the first three.
 
-    Returns
-    -------
-    AlgorithmPlan or AlgorithmPlans
-
     Raises
     ------
     InputError
@@ -308,13 +305,15 @@ def _power(n: int, m: int, delta: float, spread: _Spread, alpha: float) -> float
 
 
 def _find_texts(m: int, delta: float, spread: _Spread, alpha: float, goal: float) -> int | None:
-    return _smallest(lambda n: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_PAIRS)
+    return _find_smallest(lambda n: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_PAIRS)
 
 
 def _find_classifiers(
     n: int, delta: float, spread: _Spread, alpha: float, goal: float
 ) -> int | None:
-    return _smallest(lambda m: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_CLASSIFIERS)
+    return _find_smallest(
+        lambda m: _power(n, m, delta, spread, alpha), goal, MAX_PLANNED_CLASSIFIERS
+    )
 
 
 def _need_classifiers(n: int, delta: float, spread: _Spread, alpha: float, goal: float) -> int:
@@ -341,7 +340,7 @@ def _need_texts(m: int, delta: float, spread: _Spread, alpha: float, goal: float
     )
 
 
-def _smallest(power: Callable[[int], float], goal: float, most: int) -> int | None:
+def _find_smallest(power: Callable[[int], float], goal: float, most: int) -> int | None:
     """Return the smallest number from 2 on that has the power; None if none has.
 
     With two or three classifiers power may fall again: where texts abound, all that is left of the
@@ -351,14 +350,7 @@ def _smallest(power: Callable[[int], float], goal: float, most: int) -> int | No
     place = next((place for place, n in enumerate(grid) if power(n) >= goal), None)
     if place is None:
         return None
-    below, above = grid[place - 1] if place else 1, grid[place]
-    while above - below > 1:
-        middle = (below + above) // 2
-        if power(middle) >= goal:
-            above = middle
-        else:
-            below = middle
-    return above
+    return smallest(lambda n: power(n) >= goal, grid[place - 1] if place else 1, grid[place])
 
 
 def _find_delta(n: int, m: int, spread: _Spread, alpha: float, goal: float) -> float:

@@ -116,7 +116,7 @@ def _pairs_for_equivalence(k: int, d: int, margin: float, alpha: float) -> int:
 
     # The exact p-value is never below that of the normal law, and not much above it.
     least = max(2, k)
-    below = _smallest(
+    below = smallest(
         lambda n: float(tango_scores(n, n10, n01, margin)) < -normal_quantile(alpha),
         least - 1,
         MAX_PLANNED_PAIRS + 1,
@@ -127,12 +127,15 @@ def _pairs_for_equivalence(k: int, d: int, margin: float, alpha: float) -> int:
         if above > MAX_PLANNED_PAIRS:
             return above
         below, above = above, above + step
-    return _smallest(shown, max(below, least - 1), above)
+    return smallest(shown, max(below, least - 1), above)
 
 
-def _smallest(holds: Callable[[int], bool], below: int, above: int) -> int:
-    """Return the smallest number above ``below`` at which ``holds``; it does at ``above``."""
-    while above - below > 1:
+def smallest(holds: Callable[[int], bool], below: int, above: int, *, step: int = 1) -> int:
+    """Halve down to the smallest number above ``below`` at which ``holds``, or to a step from it.
+
+    It holds at ``above``, where it need not be asked, and from some number on.
+    """
+    while above - below > step:
         middle = (below + above) // 2
         if holds(middle):
             above = middle
@@ -144,14 +147,10 @@ def _smallest(holds: Callable[[int], bool], below: int, above: int) -> int:
 def largest_equivalent(n: int, k: int, *, margin: float, alpha: float) -> int:
     """Return the largest abs(D) with which k of n pairs are equivalent; -1 if none is."""
     # More pairs are needed for a larger abs(D), which is k modulo 2, and so many times 2.
-    below, above = -1, k // 2 + 1
-    while above - below > 1:
-        middle = (below + above) // 2
-        if _pairs_for_equivalence(k, k % 2 + 2 * middle, margin, alpha) <= n:
-            below = middle
-        else:
-            above = middle
-    return -1 if below < 0 else k % 2 + 2 * below
+    shown = smallest(
+        lambda half: _pairs_for_equivalence(k, k % 2 + 2 * half, margin, alpha) > n, -1, k // 2 + 1
+    )
+    return -1 if shown == 0 else k % 2 + 2 * (shown - 1)
 
 
 @functools.lru_cache(maxsize=4096)

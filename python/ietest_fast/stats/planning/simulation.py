@@ -435,10 +435,6 @@ def simulate(
     progress
         Called with the number of tables done.
 
-    Returns
-    -------
-    SimulationResult
-
     Raises
     ------
     InputError

@@ -25,7 +25,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import tango_scores
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.outcomes import FEW_DISCORDANT
-from ietest_fast.stats.planning.power import largest_equivalent
+from ietest_fast.stats.planning.power import largest_equivalent, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,15 +230,11 @@ def first_reaching(
     probability: Callable[[int], float], goal: float, below: int, above: int, *, step: int = 1
 ) -> int | None:
     """Halve until a step is left; None if not even the upper end reaches the goal."""
-    if probability(above) < goal:
-        return None
-    while above - below > step:
-        middle = (below + above) // 2
-        if probability(middle) >= goal:
-            above = middle
-        else:
-            below = middle
-    return above
+
+    def reaches(n: int) -> bool:
+        return probability(n) >= goal
+
+    return smallest(reaches, below, above, step=step) if reaches(above) else None
 
 
 def _settle(
