@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -369,7 +369,12 @@ def algorithm_test(
         sums, centred = (np.bincount(codes, weights=each) for each in (sums, centred))
     n_deciding = count_equal(np.square(sums))
     alike = _independent_texts(n, codes)
-    return AlgorithmTestResult(
+    return _conclude(
+        found,
+        mean,
+        exponent=exponent,
+        n_on_edge=alike if n_deciding < FEW_TELLING else _expected_texts(n, codes),
+        is_zero=not d.any(),
         n=n,
         n_classifiers=m,
         n_clusters=n_clusters,
@@ -380,28 +385,8 @@ def algorithm_test(
         skewness=0.0 if is_constant else skewness_of_mean(centred),
         deltas=tuple(np.ldexp(d.mean(axis=0), exponent).tolist()),
         alternative=alternative,
-        components=VarianceComponents(
-            *(
-                _scale(part, 2 * exponent)
-                for part in (found.items, found.classifiers, found.residual)
-            )
-        ),
         margin=margin,
         alpha=alpha,
-        **_conclude(
-            found,
-            mean,
-            exponent=exponent,
-            n=n,
-            n_classifiers=m,
-            n_units=n if n_clusters is None else n_clusters,
-            n_independent=alike,
-            n_on_edge=alike if n_deciding < FEW_TELLING else _expected_texts(n, codes),
-            are_outcomes=are_outcomes,
-            is_zero=not d.any(),
-            alternative=alternative,
-            margin=margin,
-        ),
     )
 
 
@@ -432,7 +417,12 @@ def algorithm_of_counts(
         items, n_units = clustered
     least = _ROUNDING * whole / n  # differences of equal sums leave rounding errors
     parts = VarianceComponents(*(0.0 if v <= least else v for v in (items, classifiers, residual)))
-    return AlgorithmTestResult(
+    return _conclude(
+        parts,
+        mean,
+        exponent=0,
+        n_on_edge=n_units,
+        is_zero=whole == 0,
         n=n,
         n_classifiers=m,
         n_clusters=None if clustered is None else n_units,
@@ -443,23 +433,8 @@ def algorithm_of_counts(
         skewness=0.0,
         deltas=tuple(deltas.tolist()),
         alternative="two-sided",
-        components=parts,
         margin=margin,
         alpha=alpha,
-        **_conclude(
-            parts,
-            mean,
-            exponent=0,
-            n=n,
-            n_classifiers=m,
-            n_units=n_units,
-            n_independent=n_units,
-            n_on_edge=n_units,
-            are_outcomes=True,
-            is_zero=whole == 0,
-            alternative="two-sided",
-            margin=margin,
-        ),
     )
 
 
@@ -468,17 +443,19 @@ def _conclude(
     mean: float,
     *,
     exponent: int,
+    n_on_edge: float,
+    is_zero: bool,
     n: int,
     n_classifiers: int,
-    n_units: int,
+    n_clusters: int | None,
     n_independent: float,
-    n_on_edge: float,
     are_outcomes: bool,
-    is_zero: bool,
     alternative: Alternative,
     margin: float,
-) -> dict[str, float]:
+    **described: Any,
+) -> AlgorithmTestResult:
     """Return what follows from variance components and a mean, in units of 2**exponent."""
+    n_units = n if n_clusters is None else n_clusters
     error, df = math.sqrt(found.of_mean), found.freedom(n_units, n_classifiers)
     edge, on_edge = _scale(margin, -exponent), error
     if are_outcomes:  # where delta is the margin, some answers differ
@@ -499,16 +476,25 @@ def _conclude(
         "sd_classifiers": math.sqrt(n_classifiers * max(found.classifiers - residual, 0.0)),
         "sd_residual": math.sqrt(n * n_classifiers * residual),
     }
-    return {
-        "df": df,
-        "t": t,
-        "p_value": _p_value(t, df, alternative, n_independent),
-        "prediction_df": df_of_next,
-        "p_next_loses": 1 - _tail(_ratio(mean, of_next), df_of_next),
-        "p_lower": lower,
-        "p_upper": upper,
-        **{name: _scale(value, exponent) for name, value in scaled.items()},
-    }
+    described |= {name: _scale(value, exponent) for name, value in scaled.items()}
+    return AlgorithmTestResult(
+        n=n,
+        n_classifiers=n_classifiers,
+        n_clusters=n_clusters,
+        n_independent=n_independent,
+        are_outcomes=are_outcomes,
+        alternative=alternative,
+        margin=margin,
+        components=VarianceComponents(*(_scale(part, 2 * exponent) for part in astuple(found))),
+        df=df,
+        t=t,
+        p_value=_p_value(t, df, alternative, n_independent),
+        prediction_df=df_of_next,
+        p_next_loses=1 - _tail(_ratio(mean, of_next), df_of_next),
+        p_lower=lower,
+        p_upper=upper,
+        **described,
+    )
 
 
 def _components(

@@ -27,7 +27,13 @@ from ietest_fast.stats.laws.integer import (
     tails_given_total,
     tails_of_sum,
 )
-from ietest_fast.stats.resampling import Alternative, check_options, count_equal, monte_carlo_p
+from ietest_fast.stats.resampling import (
+    Alternative,
+    check_options,
+    choose_tail,
+    count_equal,
+    monte_carlo_p,
+)
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import find_reworded, read_sample
 
@@ -465,17 +471,9 @@ def _as_doses(dose: Any, name: str) -> NDArray[np.int64]:
     return values.astype(np.int64)
 
 
-def _side(alternative: Alternative, at_most: float, at_least: float) -> float:
-    if alternative == "greater":
-        return at_least
-    if alternative == "less":
-        return at_most
-    return min(1.0, 2 * min(at_most, at_least))
-
-
 def _normal_p(alternative: Alternative, z: float) -> float:
     at_most, at_least = (0.5 * math.erfc(sign * z / math.sqrt(2)) for sign in (-1, 1))
-    return _side(alternative, at_most, at_least)
+    return choose_tail(alternative, at_most, at_least)
 
 
 def _p_of_signs(
@@ -506,7 +504,7 @@ def _p_of_signs(
         return drawn, n_resamples
     supports = [[-size, size] for size in sizes.tolist()]
     tails = tails_of_sum(supports, [[0.5, 0.5]] * sizes.size, counts, total)
-    return _side(alternative, *tails), None
+    return choose_tail(alternative, *tails), None
 
 
 def _draw_p_of_signs(
@@ -561,7 +559,7 @@ def _trend(
             at_least += int((values >= observed).sum())
         p = monte_carlo_p(alternative, at_most, at_least, n_resamples)
     else:
-        p = _side(alternative, *tails)
+        p = choose_tail(alternative, *tails)
     return TrendResult(
         statistic=observed,
         p_value=p,
@@ -635,7 +633,7 @@ def _trend_by_clusters(
         if variance > 0 and sizes.size > 1:
             t = float((x * y).sum()) / math.sqrt(variance)
             df = sizes.size - 1
-            p = _side(alternative, float(stdtr(df, t)), float(stdtr(df, -t)))
+            p = choose_tail(alternative, float(stdtr(df, t)), float(stdtr(df, -t)))
     return TrendResult(
         statistic=int(dose[marked].sum()),
         p_value=p,
@@ -709,7 +707,7 @@ def _fit(
         ),
         t=t,
         df=df,
-        p_value=_side(alternative, lower, upper),
+        p_value=choose_tail(alternative, lower, upper),
         largest_weight=most,
         n_expected=expected,
     )

@@ -32,6 +32,7 @@ from ietest_fast.stats.result import Picture, Result
 if TYPE_CHECKING:
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
+    from ietest_fast.stats.result import PairedResult
 
 
 _NUMBERS = (float, int, np.number)
@@ -209,67 +210,71 @@ def combine(
     check_alpha(alpha)
     names, members = _members(samples)
     is_finished = _are_finished(members)
+    options: dict[str, Any] = {
+        "clusters": clusters,
+        "alternative": alternative,
+        "method": method,
+        "n_resamples": n_resamples,
+        "rng": rng,
+        "n_threads": n_threads,
+    }
+    tests: tuple[Any, ...] | None = None
+    joint: JointTestResult | None = None
+    thresholds: tuple[float, ...] | None = None
     if correction in JOINT_CORRECTIONS:
-        return _combine_jointly(
-            names,
-            members,
-            correction=correction,
-            alpha=alpha,
-            clusters=clusters,
-            alternative=alternative,
-            method=method,
-            n_resamples=n_resamples,
-            rng=rng,
-            n_threads=n_threads,
-        )
-    tests: tuple[Any, ...] | None
-    if is_finished:
-        for name, value in (("clusters", clusters), ("method", method), ("S", n_resamples)):
-            if value is not None:
-                raise InputError(f"{name} is for samples; these tests are finished")
-        p_values = tuple(float(getattr(member, "p_value", member)) for member in members)
-        are_numbers = all(isinstance(member, _NUMBERS) for member in members)
-        tests = None if are_numbers else tuple(members)
+        joint = _test_jointly(names, members, correction=correction, alpha=alpha, **options)
+        p_values, adjusted, reject = joint.p_value, joint.p_adjusted, joint.reject
+        threshold, p_min = alpha, min(adjusted)
     else:
-        seed = seed_of(rng)
-        tests = tuple(
-            paired_test(
-                *(member if isinstance(member, tuple) else (member,)),
-                clusters=clusters,
-                alternative=alternative,
-                method=method,
-                n_resamples=n_resamples,
-                rng=seed,
-                n_threads=n_threads,
-            )
-            for member in members
-        )
-        p_values = tuple(test.p_value for test in tests)
-    adjusted = bonferroni(p_values) if correction == "bonferroni" else holm(p_values)
-    thresholds = thresholds_of(p_values, correction=correction, alpha=alpha)
-    reject = rejections(p_values, thresholds)
+        if is_finished:
+            tests, p_values = _take_finished(members, options)
+        else:
+            tests = _test_each(members, **options)
+            p_values = tuple(test.p_value for test in tests)
+        adjusted = tuple(bonferroni(p_values) if correction == "bonferroni" else holm(p_values))
+        thresholds = thresholds_of(p_values, correction=correction, alpha=alpha)
+        reject = rejections(p_values, thresholds)
+        threshold, p_min = alpha / len(p_values), min(p_values)
     return CombinedResult(
         names=names,
         correction=correction,
         alpha=alpha,
         p_values=p_values,
-        p_adjusted=tuple(adjusted),
+        p_adjusted=adjusted,
         thresholds=thresholds,
         reject=reject,
         decision=Decision(
             reject=any(reject),
             alpha=alpha,
-            threshold=alpha / len(p_values),
-            p_min=min(p_values),
-            n_tests=len(p_values),
+            threshold=threshold,
+            p_min=p_min,
+            n_tests=len(names),
             correction=correction,
         ),
         tests=tests,
-        joint=None,
+        joint=joint,
     )
 
 
-def _combine_jointly(
+def _take_finished(
+    members: list[Any], options: dict[str, Any]
+) -> tuple[tuple[Any, ...] | None, tuple[float, ...]]:
+    """Return finished tests, or None for mere p-values, and the p-values."""
+    for name, said in (("clusters", "clusters"), ("method", "method"), ("n_resamples", "S")):
+        if options[name] is not None:
+            raise InputError(f"{said} is for samples; these tests are finished")
+    p_values = tuple(float(getattr(member, "p_value", member)) for member in members)
+    are_numbers = all(isinstance(member, _NUMBERS) for member in members)
+    return None if are_numbers else tuple(members), p_values
+
+
+def _test_each(members: list[Any], *, rng: Rng, **options: Any) -> tuple[PairedResult, ...]:
+    seed = seed_of(rng)
+    samples = [member if isinstance(member, tuple) else (member,) for member in members]
+    return tuple(paired_test(*sample, rng=seed, **options) for sample in samples)
+
+
+def _test_jointly(
     names: tuple[str, ...],
     members: list[Any],
     *,
@@ -278,7 +283,7 @@ def _combine_jointly(
     method: Method | None,
     n_resamples: int | None,
     **options: Any,
-) -> CombinedResult:
+) -> JointTestResult:
     if any(isinstance(member, PairedCounts) or _is_finished(member) for member in members):
         raise InputError(
             f"{correction} draws the same rows for all tests, so it needs the samples row by row "
@@ -293,32 +298,13 @@ def _combine_jointly(
         else member
         for member in members
     ]
-    joint = joint_test(
+    return joint_test(
         {name: a for name, (a, _) in zip(names, columns, strict=True)},
         {name: b for name, (_, b) in zip(names, columns, strict=True)},
         alpha=alpha,
         min_p=correction == "minp",
         n_resamples=DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
         **options,
-    )
-    return CombinedResult(
-        names=names,
-        correction=correction,
-        alpha=alpha,
-        p_values=joint.p_value,
-        p_adjusted=joint.p_adjusted,
-        thresholds=None,
-        reject=joint.reject,
-        decision=Decision(
-            reject=any(joint.reject),
-            alpha=alpha,
-            threshold=alpha,
-            p_min=min(joint.p_adjusted),
-            n_tests=len(names),
-            correction=correction,
-        ),
-        tests=None,
-        joint=joint,
     )
 
 

@@ -20,10 +20,10 @@ from ietest_fast.stats.outcomes import (
     check_engine,
     exact_tail,
     mcnemar_tail,
-    one_tail,
     run_engine,
     score_interval,
 )
+from ietest_fast.stats.resampling import choose_tail
 from ietest_fast.stats.result import DrawnResult, list_fields
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def mcnemar_test(
         at_most, reached, beyond, outside, s = tails
         p_value = (beyond + 1) / (s + 1)
         if not two_sided:
-            p_value = (one_tail(at_most, reached, alternative) + 1) / (s + 1)
+            p_value = (choose_tail(alternative, at_most, reached) + 1) / (s + 1)
         p_paper = outside / s
     return McNemarResult(
         counts=counts,

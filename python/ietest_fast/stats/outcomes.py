@@ -20,7 +20,7 @@ from ietest_fast.stats.inputs import Rng, check_cost, seed_of
 from ietest_fast.stats.intervals import invert_tango, upper_level
 from ietest_fast.stats.laws.null import null_law_of
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, describe_counts
-from ietest_fast.stats.resampling import Alternative, check_options
+from ietest_fast.stats.resampling import Alternative, check_options, choose_tail
 from ietest_fast.stats.result import PairedResult, list_fields
 
 if TYPE_CHECKING:
@@ -173,11 +173,6 @@ def run_engine(
     return p_values, drawn
 
 
-def one_tail(at_most: float, at_least: float, alternative: Alternative) -> float:
-    """Choose the tail of a one-sided alternative."""
-    return at_least if alternative == "greater" else at_most
-
-
 def exact_tail(counts: PairedCounts, alternative: Alternative) -> float:
     """Return P(t* >= t) for ``greater``, P(t* <= t) for ``less``, from the exact law."""
     four = (counts.n11, counts.n10, counts.n01, counts.n00)
@@ -246,7 +241,7 @@ def outcome_test(
             # Every replicate is 0 as well; nothing is left for eq. 14 to measure.
             p_paper = 1.0
         if not two_sided:
-            p_value = (one_tail(at_most, reached, alternative) + 1) / (used + 1)
+            p_value = (choose_tail(alternative, at_most, reached) + 1) / (used + 1)
     return PairedTestResult(
         counts=counts,
         method=method,

@@ -187,12 +187,19 @@ def _distinct(nonzero: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
     first = (nonzero != 0).argmax(axis=1)
     signs = np.sign(nonzero[np.arange(nonzero.shape[0]), first])
     positive = nonzero * signs[:, None] + 0.0  # no -0, which would be a value of its own
-    order = np.lexsort(positive.T[::-1])
-    ordered = positive[order]
-    starts = np.ones(ordered.shape[0], dtype=bool)
+    return merge_rows(positive, np.ones(len(positive), dtype=np.int64))
+
+
+def merge_rows(
+    table: NDArray[np.float64], weights: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Put equal rows together, and add up their weights."""
+    order = np.lexsort(table.T[::-1])
+    ordered = table[order]
+    starts = np.ones(len(ordered), dtype=bool)
     starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     places = np.flatnonzero(starts)
-    return ordered[places], np.diff(np.append(places, ordered.shape[0])).astype(np.int64)
+    return ordered[places], np.add.reduceat(weights[order], places)
 
 
 def to_squarable(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
@@ -252,10 +259,15 @@ def check_quantiles(quantiles: Sequence[float]) -> tuple[float, ...]:
 
 def monte_carlo_p(alternative: Alternative, at_most: int, at_least: int, n_resamples: int) -> float:
     """p-value from the numbers of replicates with t* <= t and t* >= t, in the (c+1)/(S+1) form."""
-    lower = (at_most + 1) / (n_resamples + 1)
-    upper = (at_least + 1) / (n_resamples + 1)
+    return choose_tail(
+        alternative, (at_most + 1) / (n_resamples + 1), (at_least + 1) / (n_resamples + 1)
+    )
+
+
+def choose_tail(alternative: Alternative, at_most: float, at_least: float) -> float:
+    """Return the tail of a one-sided alternative, or twice the smaller one."""
     if alternative == "greater":
-        return upper
+        return at_least
     if alternative == "less":
-        return lower
-    return min(1.0, 2 * min(lower, upper))
+        return at_most
+    return min(1.0, 2 * min(at_most, at_least))

@@ -20,6 +20,7 @@ from ietest_fast.stats.inputs import (
     in_one_order,
 )
 from ietest_fast.stats.matched import MatchedSample
+from ietest_fast.stats.resampling import merge_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -427,7 +428,8 @@ class UnitTable:
     def restrict(self, names: tuple[str, ...]) -> UnitTable:
         """Return the table of some columns only: fewer numbers tell fewer types apart."""
         places = [self.columns.index(name) for name in names]
-        return _merge(names, self.values[:, places], self.weights)
+        values, weights = merge_rows(self.values[:, places], self.weights)
+        return UnitTable(columns=names, values=values, weights=weights)
 
     def has(self, measure: Measure) -> bool:
         """Whether the sums of a measure are there."""
@@ -452,23 +454,8 @@ def find_unit_types(
             [np.bincount(clusters, weights=own, minlength=n_clusters or 0) for own in table.T],
             axis=1,
         )
-    return _merge(tuple(columns), table, np.ones(len(table), dtype=np.int64))
-
-
-def _merge(
-    columns: tuple[str, ...], table: NDArray[np.float64], weights: NDArray[np.int64]
-) -> UnitTable:
-    """Put units together that have equal numbers."""
-    order = np.lexsort(table.T[::-1])
-    ordered = table[order]
-    starts = np.ones(len(ordered), dtype=bool)
-    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    places = np.flatnonzero(starts)
-    return UnitTable(
-        columns=columns,
-        values=np.ascontiguousarray(ordered[places]),
-        weights=np.add.reduceat(weights[order], places),
-    )
+    values, weights = merge_rows(table, np.ones(len(table), dtype=np.int64))
+    return UnitTable(columns=tuple(columns), values=values, weights=weights)
 
 
 def bucket_columns(buckets: BucketCounts) -> dict[str, NDArray[np.float64]]:

@@ -203,13 +203,8 @@ class SumLaw:
         transform = np.ones(length // 2 + 1, dtype=np.complex128)
         wanted = on_grid = 0.0
         for part in spread:
-            places = (part.values - part.mean) / step
-            floors = np.floor(places)
-            upper = places - floors
-            cells = floors.astype(np.int64)
             shares = part.frequencies / part.frequencies.sum()
-            one = np.bincount(cells % length, shares * (1 - upper), length)
-            one += np.bincount((cells + 1) % length, shares * upper, length)
+            one, upper = _split((part.values - part.mean) / step, shares, length)
             transform *= to_power(np.fft.rfft(one), part.n_draws)
             wanted += part.n_draws * part.variance
             on_grid += part.n_draws * step**2 * float(shares @ (upper * (1 - upper)))
@@ -386,13 +381,7 @@ class WideLaw:
         mean = float(self._frequencies @ numbers) / self._count
         centred = numbers - mean
         step = 2 * reach_of(centred, self._frequencies) / (self._LENGTH - 4)
-        places = centred / step
-        floors = np.floor(places)
-        upper = places - floors
-        cells = floors.astype(np.int64)
-        shares = self._frequencies / self._count
-        one = np.bincount(cells % self._LENGTH, shares * (1 - upper), self._LENGTH)
-        one += np.bincount((cells + 1) % self._LENGTH, shares * upper, self._LENGTH)
+        one, _ = _split(centred / step, self._frequencies / self._count, self._LENGTH)
         masses = np.fft.irfft(to_power(np.fft.rfft(one), self._count), self._LENGTH)
         # The distribution function at the cells' middles, straight in between. Cell 0 is the mean.
         threshold = -self._count * mean / step
@@ -427,6 +416,19 @@ class WideLaw:
         if excess(self._most) <= 0:
             return self._most
         return float(brentq(excess, self._least, self._most, xtol=1e-10))
+
+
+def _split(
+    places: NDArray[np.float64], shares: NDArray[np.float64], length: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Split what lies between two cells between them, and return how much the upper ones get."""
+    floors = np.floor(places)
+    upper = places - floors
+    cells = floors.astype(np.int64)
+    masses = np.zeros(length)
+    masses += np.bincount(cells % length, shares * (1 - upper), length)
+    masses += np.bincount((cells + 1) % length, shares * upper, length)
+    return masses, upper
 
 
 def to_power(numbers: NDArray[np.complex128], times: int) -> NDArray[np.complex128]:
