@@ -221,15 +221,7 @@ class ChurnResult(DrawnResult):
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return Student's interval of the excess churn over texts (or clusters).
 
-        Parameters
-        ----------
-        confidence_level
-            In (0, 1).
-
-        Raises
-        ------
-        InputError
-            If the confidence level is not in (0, 1).
+        The level is as for :meth:`ietest_fast.stats.PairedResult.confidence_interval`.
         """
         from scipy.special import stdtrit
 
@@ -322,10 +314,8 @@ def excess_churn_test(
         replicates can be drawn.
     n_resamples
         S, for ``resample`` only; 100,000 unless told otherwise.
-    rng
-        See :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
+    rng, n_threads
+        As for :func:`ietest_fast.stats.paired_test`.
 
     Raises
     ------

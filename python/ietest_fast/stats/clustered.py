@@ -18,7 +18,7 @@ from ietest_fast.stats.inputs import (
     seed_of,
 )
 from ietest_fast.stats.intervals import Clustering, Differences, invert_tango, upper_level
-from ietest_fast.stats.matched import PairedCounts, describe_counts
+from ietest_fast.stats.matched import OfCounts, PairedCounts, describe_counts
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, outcome_test
 from ietest_fast.stats.resampling import (
     FEW_UNITS,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusteredTestResult(PairedResult):
+class ClusteredTestResult(OfCounts, PairedResult):
     """Outcome of :func:`clustered_test`."""
 
     counts: PairedCounts
@@ -76,16 +76,6 @@ class ClusteredTestResult(PairedResult):
     """What replicates are drawn of."""
 
     title = "Paired bootstrap t-test by clusters"
-
-    @property
-    def n(self) -> int:
-        """Number of pairs."""
-        return self.counts.n
-
-    @property
-    def delta(self) -> float:
-        """Accuracy on the originals minus accuracy on the transformed texts."""
-        return self.counts.delta
 
     @property
     def warning(self) -> str | None:
@@ -170,8 +160,6 @@ def clustered_test(
         alternative=alternative,
         n_resamples=n_resamples,
         seed=seed,
-        levels=(),
-        keep_replicates=False,
         n_threads=n_threads,
     )
     return ClusteredTestResult(

@@ -201,12 +201,8 @@ def cochran_q_test(
         always, for three up to some two thousand mixed texts (ten seconds), for four up to a
         dozen, for more versions in tables of a few texts; where it is not it says so. Above two
         versions it gives no p-value below 1e-30 (three) or 1e-18 (more).
-    n_resamples
-        S, for Monte Carlo methods only; 10,000 if not given.
-    rng
-        Of a Monte Carlo method; see :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
+    n_resamples, rng, n_threads
+        As for :func:`ietest_fast.stats.paired_test`; of Monte Carlo methods.
     clusters
         Must be None: the test takes texts as independent. The message says what to do instead.
 

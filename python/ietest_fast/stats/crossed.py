@@ -21,9 +21,10 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import FEW_TELLING, Interval, check_level
 from ietest_fast.stats.multiple import check_alpha
 from ietest_fast.stats.resampling import (
-    ALTERNATIVES,
     FEW_UNITS,
     Alternative,
+    check_options,
+    choose_tail,
     count_equal,
     have_no_spread,
     say_too_skewed,
@@ -188,30 +189,14 @@ class AlgorithmTestResult(PValueResult):
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return Student's two-sided interval of the algorithm's delta.
 
-        Parameters
-        ----------
-        confidence_level
-            In (0, 1).
-
-        Raises
-        ------
-        InputError
-            If the confidence level is not in (0, 1).
+        The level is as for :meth:`ietest_fast.stats.PairedResult.confidence_interval`.
         """
         return self._interval(self.standard_error, self.df, confidence_level)
 
     def prediction_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval for the delta of one more classifier on texts of this kind.
 
-        Parameters
-        ----------
-        confidence_level
-            In (0, 1).
-
-        Raises
-        ------
-        InputError
-            If the confidence level is not in (0, 1).
+        The level is as for :meth:`ietest_fast.stats.PairedResult.confidence_interval`.
         """
         return self._interval(self.prediction_error, self.prediction_df, confidence_level)
 
@@ -338,10 +323,7 @@ def algorithm_test(
     >>> result.n_classifiers, round(result.p_value, 3) < 0.05
     (5, True)
     """
-    if alternative not in ALTERNATIVES:
-        raise InputError(
-            f"alternative must be one of {', '.join(ALTERNATIVES)}, not {alternative!r}"
-        )
+    check_options(alternative=alternative, n_resamples=1)
     check_alpha(alpha)
     if alpha >= 0.5:
         raise InputError(f"equivalence is tested at an alpha below 0.5, not at {alpha}")
@@ -556,9 +538,7 @@ def _p_value(t: float, df: float, alternative: Alternative, n_independent: float
         if alternative == "two-sided":
             return float(min(1.0, 2 * agree))
         return float(agree) if (t > 0) == (alternative == "greater") else 1.0
-    if alternative == "two-sided":
-        return min(1.0, 2 * _tail(abs(t), df))
-    return _tail(t if alternative == "greater" else -t, df)
+    return choose_tail(alternative, _tail(-t, df), _tail(t, df))
 
 
 def _tail(t: float, df: float) -> float:

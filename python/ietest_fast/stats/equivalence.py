@@ -392,10 +392,8 @@ def equivalence_test(
         that fits, as in :func:`paired_test`.
     n_resamples
         S of the studentised bootstrap; 10,000 if not given. No p-value lies below 1 / (S + 1).
-    rng
-        See :func:`paired_test`; for the studentised bootstrap.
-    n_threads
-        Threads; None for all cores. No result depends on it.
+    rng, n_threads
+        As for :func:`paired_test`; for the studentised bootstrap.
 
     Raises
     ------

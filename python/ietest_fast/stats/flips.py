@@ -10,7 +10,13 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import format_p
-from ietest_fast.stats.inputs import check_between, check_label_kinds, check_lengths, in_one_order
+from ietest_fast.stats.inputs import (
+    as_clusters,
+    check_between,
+    check_label_kinds,
+    check_lengths,
+    in_one_order,
+)
 from ietest_fast.stats.intervals import (
     Clustering,
     Differences,
@@ -105,15 +111,7 @@ class FlipResult(Result):
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval of Clopper and Pearson (1934), by clusters that of Korn and Graubard.
 
-        Parameters
-        ----------
-        confidence_level
-            In (0, 1).
-
-        Raises
-        ------
-        InputError
-            If the confidence level is not in (0, 1).
+        The level is as for :meth:`ietest_fast.stats.PairedResult.confidence_interval`.
         """
         check_level(confidence_level)
         tail = (1 - confidence_level) / 2
@@ -268,7 +266,9 @@ def flip_test(
         flipped, kinds = _compare(original, transformed, gold)
     clustering = None
     if clusters is not None:
-        clustering = Clustering.of(Differences.of(flipped.astype(np.float64)), clusters)
+        codes, n_clusters = as_clusters(clusters, flipped.size)
+        differences = Differences.of(flipped.astype(np.float64))
+        clustering = Clustering.of_codes(differences, codes, n_clusters)
     n_flipped = int(flipped.sum())
     return _result(flipped.size, n_flipped, kinds, clustering, margin=margin, alpha=alpha)
 

@@ -129,6 +129,17 @@ def as_scores(values: Any, name: str) -> NDArray[np.float64]:
     return scores
 
 
+def check_shares(scores: NDArray[np.float64], name: str) -> None:
+    """Refuse checked scores outside [0, 1]."""
+    outside = np.flatnonzero((scores < 0) | (scores > 1))
+    if outside.size:
+        raise InputError(
+            f"{name} must lie in [0, 1], but {outside.size} of {scores.size} values do not; the "
+            f"first is {scores[outside[0]]}",
+            row=f"row {int(outside[0])}",
+        )
+
+
 def is_score(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Say of each value whether it is a number that scores may be."""
     return np.asarray(np.abs(values) <= MAX_SCORE)

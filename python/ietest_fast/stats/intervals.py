@@ -11,7 +11,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.escapes import escape_label
-from ietest_fast.stats.inputs import as_clusters, check_between
+from ietest_fast.stats.inputs import check_between
 from ietest_fast.stats.resampling import count_equal, design_effect, have_no_spread, to_squarable
 
 if TYPE_CHECKING:
@@ -121,13 +121,6 @@ class Clustering:
         if self.n_telling < FEW_TELLING:
             return max(self.design_effect, self.largest_effect)
         return self.design_effect
-
-    @classmethod
-    def of(cls, differences: Differences, clusters: Any) -> Clustering:
-        """Find the design effect of clusters given by labels, shape (n,)."""
-        values = differences.values
-        codes, n = as_clusters(clusters, values.size)
-        return cls.of_codes(differences, codes, n)
 
     @classmethod
     def of_codes(

@@ -180,16 +180,14 @@ def joint_test(
         ``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower.
     n_resamples
         S.
-    rng
-        See :func:`ietest_fast.stats.paired_test`.
+    rng, n_threads
+        As for :func:`ietest_fast.stats.paired_test`.
     alpha
         The family-wise level that :attr:`JointTestResult.reject` refers to.
     min_p
         Whether to adjust by step-down min-p, and to decide by it. Where M S is at most 2^20 the
         replicates are drawn once and kept for that (8 MB); above they are drawn four times or
         five, more often for very many classifiers. False draws them once, and decides by max-t.
-    n_threads
-        Threads; None for all cores. No result depends on it.
 
     Raises
     ------

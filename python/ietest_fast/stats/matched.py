@@ -138,6 +138,22 @@ class PairedCounts:
         return np.repeat(values, [self.n10, self.n01, self.n - self.k])
 
 
+class OfCounts:
+    """Base of results that hold the four counts."""
+
+    counts: PairedCounts
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return self.counts.n
+
+    @property
+    def delta(self) -> float:
+        """Accuracy on the originals minus accuracy on the transformed texts."""
+        return self.counts.delta
+
+
 def describe_counts(counts: PairedCounts) -> dict[str, Any]:
     """Return what the counts tell by name, as results of outcomes report it first."""
     return {"n": counts.n, **asdict(counts), "delta": counts.delta}

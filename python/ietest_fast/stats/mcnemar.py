@@ -120,17 +120,8 @@ def mcnemar_test(
         Counts, a matched sample, or the outcomes on the originals (shape (n,), 0 and 1).
     transformed
         The outcomes on the transformed texts, shape (n,), if ``sample`` is a column.
-    method
-        ``exact`` (default) gives the bootstrap p-value in the limit of large S, ``multinomial``
-        and ``resample`` draw S bootstrap samples; see ``docs/statistics.md``.
-    alternative
-        ``two-sided``; ``greater``: the original is right more often; ``less``: less often.
-    n_resamples
-        S, for Monte Carlo methods only; 10,000 if not given.
-    rng
-        Of a Monte Carlo method; see :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
+    method, alternative, n_resamples, rng, n_threads
+        As for :func:`ietest_fast.stats.paired_test` of independent outcomes.
 
     Returns
     -------

@@ -69,21 +69,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     """Return Holm's (1979) adjusted p-values.
 
     With p in ascending order, the i-th is the running maximum of ``min(1, (M - i) p_i)``, i = 0,
-    1, ...; never larger than Bonferroni's, and like it valid under any dependence.
-
-    Parameters
-    ----------
-    p_values
-        Shape (M,), in [0, 1].
-
-    Returns
-    -------
-    list of float, length M
-
-    Raises
-    ------
-    InputError
-        Without p-values, or if one is NaN or outside [0, 1].
+    1, ...; never larger than Bonferroni's, and like it valid under any dependence. What it takes
+    and returns is as for :func:`bonferroni`.
 
     Examples
     --------

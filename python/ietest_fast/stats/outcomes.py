@@ -19,7 +19,13 @@ from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import Rng, check_cost, seed_of
 from ietest_fast.stats.intervals import invert_tango, upper_level
 from ietest_fast.stats.laws.null import null_law_of
-from ietest_fast.stats.matched import MatchedSample, PairedCounts, counts_of, describe_counts
+from ietest_fast.stats.matched import (
+    MatchedSample,
+    OfCounts,
+    PairedCounts,
+    counts_of,
+    describe_counts,
+)
 from ietest_fast.stats.resampling import Alternative, check_options, choose_tail
 from ietest_fast.stats.result import PairedResult, list_fields
 
@@ -39,7 +45,7 @@ FEW_DISCORDANT = 25
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedTestResult(PairedResult):
+class PairedTestResult(OfCounts, PairedResult):
     """Outcome of a paired test of independent outcomes."""
 
     title = "Paired bootstrap t-test"
@@ -67,16 +73,6 @@ class PairedTestResult(PairedResult):
     """S of a Monte Carlo method, None for ``exact``."""
     seed: int | None
     """Seed of a Monte Carlo method, None for ``exact``."""
-
-    @property
-    def n(self) -> int:
-        """Number of pairs."""
-        return self.counts.n
-
-    @property
-    def delta(self) -> float:
-        """Accuracy on the originals minus accuracy on the transformed texts."""
-        return self.counts.delta
 
     @property
     def few_discordant(self) -> bool:

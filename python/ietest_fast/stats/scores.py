@@ -237,8 +237,8 @@ def run_score_test(
     alternative: Alternative,
     n_resamples: int,
     seed: int,
-    levels: tuple[float, ...],
-    keep_replicates: bool,
+    levels: tuple[float, ...] = (),
+    keep_replicates: bool = False,
     n_threads: int | None,
 ) -> dict[str, Any]:
     """Draw the replicates of one column of values and sum them up."""

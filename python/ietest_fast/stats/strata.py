@@ -28,7 +28,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.joint import joint_test
 from ietest_fast.stats.laws.integer import DEFAULT_TABLES
-from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.matched import MatchedSample, OfCounts, PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outcome_test
@@ -53,7 +53,7 @@ StrataCorrection = Literal["holm", "minp"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StratumResult:
+class StratumResult(OfCounts):
     """One stratum."""
 
     name: str
@@ -76,16 +76,6 @@ class StratumResult:
     decided_by_few: bool = False
     """Whether few of its clusters differ, or a few large ones decide: the test may then reject too
     often."""
-
-    @property
-    def n(self) -> int:
-        """Number of pairs."""
-        return self.counts.n
-
-    @property
-    def delta(self) -> float:
-        """Accuracy on the originals minus accuracy on the transformed texts."""
-        return self.counts.delta
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""

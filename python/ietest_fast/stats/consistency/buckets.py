@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ietest_fast.stats.inputs import (
     as_outcomes,
     as_scores,
     check_label_kinds,
+    check_shares,
     in_one_order,
 )
 from ietest_fast.stats.matched import MatchedSample
@@ -113,32 +114,16 @@ class BucketCounts:
         InputError
             If no bucket is left.
         """
-
-        def part(values: NDArray[Any] | None) -> Any:
-            return None if values is None else values[places]
-
-        names = self.names[places]
-        if not names.size:
+        if not self.names[places].size:
             raise InputError("no bucket is left")
-        clusters = part(self.clusters)
-        n_clusters = None
-        if clusters is not None:
-            found, clusters = np.unique(clusters, return_inverse=True)
-            n_clusters = int(found.size)
-        return BucketCounts(
-            names=names,
-            sizes=self.sizes[places],
-            right=self.right[places],
-            same=part(self.same),
-            originals=self.originals[places],
-            flipped=self.flipped[places],
-            confidence=part(self.confidence),
-            original_confidence=part(self.original_confidence),
-            confidence_distance=part(self.confidence_distance),
-            clusters=clusters,
-            n_clusters=n_clusters,
-            n_without_paraphrases=0,
-        )
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        columns: dict[str, Any] = {
+            name: own[places] for name, own in known.items() if isinstance(own, np.ndarray)
+        }
+        if self.clusters is not None:
+            found, columns["clusters"] = np.unique(self.clusters[places], return_inverse=True)
+            columns["n_clusters"] = int(found.size)
+        return replace(self, **columns, n_without_paraphrases=0)
 
 
 @in_one_order
@@ -321,13 +306,7 @@ def _confidences(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     given = as_scores(values, "confidence")
     _check_length(given, n, "confidence")
-    outside = np.flatnonzero((given < 0) | (given > 1))
-    if outside.size:
-        raise InputError(
-            f"confidence must lie in [0, 1], but {outside.size} of {n} values do not; the first is "
-            f"{given[outside[0]]}",
-            row=f"row {int(outside[0])}",
-        )
+    check_shares(given, "confidence")
     own = np.full(n_buckets, np.nan)
     own[codes[original]] = given[original]
     places, scores = codes[~original], given[~original]
@@ -530,8 +509,12 @@ def evaluate_difference(
     measure: Measure, columns: tuple[str, ...], sums: NDArray[np.float64]
 ) -> Any:
     """Compute a measure of one side minus that of the other, of sums of shape (..., F)."""
-    other = tuple(name.removesuffix(OTHER) if name.endswith(OTHER) else "" for name in columns)
-    return evaluate(measure, columns, sums) - evaluate(measure, other, sums)
+    return evaluate(measure, columns, sums) - evaluate(measure, name_other_side(columns), sums)
+
+
+def name_other_side(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the columns of the second side the names of measures, and those of the first none."""
+    return tuple(name.removesuffix(OTHER) if name.endswith(OTHER) else "" for name in columns)
 
 
 def to_core(

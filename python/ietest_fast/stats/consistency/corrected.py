@@ -13,7 +13,14 @@ from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import format_p, say_count
 from ietest_fast.stats.consistency.buckets import MEASURES, OTHER, bucket_columns, find_unit_types
 from ietest_fast.stats.consistency.intervals import BucketEstimate, estimate_measures
-from ietest_fast.stats.inputs import Rng, as_outcomes, as_scores, in_one_order, seed_of
+from ietest_fast.stats.inputs import (
+    Rng,
+    as_outcomes,
+    as_scores,
+    check_shares,
+    in_one_order,
+    seed_of,
+)
 from ietest_fast.stats.intervals import Interval, check_level
 from ietest_fast.stats.mean_difference import MeanDifference, compare_means, estimate_stratified
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
@@ -144,14 +151,8 @@ class CorrectedResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
-        fields: dict[str, Any] = {
-            "n_buckets": self.n_buckets,
-            "n_without_original": self.n_without_original,
-            "n_test": self.n_test,
-            "confidence_level": self.confidence_level,
-            "weight_used": self.weight_used,
-            "missing": list(self.missing),
-        }
+        fields = list_fields(self, "accuracy", "p_c", "p_c_unbiased", "strata")
+        fields |= {"weight_used": self.weight_used, "missing": list(self.missing)}
         for name, own in self._estimates.items():
             fields |= {
                 name: own.paper,
@@ -353,13 +354,7 @@ def _weigh(
     scores = as_scores(test_confidence, "test_confidence")
     if scores.size == 0:
         raise InputError("test_confidence is empty")
-    outside = np.flatnonzero((scores < 0) | (scores > 1))
-    if outside.size:
-        raise InputError(
-            f"test_confidence must lie in [0, 1], but {outside.size} of {scores.size} values do "
-            f"not; the first is {scores[outside[0]]}",
-            row=f"row {int(outside[0])}",
-        )
+    check_shares(scores, "test_confidence")
     n = DEFAULT_CONFIDENCE_STRATA if n_strata is None else int(n_strata)
     counts = np.bincount(stratum_of(scores, n), minlength=n)
     return n, counts / scores.size, int(scores.size)
@@ -475,10 +470,8 @@ def compare_consistency(
         In (0, 1).
     n_resamples
         S, of intervals and tests.
-    rng
-        See :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
+    rng, n_threads
+        As for :func:`ietest_fast.stats.paired_test`.
 
     Raises
     ------
@@ -538,29 +531,29 @@ def compare_consistency(
 def _side_by_side(a: BucketCounts, b: BucketCounts) -> dict[str, NDArray[np.float64]]:
     """Return the numbers of both sides; only buckets with pairs on both sides have pairs."""
     columns = bucket_columns(a) | {name + OTHER: own for name, own in bucket_columns(b).items()}
-    for other in ("paired", "originals"):
+    parts = {
+        "paired": (
+            "paired",
+            "variance_paired",
+            "theta_paired",
+            "theta_squared",
+            "variance_of_theta",
+            "same_paired",
+        ),
+        "originals": (
+            "originals",
+            "originals_right",
+            "theta_change",
+            "flipped",
+            "beside_original",
+            "confidence_change",
+            "confidence_distance",
+        ),
+    }
+    for other, names in parts.items():
         if other not in columns or other + OTHER not in columns:
             continue
         together = columns[other] * columns[other + OTHER]
-        names = {
-            "paired": (
-                "paired",
-                "variance_paired",
-                "theta_paired",
-                "theta_squared",
-                "variance_of_theta",
-                "same_paired",
-            ),
-            "originals": (
-                "originals",
-                "originals_right",
-                "theta_change",
-                "flipped",
-                "beside_original",
-                "confidence_change",
-                "confidence_distance",
-            ),
-        }[other]
         for name in names:
             for side in (name, name + OTHER):
                 if side in columns:

@@ -17,6 +17,7 @@ from ietest_fast.stats.consistency.buckets import (
     SHARE,
     evaluate,
     evaluate_difference,
+    name_other_side,
     to_core,
 )
 from ietest_fast.stats.intervals import Interval
@@ -170,10 +171,7 @@ def _is_no_share(measure: Measure, table: UnitTable, *, are_differences: bool) -
         return False
     own = [float(evaluate(measure, table.columns, table.sums))]
     if are_differences:
-        names = tuple(
-            name.removesuffix(OTHER) if name.endswith(OTHER) else "" for name in table.columns
-        )
-        own.append(float(evaluate(measure, names, table.sums)))
+        own.append(float(evaluate(measure, name_other_side(table.columns), table.sums)))
     return max(own) > measure.most + 1e-12
 
 

@@ -389,10 +389,8 @@ def measure_consistency(
         In (0, 1).
     n_resamples
         S.
-    rng
-        See :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
+    rng, n_threads
+        As for :func:`ietest_fast.stats.paired_test`.
 
     Raises
     ------

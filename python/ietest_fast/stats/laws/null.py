@@ -252,20 +252,15 @@ def draw_null_scores(
 
     Parameters
     ----------
-    n, discordance, df, skew, clusters, icc, n_classifiers, classifier_correlation, rng
+    df, skew
         As for :func:`simulate`.
-    table
-        Which table; it depends on this and on ``rng`` only, if that is a number.
+    n, discordance, clusters, icc, n_classifiers, classifier_correlation, rng, table
+        As for :func:`draw_null_differences`, and errors likewise.
 
     Returns
     -------
     ndarray of float64, shape (n, n_classifiers)
         Original minus transformed.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of its range.
     """
     tables = NullTables.of(
         n,

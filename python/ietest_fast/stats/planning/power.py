@@ -95,12 +95,19 @@ def _largest_at_most(
     n: int, n01: NDArray[np.int64], margin: float, score: float
 ) -> NDArray[np.int64]:
     """Return the largest n10 with a score of at most ``score`` for each n01; -1 if none has."""
-    below, above = np.full(n01.size, -1, dtype=np.int64), n - n01 + 1
     bound = score + 1e-9 * max(1.0, abs(score))  # tables with the same score are a tie
+    return largest_each(lambda n10: tango_scores(n, n10, n01, margin) <= bound, n - n01 + 1)
+
+
+def largest_each(
+    holds: Callable[[NDArray[np.int64]], NDArray[np.bool_]], above: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return for each place the largest number below ``above`` for which it holds; -1 if none."""
+    below = np.full(above.size, -1, dtype=np.int64)
     while (above - below > 1).any():
         middle = (below + above) // 2
         is_open = above - below > 1
-        reached = (tango_scores(n, np.maximum(middle, 0), n01, margin) <= bound) & is_open
+        reached = holds(np.maximum(middle, 0)) & is_open
         below = np.where(reached, middle, below)
         above = np.where(is_open & ~reached, middle, above)
     return below

@@ -190,8 +190,6 @@ def _test_scores(
             alternative="two-sided",
             n_resamples=n_resamples,
             seed=seed,
-            levels=(),
-            keep_replicates=False,
             n_threads=threads,
         )["p_value"]
     if f"scores_studentised{ending}" in needed:
@@ -427,11 +425,8 @@ def simulate(
         How many tables.
     n_resamples
         S of the Monte Carlo tests. With (c + 1) / (S + 1) any S keeps a level.
-    rng
-        A seed of 0 or more, a ``SeedSequence``, a ``Generator`` or None, see
-        :func:`ietest_fast.stats.paired_test`.
-    n_threads
-        Threads; None for all cores. No result depends on it.
+    rng, n_threads
+        As for :func:`ietest_fast.stats.paired_test`.
     progress
         Called with the number of tables done.
 

@@ -25,7 +25,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import tango_scores
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.outcomes import FEW_DISCORDANT
-from ietest_fast.stats.planning.power import largest_equivalent, smallest
+from ietest_fast.stats.planning.power import largest_each, largest_equivalent, smallest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,14 +179,13 @@ def _largest_equivalent(
 ) -> NDArray[np.int64]:
     """Give the largest abs(D) with which k discordant pairs are equivalent; -1 if none is."""
     # abs(D) is the remainder of k by 2, and so many times 2.
-    below, above = np.full(k.size, -1, dtype=np.int64), k // 2 + 1
-    while (above - below > 1).any():
-        middle = (below + above) // 2
-        d = k % 2 + 2 * np.maximum(middle, 0)
-        shown = (tango_scores(n, (k + d) / 2, (k - d) / 2, margin) < -z) & (above - below > 1)
-        below, above = np.where(shown, middle, below), np.where(shown, above, middle)
-        above = np.maximum(above, below + 1)
-    return np.where(below < 0, -1, k % 2 + 2 * below)
+
+    def shown(half: NDArray[np.int64]) -> NDArray[np.bool_]:
+        d = k % 2 + 2 * half
+        return tango_scores(n, (k + d) / 2, (k - d) / 2, margin) < -z
+
+    found = largest_each(shown, k // 2 + 1)
+    return np.where(found < 0, -1, k % 2 + 2 * found)
 
 
 def _normal_verdict_probability(
