@@ -10,7 +10,6 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import format_p, say_count
-from ietest_fast.philox import philox_key
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
@@ -23,6 +22,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import Interval
 from ietest_fast.stats.laws.integer import (
     DEFAULT_TABLES,
+    draw_coins,
     draw_tables,
     tails_given_total,
     tails_of_sum,
@@ -38,6 +38,8 @@ from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import find_reworded, read_sample
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from ietest_fast.stats.matched import MatchedSample
@@ -319,20 +321,15 @@ def dose_response_test(
 
     Parameters
     ----------
-    original, transformed
-        Labels that the classifier gives to both versions, shape (n,), if there is ``gold``.
-        Otherwise outcomes (0 and 1), or one :class:`MatchedSample`.
+    original, transformed, gold, reworded
+        As for :func:`stratified_test`.
     dose
         Shape (n,): whole numbers from 0 to a million. Where their sum over discordant pairs is
         large, p-values that are exact otherwise are those of S draws.
-    gold
-        Gold labels, shape (n,). Without them flips are not known.
     clusters
         Shape (n,), the cluster of each text. With clusters the second test swaps the versions of
         whole clusters, and the fourth is a t test that takes texts of a cluster to be equally
         correlated at all doses.
-    reworded
-        Shape (n,), bool: which texts were reworded. Only these are looked at.
     name
         What the dose is called.
     alternative
@@ -407,36 +404,36 @@ def judge_dose(
     dose = _as_doses(dose, name)
     signs = sample.original_correct.astype(np.int64) - sample.transformed_correct
     units = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    n_resamples = DEFAULT_TABLES if n_resamples is None else n_resamples
-    seed = seed_of(rng)
+    drawing = _Drawing(
+        alternative=alternative,
+        n_resamples=DEFAULT_TABLES if n_resamples is None else n_resamples,
+        seed=seed_of(rng),
+    )
     doses, places = np.unique(dose, return_inverse=True)
     counted = {
         mark: np.bincount(places[own], minlength=doses.size)
         for mark, own in (("all", np.arange(dose.size)), ("lost", signs > 0), ("won", signs < 0))
     }
     n_flipped = None if flipped is None else np.bincount(places[flipped], minlength=doses.size)
-    drawing: dict[str, Any] = {"alternative": alternative, "n_resamples": n_resamples, "seed": seed}
     slope = flip_slope = direction = flip_trend = None
     if doses.size > 1:
         slope = _fit(dose, signs.astype(np.float64), units, alternative, alpha)
         discordant = np.flatnonzero(signs)
         sizes = counted["lost"] + counted["won"]
         if units is None:
-            direction = _trend(doses, counted["lost"], sizes, **drawing)
+            direction = _trend(doses, counted["lost"], sizes, drawing)
         else:
             direction = _direction_by_clusters(
-                dose[discordant], signs[discordant], units[discordant], **drawing
+                dose[discordant], signs[discordant], units[discordant], drawing
             )
         if flipped is not None and n_flipped is not None:
             flip_slope = _fit(dose, flipped.astype(np.float64), units, alternative, alpha)
             if units is None:
-                flip_trend = _trend(doses, n_flipped, counted["all"], **drawing)
+                flip_trend = _trend(doses, n_flipped, counted["all"], drawing)
             else:
                 flip_trend = _trend_by_clusters(dose, flipped, units, alternative)
     weighted = dose * signs
-    p_weighted, weighted_n_resamples = _p_of_signs(
-        weighted, units, alternative, n_resamples=n_resamples, seed=seed
-    )
+    p_weighted, weighted_n_resamples = _p_of_signs(weighted, units, drawing)
     return DoseResponseResult(
         name=name,
         n=dose.size,
@@ -455,7 +452,7 @@ def judge_dose(
         flip_trend=flip_trend,
         alternative=alternative,
         alpha=alpha,
-        seed=seed,
+        seed=drawing.seed,
     )
 
 
@@ -471,6 +468,28 @@ def _as_doses(dose: Any, name: str) -> NDArray[np.int64]:
     return values.astype(np.int64)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Drawing:
+    """How a p-value is drawn where its law is not computed."""
+
+    alternative: Alternative
+    n_resamples: int
+    seed: int
+
+    def p_value(self, drawn: Iterable[NDArray[np.int64]], observed: int) -> float:
+        """Compute the p-value of what was observed from what is drawn, which comes in parts."""
+        at_most = at_least = 0
+        for values in drawn:
+            at_most += int((values <= observed).sum())
+            at_least += int((values >= observed).sum())
+        return monte_carlo_p(self.alternative, at_most, at_least, self.n_resamples)
+
+    def p_of_signs(self, sizes: NDArray[np.int64], counts: NDArray[np.int64], total: int) -> float:
+        """Compute the p-value of a sum if a coin decides on the sign of each of its terms."""
+        coins = draw_coins(counts, self.n_resamples, self.seed)
+        return self.p_value((signs @ sizes for signs in coins), total)
+
+
 def _normal_p(alternative: Alternative, z: float) -> float:
     at_most, at_least = (0.5 * math.erfc(sign * z / math.sqrt(2)) for sign in (-1, 1))
     return choose_tail(alternative, at_most, at_least)
@@ -479,10 +498,7 @@ def _normal_p(alternative: Alternative, z: float) -> float:
 def _p_of_signs(
     weighted: NDArray[np.int64],
     units: NDArray[np.int64] | None,
-    alternative: Alternative,
-    *,
-    n_resamples: int,
-    seed: int,
+    drawing: _Drawing,
 ) -> tuple[float, int | None]:
     """Compute the p-value of the sum if a coin decides on the sign of each pair, or cluster.
 
@@ -498,44 +514,17 @@ def _p_of_signs(
     unit = int(np.gcd.reduce(sizes))
     sizes, total = sizes // unit, total // unit
     if int(sizes @ counts) > MOST_SUMS:
-        drawn = _draw_p_of_signs(
-            sizes, counts, total, alternative, n_resamples=n_resamples, seed=seed
-        )
-        return drawn, n_resamples
+        return drawing.p_of_signs(sizes, counts, total), drawing.n_resamples
     supports = [[-size, size] for size in sizes.tolist()]
     tails = tails_of_sum(supports, [[0.5, 0.5]] * sizes.size, counts, total)
-    return choose_tail(alternative, *tails), None
-
-
-def _draw_p_of_signs(
-    sizes: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    total: int,
-    alternative: Alternative,
-    *,
-    n_resamples: int,
-    seed: int,
-) -> float:
-    generator = np.random.Generator(np.random.Philox(key=philox_key(seed)))
-    at_most = at_least = 0
-    rows = max(1, 2**22 // sizes.size)
-    for start in range(0, n_resamples, rows):
-        drawn = min(rows, n_resamples - start)
-        heads = generator.binomial(counts, 0.5, size=(drawn, sizes.size))
-        sums = (2 * heads - counts) @ sizes
-        at_most += int((sums <= total).sum())
-        at_least += int((sums >= total).sum())
-    return monte_carlo_p(alternative, at_most, at_least, n_resamples)
+    return choose_tail(drawing.alternative, *tails), None
 
 
 def _trend(
     doses: NDArray[np.int64],
     marked: NDArray[np.int64],
     sizes: NDArray[np.int64],
-    *,
-    alternative: Alternative,
-    n_resamples: int,
-    seed: int,
+    drawing: _Drawing,
 ) -> TrendResult:
     """Test whether marks go with the dose: given their number they fall on any pairs alike."""
     there = sizes > 0
@@ -552,20 +541,16 @@ def _trend(
         k, total, [e * np.arange(s + 1) for e, s in zip(own, k, strict=True)], observed
     )
     if tails is None:
-        at_most = at_least = 0
-        for tables in draw_tables(k, total, n_resamples, seed):
-            values = tables @ own
-            at_most += int((values <= observed).sum())
-            at_least += int((values >= observed).sum())
-        p = monte_carlo_p(alternative, at_most, at_least, n_resamples)
+        drawn = draw_tables(k, total, drawing.n_resamples, drawing.seed)
+        p = drawing.p_value((tables @ own for tables in drawn), observed)
     else:
-        p = choose_tail(alternative, *tails)
+        p = choose_tail(drawing.alternative, *tails)
     return TrendResult(
         statistic=observed,
         p_value=p,
-        p_asymptotic=_normal_p(alternative, z),
+        p_asymptotic=_normal_p(drawing.alternative, z),
         method="exact" if tails is not None else "resample",
-        n_resamples=None if tails is not None else n_resamples,
+        n_resamples=None if tails is not None else drawing.n_resamples,
     )
 
 
@@ -573,10 +558,7 @@ def _direction_by_clusters(
     dose: NDArray[np.int64],
     signs: NDArray[np.int64],
     units: NDArray[np.int64],
-    *,
-    alternative: Alternative,
-    n_resamples: int,
-    seed: int,
+    drawing: _Drawing,
 ) -> TrendResult:
     """Test whether losses have other doses than gains by swapping the versions of whole clusters.
 
@@ -592,15 +574,15 @@ def _direction_by_clusters(
     if sums.size:
         total = int(sums.sum())
         z = total / math.sqrt(float(np.square(sums.astype(np.float64)).sum()))
-        p_normal = _normal_p(alternative, z)
+        p_normal = _normal_p(drawing.alternative, z)
         sizes, counts = np.unique(np.abs(sums), return_counts=True)
-        p = _draw_p_of_signs(sizes, counts, total, alternative, n_resamples=n_resamples, seed=seed)
+        p = drawing.p_of_signs(sizes, counts, total)
     return TrendResult(
         statistic=int(dose[signs > 0].sum()),
         p_value=p,
         p_asymptotic=p_normal,
         method="clusters",
-        n_resamples=n_resamples if sums.size else None,
+        n_resamples=drawing.n_resamples if sums.size else None,
     )
 
 
@@ -673,17 +655,14 @@ def _fit(
     # What is rare where the weight is may be common elsewhere.
     share = min(telling / slopes.size, float(tells[_heaviest(slopes)].mean()))
     df, expected = telling - 1, share * count_equal(slopes)
+    told: dict[str, Any] = {
+        "value": sxy / sxx,
+        "df": max(df, 0),
+        "largest_weight": most,
+        "n_expected": expected,
+    }
     if df < 1:
-        whole = Interval(-math.inf, math.inf)
-        return Slope(
-            value=sxy / sxx,
-            interval=whole,
-            t=0.0,
-            df=max(df, 0),
-            p_value=1.0,
-            largest_weight=most,
-            n_expected=expected,
-        )
+        return Slope(interval=Interval(-math.inf, math.inf), t=0.0, p_value=1.0, **told)
     square = float(np.square(scores).sum())
     left = (square - sxy**2 / telling) * telling / df
     has_spread = left > _NO_SPREAD * square * telling / df
@@ -699,17 +678,14 @@ def _fit(
     # (Σ z)² <= bound · Σ z² is the same as |t| <= quantile.
     bound = quantile * telling / (df + quantile)
     return Slope(
-        value=sxy / sxx,
         interval=_invert(
             sxx**2 - bound * float(np.square(slopes).sum()),
             sxx * sxy - bound * float((slopes * scores).sum()),
             sxy**2 - bound * square,
         ),
         t=t,
-        df=df,
         p_value=choose_tail(alternative, lower, upper),
-        largest_weight=most,
-        n_expected=expected,
+        **told,
     )
 
 

@@ -279,10 +279,8 @@ def measure_informedness(
         (n,): whether it is said where it must hold, and labels of what belongs together.
     control_holds, control_units
         (m,): the same where it must not; equal labels are the same unit as there.
-    confidence_level
-        In (0, 1).
-    n_resamples, seed, n_threads
-        Of the bootstrap; 10,000 replicates where None.
+    confidence_level, n_resamples, seed, n_threads
+        As for :func:`measure_rate`.
 
     Raises
     ------

@@ -86,6 +86,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
+def is_integer(value: Any) -> bool:
+    """Whether an option is a whole number by its type, and not a truth value."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
 def check_between(
     value: Any, name: str, low: float, high: float, *, with_ends: bool = False
 ) -> None:
@@ -377,7 +382,7 @@ def seed_of(rng: Any) -> int:
         if isinstance(entropy, (int, np.integer)) and not rng.spawn_key:
             return int(entropy)
         return _first_word(rng)
-    if isinstance(rng, bool) or not isinstance(rng, (int, np.integer)):
+    if not is_integer(rng):
         raise InputError(
             f"rng must be an integer, a SeedSequence, a Generator or None, not {rng!r}"
         )
@@ -407,7 +412,7 @@ def level_of_one_test(alpha: float, n_tests: int, n_threads: int | None = None) 
     """Return alpha / M, the level to which each of M tests is held."""
     check_options(alternative="two-sided", n_resamples=1, n_threads=n_threads)
     check_between(alpha, "alpha", 0, 1)
-    if isinstance(n_tests, bool) or not isinstance(n_tests, (int, np.integer)) or n_tests < 1:
+    if not is_integer(n_tests) or n_tests < 1:
         raise InputError(f"the number of tests must be 1 or more, not {n_tests}")
     return alpha / int(n_tests)
 
@@ -431,7 +436,7 @@ def check_truth(discordance: float, delta: float) -> None:
 
 def check_pairs(n: Any) -> int:
     """Return a number of pairs as an int."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+    if not is_integer(n) or n < 1:
         raise InputError(f"the number of pairs must be an integer of 1 or more, not {n}")
     if n > MAX_PLANNED_PAIRS:
         raise InputError(f"power is enumerated for up to {MAX_PLANNED_PAIRS:,} pairs, not {n:,}")

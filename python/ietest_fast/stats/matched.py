@@ -17,6 +17,7 @@ from ietest_fast.stats.inputs import (
     check_lengths,
     check_orders,
     in_one_order,
+    is_integer,
     is_outcomes,
 )
 
@@ -46,7 +47,7 @@ class PairedCounts:
     def __post_init__(self) -> None:
         for name in ("n11", "n10", "n01", "n00"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            if not is_integer(value):
                 raise InputError(f"{name} must be an integer, not {value!r}")
             if value < 0:
                 raise InputError(f"{name} must not be negative, but is {value}")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ietest_fast.numerals import format_p
-from ietest_fast.philox import philox_key
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
@@ -17,7 +16,11 @@ from ietest_fast.stats.inputs import (
     in_one_order,
     seed_of,
 )
-from ietest_fast.stats.laws.integer import count_heterogeneous, heterogeneity_tail
+from ietest_fast.stats.laws.integer import (
+    count_heterogeneous,
+    draw_coins,
+    heterogeneity_tail,
+)
 from ietest_fast.stats.resampling import check_options
 from ietest_fast.stats.result import DrawnResult, Result, list_fields
 
@@ -30,9 +33,6 @@ if TYPE_CHECKING:
 # If versions are exchangeable, a swap leaves the law of the data as it is. It turns the sign of
 # what the unit adds to a sum u, and leaves V, the sum of squares of what units add, so u' V⁻ u
 # can be compared with what coins make of it.
-
-# Numbers that are held in memory at a time.
-_MOST_DRAWN = 2**24
 
 # Eigenvalues up to this share of the largest one are what rounding left of a 0.
 _ROUNDING = 1e-12
@@ -75,15 +75,11 @@ def p_by_coins(
     order = np.lexsort(rows[place].T[::-1])
     rows, counts = rows[place][order], counts[order]
     scaled = rows @ root
-    generator = np.random.Generator(np.random.Philox(key=philox_key(seed)))
     # B* takes few values where units are few: rounding is not to part equal ones.
     least = observed * (1 - 1e-9)
-    reached, chunk = 0, max(1, _MOST_DRAWN // len(rows))
-    for begin in range(0, n_resamples, chunk):
-        drawn = min(chunk, n_resamples - begin)
-        heads = generator.binomial(counts, 0.5, size=(drawn, len(rows)))
-        sums = (2.0 * heads - counts) @ scaled
-        reached += int((np.square(sums).sum(axis=1) >= least).sum())
+    reached = 0
+    for signs in draw_coins(counts, n_resamples, seed):
+        reached += int((np.square(signs @ scaled).sum(axis=1) >= least).sum())
     return (reached + 1) / (n_resamples + 1)
 
 

@@ -9,7 +9,13 @@ import numpy as np
 
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import format_p, say_count
-from ietest_fast.stats.inputs import as_outcomes, check_between, check_lengths, in_one_order
+from ietest_fast.stats.inputs import (
+    as_outcomes,
+    check_between,
+    check_lengths,
+    in_one_order,
+    is_integer,
+)
 from ietest_fast.stats.matched import MatchedSample, PairedCounts, outcome_columns
 from ietest_fast.stats.outcomes import outcome_test
 from ietest_fast.stats.planning.power import smallest
@@ -229,6 +235,6 @@ def _count_reworded(reworded: Any, a: NDArray[np.bool_], b: NDArray[np.bool_]) -
 
 
 def _as_number(value: Any, n: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value <= n:
+    if not is_integer(value) or not 0 <= value <= n:
         raise InputError(f"reworded must be their number, from 0 to {n:,}, not {value!r}")
     return int(value)

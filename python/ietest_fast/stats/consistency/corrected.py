@@ -19,6 +19,7 @@ from ietest_fast.stats.inputs import (
     as_scores,
     check_shares,
     in_one_order,
+    is_integer,
     seed_of,
 )
 from ietest_fast.stats.intervals import Interval, check_level
@@ -334,14 +335,9 @@ def _weigh(
         raise InputError(
             "give either test_confidence, the confidences on the full test set, or weights"
         )
-    if n_strata is not None and (
-        isinstance(n_strata, bool)
-        or not isinstance(n_strata, (int, np.integer))
-        or not 1 <= n_strata <= MOST_CONFIDENCE_STRATA
-    ):
-        raise InputError(
-            f"n_strata must be an integer from 1 to {MOST_CONFIDENCE_STRATA:,}, not {n_strata!r}"
-        )
+    most = MOST_CONFIDENCE_STRATA
+    if n_strata is not None and not (is_integer(n_strata) and 1 <= n_strata <= most):
+        raise InputError(f"n_strata must be an integer from 1 to {most:,}, not {n_strata!r}")
     if weights is not None:
         given = as_scores(weights, "weights")
         if n_strata is not None and given.size != n_strata:

@@ -369,19 +369,8 @@ def measure_consistency(
     ----------
     buckets
         Shape (n,), labels: the item of each row; or :class:`BucketCounts`, without further columns.
-    correct
-        Shape (n,), 0 or 1: whether the answer is right.
-    is_original
-        Shape (n,), 0 or 1: which rows are the original wording, at most one in a bucket. It is no
-        paraphrase: P_C and A leave it out. None: there are none.
-    answers
-        Shape (n,), labels that the classifier gives.
-    gold
-        Shape (n,), gold labels: they must be the same in all rows of a bucket.
-    confidence
-        Shape (n,), in [0, 1]: confidence in the gold label.
-    clusters
-        Shape (n,), labels: what buckets have in common.
+    correct, is_original, answers, gold, confidence, clusters
+        As for :func:`count_buckets`. The original wording is no paraphrase: P_C and A leave it out.
     method
         ``exact``: intervals of means and ratios are those of the limit for large S, computed;
         others are resampled. ``resample``: all are resampled.

@@ -37,6 +37,7 @@ _WEIGHTS_AT_ONCE = 2**16
 
 # Numbers of tables that are held in memory at a time.
 _DRAWN = 2**20
+_COINS_DRAWN = 2**22
 
 
 def tails_given_total(
@@ -141,6 +142,17 @@ def draw_tables(
         yield generator.multivariate_hypergeometric(
             sizes, total, size=min(per_part, n_tables - start), method="marginals"
         )
+
+
+def draw_coins(
+    counts: NDArray[np.int64], n_resamples: int, seed: int
+) -> Iterator[NDArray[np.int64]]:
+    """Draw heads less tails of so many coins of each type, in parts of shape (replicates, U)."""
+    generator = np.random.Generator(np.random.Philox(key=philox_key(seed)))
+    per_part = max(1, _COINS_DRAWN // counts.size)
+    for start in range(0, n_resamples, per_part):
+        drawn = min(per_part, n_resamples - start)
+        yield 2 * generator.binomial(counts, 0.5, size=(drawn, counts.size)) - counts
 
 
 def heterogeneity_tail(marked: NDArray[np.int64], sizes: NDArray[np.int64]) -> float | None:

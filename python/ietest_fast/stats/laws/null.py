@@ -24,6 +24,7 @@ from ietest_fast.stats.inputs import (
     as_scores,
     check_between,
     in_one_order,
+    is_integer,
     seed_of,
 )
 from ietest_fast.stats.laws.bootstrap import DEFAULT_DF, LognormalLaw, ScoreLaw, StudentLaw
@@ -471,7 +472,7 @@ def _signs(u: NDArray[np.float64], psi: float) -> NDArray[np.int8]:
 
 def check_count(name: str, count: int) -> None:
     """Refuse a number of things that is no integer or too small, as an :class:`InputError`."""
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)):
+    if not is_integer(count):
         raise InputError(f"{name} must be an integer, not {count!r}")
     least = 0 if name == "table" else 1
     if count < least:
@@ -479,7 +480,7 @@ def check_count(name: str, count: int) -> None:
 
 
 def _check_range(n: int, psi: float, icc: float, r: float, **counts: int) -> None:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
+    if not is_integer(n):
         raise InputError(f"n must be an integer, not {n!r}")
     if n < 2:
         raise InputError(f"a paired test needs at least two pairs, not {n}")

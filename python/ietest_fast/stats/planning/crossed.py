@@ -16,6 +16,7 @@ from ietest_fast.stats.inputs import (
     check_between,
     check_goal,
     check_truth,
+    is_integer,
     is_number,
 )
 from ietest_fast.stats.planning.power import smallest
@@ -371,7 +372,7 @@ def _check(n: Any, n_classifiers: Any, alpha: float, *spread: float) -> None:
         ("n", n, MAX_PLANNED_PAIRS),
         ("the number of classifiers", n_classifiers, MAX_PLANNED_CLASSIFIERS),
     ):
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        if not is_integer(number):
             raise InputError(f"{name} must be an integer, not {number!r}")
         if not 2 <= number <= most:
             raise InputError(f"{name} must be at least 2 and at most {most:,}, not {number:,}")
