@@ -73,20 +73,6 @@ def count_disagreements(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[n
     return np.array([within_a, within_b, across])
 
 
-def find_types(
-    a: NDArray[np.int64],
-    b: NDArray[np.int64],
-    n_labels: int,
-    *,
-    codes: NDArray[np.int64] | None = None,
-    n_clusters: int | None = None,
-) -> ChurnTypes:
-    """Sort texts, or clusters of them, into types."""
-    if codes is None or n_clusters is None:
-        return _types_of_texts(a, b, n_labels)
-    return _types_of_clusters(a, b, codes, n_clusters)
-
-
 def _products(a: NDArray[np.int64], b: NDArray[np.int64], m: int, other: int) -> NDArray[np.int64]:
     """<v_m, v_other> of each text, v being e(a) - e(b)."""
     same = (a[:, m] == a[:, other]).astype(np.int64) + (b[:, m] == b[:, other])
@@ -350,7 +336,10 @@ def excess_churn_test(
     a, b, n_labels = _read_labels(original, transformed)
     n, n_classifiers = a.shape
     codes, n_clusters = (None, None) if clusters is None else as_clusters(clusters, n)
-    types = find_types(a, b, n_labels, codes=codes, n_clusters=n_clusters)
+    if codes is None or n_clusters is None:
+        types = _types_of_texts(a, b, n_labels)
+    else:
+        types = _types_of_clusters(a, b, codes, n_clusters)
     excess = sum_churn(a, b)
     observed = int(excess.sum())
     chosen = _choose_method(method, n_resamples, types)
