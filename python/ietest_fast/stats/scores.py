@@ -163,13 +163,9 @@ def paired_score_test(
 ) -> ScoreTestResult:
     """Test real-valued scores; the inside of :func:`ietest_fast.stats.paired_test`.
 
-    Scores may be any numbers, such as the probability of the gold label or the log-loss. Under the
-    symmetric null law pairs are drawn with replacement and swapped with probability 1/2
-    (Konietschke and Pauly 2014), so that a replicate of the difference gets a random sign; t is
-    that of eq. 12 and 13, with variance divisor n. With clusters, whole clusters are drawn and
-    swapped, and t is computed from the clusters' sums of differences: observations of one cluster
-    may depend on each other in any way. The studentised null law (Hall 1992) draws without
-    swapping, from the sample shifted to a mean of 0; see :mod:`ietest_fast.stats.studentised`.
+    t is that of eq. 12 and 13, with variance divisor n; with clusters it is computed from their
+    sums of differences. The studentised null law is Hall's (1992); see
+    :mod:`ietest_fast.stats.studentised`.
     """
     check_options(alternative=alternative, n_resamples=n_resamples, n_threads=n_threads)
     seed = seed_of(rng)
