@@ -444,6 +444,8 @@ class ReadLogs:
     notes: tuple[str, ...]
     """Sentences about what was decided while reading: which log is which version or classifier,
     which metric was taken, how many answers could not be parsed."""
+    model: str | None = None
+    """What all logs call their one model, which the table does not name; None if there are more."""
 
 
 def read_predictions(*paths: str | Path, **options: Any) -> Predictions:
@@ -568,8 +570,10 @@ def read_logs(
     )
     if n_left_out:
         predictions = replace(predictions, dropped=predictions.dropped | {NOT_IN_ALL: n_left_out})
+    models = {log.model for log in logs}
     return ReadLogs(
         predictions=predictions,
+        model=models.pop() if len(models) == 1 else None,
         notes=(
             *filters,
             *(note for log in logs for note in log.notes),

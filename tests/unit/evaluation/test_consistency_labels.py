@@ -79,7 +79,7 @@ def test_answers_that_are_no_labels_are_refused(
     with pytest.raises(InputError, match=f"(?s)column 'predicted': .*{expected}"):
         ie.consistency(answers(), test_set=given)
     if given is not None and not isinstance(given, pd.DataFrame):
-        with pytest.raises(InputError, match=f"(?s)column 'predicted': .*{expected}"):
+        with pytest.raises(InputError, match=r"column 'predicted': .*options of eval, whose --out"):
             read_evaluation(given)
 
 

@@ -994,7 +994,7 @@ def test_what_was_written_comes_back_from_text(tmp_path: Path, ending: str, kind
     frame["probabilities"] = [kind(row) for row in SURE]
     found = read_logs([write(frame, tmp_path / f"own.{ending}")]).predictions
     assert found.versions == ("original", "t")
-    lists = read_evaluation(tmp_path / f"own.{ending}").comparison.tests[0].pairs.predictions
+    lists = need_wordings(tmp_path / f"own.{ending}").predictions
     assert np.allclose(lists.table["probabilities"].to_pylist(), SURE)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import warnings
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
@@ -19,12 +18,10 @@ from ietest_fast.analyses.compare.profile import (
     compare_versions,
 )
 from ietest_fast.analyses.compare.statistic import Strata, find_statistics
-from ietest_fast.answers.file import plain_name, read_notes, refuse_lost_logic, say_copies
-from ietest_fast.answers.labels import with_known_answers
+from ietest_fast.answers.file import plain_name, read_notes, say_copies
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
 from ietest_fast.answers.shared import SharedWordings, check_same_texts, find_answered_texts
-from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import brief_points
@@ -40,6 +37,8 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.compare.profile import Comparison, VersionTest
     from ietest_fast.analyses.compare.statistic import Statistic
+    from ietest_fast.answers.table import Predictions
+    from ietest_fast.models.classifiers import Unparsed
     from ietest_fast.stats import EquivalenceResult, PairedCounts
 
 
@@ -87,6 +86,8 @@ class TestedPredictions:
     """What the page calls them: the file's name."""
     source: Path
     """The file."""
+    model: str | None
+    """The first model by the file; None if that names none."""
     comparison: Comparison
     """The tests."""
     outcomes: tuple[VersionOutcome, ...]
@@ -234,8 +235,7 @@ def _say_other_items(first: TestedPredictions, other: TestedPredictions) -> tupl
     Of one model, it is other data.
     """
     one, two = _Answered.of(first), _Answered.of(other)
-    model = one.predictions.groups[0].get("model")
-    if model is not None and model == two.predictions.groups[0].get("model"):
+    if first.model is not None and first.model == other.model:
         return ()
     shared, said = SharedWordings.find(one.predictions, two.predictions), []
     for check in (
@@ -251,32 +251,38 @@ def _say_other_items(first: TestedPredictions, other: TestedPredictions) -> tupl
 
 def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> TestedPredictions:
     """Read predictions, such as ``ietest-fast eval --out`` writes, and test every version."""
-    if path.suffix == ".parquet":
-        predictions = Predictions.read(path)
-    else:
-        with open_batches(path) as batches:
-            refuse_lost_logic(batches.schema.names, path)
-            table = pa.Table.from_batches(list(batches), schema=batches.schema)
-        predictions = Predictions.from_table(table, source=str(path))
-    known = with_known_answers(predictions)
     notes = read_notes(path, CompareNotes)
-    clusters = None if notes is None else notes.clusters
-    found = evaluate_predictions(known, source=path, clusters=clusters, alpha=alpha, margin=margin)
-    # What eval says of the file; what it refuses and a page takes has nothing to say.
-    with contextlib.suppress(InputError):
-        found = replace(found, notes=(*read_logs([path]).notes, *found.notes))
-    return found
+    # What could not be parsed and counts as wrong is missing in what eval writes.
+    unparsed: Unparsed = "error" if notes is None else "wrong"
+    try:
+        logs = read_logs([path], unparsed=unparsed)
+    except InputError as error:
+        said = error.lines[0]
+        if "--" not in said:
+            raise
+        remedy = "these are options of eval, whose --out writes a file for a report"
+        raise InputError(f"{said}; {remedy}") from error
+    found = evaluate_predictions(
+        logs.predictions,
+        source=path,
+        model=logs.model,
+        clusters=None if notes is None else notes.clusters,
+        alpha=alpha,
+        margin=margin,
+    )
+    return replace(found, notes=(*logs.notes, *found.notes))
 
 
 def evaluate_predictions(
     predictions: Predictions,
     *,
     source: Path,
+    model: str | None = None,
     clusters: str | None = None,
     alpha: float = 0.05,
     margin: float = 0.01,
 ) -> TestedPredictions:
-    """Test every version of every classifier; see :func:`read_evaluation`."""
+    """Test every version of every classifier, of `model` where the predictions name none."""
     if len(predictions.versions) == 1 and len(predictions.groups) == 1:
         raise InputError(
             f"has the version {predictions.versions[0]} alone, of one classifier; a report "
@@ -290,15 +296,17 @@ def evaluate_predictions(
     )
     for note in comparison.notes:
         warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)
-    alone = _name(predictions.groups[0]) if len(predictions.groups) == 1 else ""
+    named = {"model": model}
+    alone = _name(named | predictions.groups[0]) if len(predictions.groups) == 1 else ""
     return TestedPredictions(
         name=source.name,
         source=source,
+        model=(named | predictions.groups[0])["model"],
         comparison=comparison,
         notes=comparison.notes,
         outcomes=tuple(
             VersionOutcome(
-                classifier=_name(test.group) or alone or source.stem,
+                classifier=_name(named | test.group) or alone or source.stem,
                 tested=test,
                 equivalence=equivalence_test(
                     test.pairs.sample, clusters=test.clusters, margin=margin, alpha=alpha
