@@ -23,6 +23,7 @@ from ietest_fast.models.tokens import pool_texts
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.paired import clean_field
 from ietest_fast.stats.strata import EDITS
+from ietest_fast.values import as_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -378,8 +379,6 @@ def _say_repeated(corpus: Corpus) -> tuple[str, ...]:
 
 
 def _items(corpus: Corpus, id_column: str | None) -> pa.Array:
-    from ietest_fast.values import as_items
-
     if id_column is None:
         return pa.array(corpus.source_rows)
     return as_items(corpus.table[id_column], path=corpus.source, name=id_column)

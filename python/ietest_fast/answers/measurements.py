@@ -9,11 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from ietest_fast.corpus.columns import find_named
+from ietest_fast.corpus.formats import check_utf8, json_records
+from ietest_fast.corpus.streams import BatchReader, TypesChangeError, open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.inputs import MAX_INTEGER, MAX_SCORE, is_score
 from ietest_fast.values import (
+    are_ids,
     as_numbers,
     as_words,
     common_type,
@@ -28,10 +34,7 @@ from ietest_fast.values import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    import pyarrow as pa
     from numpy.typing import NDArray
-
-    from ietest_fast.corpus.streams import BatchReader
 
 
 # Named columns of files of values: Parquet, CSV, TSV or JSONL.
@@ -41,10 +44,6 @@ def read_columns(
     path: str | Path, columns: Sequence[str], *, types_of: Literal["start", "file"] = "start"
 ) -> pa.Table:
     """Read named columns of a Parquet, CSV, TSV or JSONL file."""
-    import pyarrow as pa
-
-    from ietest_fast.corpus.streams import TypesChangeError, open_batches
-
     names = list(dict.fromkeys(columns))
     try:
         with open_batches(path, columns=names, types_of=types_of) as reader:
@@ -77,9 +76,6 @@ def refuse_counts(path: str | Path, names: Sequence[str], taken: Collection[str 
 
     Its rows all differ beside the counts, and nothing tells single items apart.
     """
-    from ietest_fast.corpus.columns import find_named
-    from ietest_fast.values import are_ids
-
     for name in find_named(names, _COUNTS):
         others = [other for other in names if other != name]
         if name in taken or not others:
@@ -107,8 +103,6 @@ def refuse_counts(path: str | Path, names: Sequence[str], taken: Collection[str 
 
 def _check_json_values(reader: BatchReader, names: Sequence[str]) -> None:
     """Refuse lists and objects in columns of several types, where they have become texts."""
-    from ietest_fast.corpus.formats import json_records
-
     for number, record in json_records(reader.path, reader.format):
         for name in names:
             value = record.get(name)
@@ -124,10 +118,6 @@ def _check_json_values(reader: BatchReader, names: Sequence[str]) -> None:
 
 def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedArray:
     """Give the values of categories, and texts as texts, however the file keeps them."""
-    import pyarrow as pa
-
-    from ietest_fast.corpus.formats import check_utf8
-
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -141,8 +131,6 @@ def _decode(column: pa.ChunkedArray, name: str, path: str | Path) -> pa.ChunkedA
 
 
 def _check_values(column: pa.ChunkedArray, name: str, path: str | Path) -> None:
-    import pyarrow as pa
-
     kind = column.type
     if pa.types.is_nested(kind) or is_bytes(kind):
         raise InputError(
@@ -273,8 +261,6 @@ def _hold_scores(table: pa.Table, names: Sequence[str], path: str | Path) -> boo
 
 def _are_scores(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     """Say of each value whether it is a finite number but neither 0 nor 1."""
-    import pyarrow as pa
-
     if pa.types.is_boolean(column.type):
         return np.zeros(len(column), dtype=np.bool_)
     values = as_numbers(column)
@@ -283,9 +269,6 @@ def _are_scores(column: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 def _are_large_integers(column: pa.ChunkedArray) -> NDArray[np.bool_]:
     """Say of each value whether it is an integer that a float may round."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     words = as_words(column)
     large = np.zeros(len(column), dtype=np.bool_)
     if words is not None:
@@ -307,8 +290,6 @@ def _is_large(integer: str) -> bool:
 
 def _may_be_rounded(column: pa.ChunkedArray) -> bool:
     """Whether there may have been a large integer among floats, which has become one."""
-    import pyarrow as pa
-
     if not pa.types.is_float64(column.type):
         return False
     with np.errstate(invalid="ignore"):
@@ -348,15 +329,10 @@ def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float
 
 
 def _spell_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    import pyarrow as pa
-
     return pa.chunked_array([spell_numbers(column.combine_chunks())])
 
 
 def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = table.column(name)
     missing = np.flatnonzero(find_missing(trim_texts(column)))
     if missing.size:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.corpus.dialects import QuoteCheck, current_dialect, explain_quotes, find_delimiter
 from ietest_fast.errors import IetestWarning, InputError
@@ -519,7 +520,6 @@ def check_repeats(path: Path, file: Any, columns: Sequence[str] | None = None) -
 
     A large file is believed: it cannot hide many terabytes in a few megabytes.
     """
-    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     n_bytes = path.stat().st_size

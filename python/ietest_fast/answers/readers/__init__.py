@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ietest_fast.answers.readers.base import Answers, Fields, FileStart, Reader
+from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError
 from ietest_fast.registry import Registry, lacks_methods
 
@@ -86,8 +87,6 @@ def read_log(
     InputError
         As for :func:`find_reader`, and if the log is damaged or lacks what is needed.
     """
-    from ietest_fast.corpus.formats import check_readable
-
     check_readable(Path(path))
     _, found = find_reader(path, reader)
     answers = found.read(Path(path), fields or Fields())

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from ietest_fast import files
 from ietest_fast.corpus.formats import (
@@ -30,8 +31,6 @@ from ietest_fast.values import as_finite, as_outcome, as_seen, as_text, may_name
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
-
-    import pyarrow as pa
 
     from ietest_fast.answers.readers.label_columns import NamedNumbers
 
@@ -400,8 +399,6 @@ def hash_prompts(prompts: Sequence[str | None], inputs: Sequence[str]) -> pa.Arr
 
     Such are a task that is read with a tool, and the last question of a longer talk.
     """
-    import pyarrow as pa
-
     asked: dict[str | None, set[str]] = {}
     for prompt, text in zip(prompts, inputs, strict=True):
         asked.setdefault(prompt, set()).add(text)
@@ -439,8 +436,6 @@ def say_lacking_prompts(asked: Sequence[Any], shown: Sequence[Any], path: Path) 
 
 def repeat_numbers(values: Iterable[Any], *, first: int = 1) -> pa.Array:
     """Make the numbers of repeats; what is no number of one is the first."""
-    import pyarrow as pa
-
     return pa.array(
         [value if type(value) is int and 0 <= value < _MOST_REPEATS else first for value in values],
         pa.int64(),
@@ -471,15 +466,11 @@ def name_right(answers: Collection[str]) -> str:
 
 def text_array(values: Iterable[str | None]) -> pa.ChunkedArray:
     """Make a column of texts."""
-    import pyarrow as pa
-
     return pa.chunked_array([pa.array(list(values), pa.string())])
 
 
 def plain_array(values: Sequence[Any]) -> pa.Array:
     """Make a column of JSON values: of one type if they are, otherwise of texts."""
-    import pyarrow as pa
-
     try:
         made = pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):

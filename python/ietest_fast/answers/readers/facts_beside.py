@@ -13,6 +13,8 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.answers.readers.facts_of_tables import (
     list_kinds,
@@ -90,7 +92,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.answers.readers.base import Fields
@@ -174,8 +175,6 @@ def say_ids_again(
 
     Two columns of the same ids in another order are told, too: of a join that slipped.
     """
-    import pyarrow as pa
-
     named = {name: values for name, values in ids.items() if is_id_name(name)}
     slipped = _say_slipped({name: ids[name] for name in ids if is_like_id(name)}, path)
     if slipped:
@@ -312,9 +311,6 @@ def say_displaced(
 
     Where items have exchanged their texts, such as he and she, a transformation has done it.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     before, own = texts
     if not may_name_rows(name, before):
         return ()
@@ -342,8 +338,6 @@ def say_displaced(
 
 def _find_again(before: pa.Array, own: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the rows whose text stands in another one, of which the original has another text."""
-    import pyarrow as pa
-
     texts, firsts = (
         each.take(pa.array(rows)).dictionary_encode().indices.to_numpy(zero_copy_only=False)
         for each in (own, before)
@@ -361,8 +355,6 @@ def say_other_edits(
     version: str | None = None,
 ) -> tuple[str, ...]:
     """Say of how many rows the number of edits disagrees about what was reworded."""
-    import pyarrow as pa
-
     if edits is None or not len(edits):
         return ()
     chunks = edits.chunks if isinstance(edits, pa.ChunkedArray) else [edits]
@@ -387,8 +379,6 @@ def read_marks(
 
     A column of that name may also hold the right answers. Of several, all say the same.
     """
-    import pyarrow as pa
-
     own = [name for mark in _OWN_MARKS for name in (f"{column}_{mark}", f"{mark}_{column}")]
     own += MARKS if is_alone else ()
     found: dict[str, NDArray[np.bool_]] = {}
@@ -420,8 +410,6 @@ def read_marks(
 
 def _mark_blanks(values: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return marks of a list that is ticked off: one sign in some rows, and nothing in others."""
-    import pyarrow as pa
-
     is_missing = find_missing(values)
     if not is_missing.any() or len(values.filter(pa.array(~is_missing)).unique()) != 1:
         return values
@@ -515,8 +503,6 @@ def find_marks(
     read: Callable[[list[str]], Mapping[str, pa.Array | pa.ChunkedArray]], names: Sequence[str]
 ) -> list[str]:
     """Return the columns that are called like marks and hold some; others may say it in words."""
-    import pyarrow as pa
-
     values = read([name for name in MARKS if names.count(name) == 1])
     return [
         name
@@ -697,7 +683,6 @@ def _say_other_outcomes(
     *,
     path: Path,
 ) -> list[str]:
-    import pyarrow as pa
 
     outcomes, bad = find_outcomes(pa.chunked_array([values]))
     if bad.size or any(
@@ -754,9 +739,6 @@ def read_own_gold(
 
     Whoever has named a column of gold labels but the usual one does without the others.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if fields.gold not in {None, LABEL_COLUMNS[0]}:
         return None, None
     beside = list_beside(names, None, columns.values())
@@ -806,8 +788,6 @@ def read_row_ids(
 
 def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say where columns of a long table contradict those that count, and why answers are texts."""
-    import pyarrow as pa
-
     said: tuple[str, ...] = ()
     why = None if whole.label_names is not None else say_no_labels(whole.table)
     if why is not None:
@@ -885,9 +865,6 @@ def _say_other_originals(
 
     Returns the columns that repeat answers, and what there is to say.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     counts: dict[str, tuple[str, int]] = {}
     there = [
         name
@@ -964,8 +941,6 @@ def _number_items(whole: Predictions, names: Sequence[str]) -> NDArray[np.int64]
 
 def read_side(name: str, values: pa.Array | pa.ChunkedArray) -> bool | None:
     """Return whether a column says that its first row is of the original; None if it says none."""
-    import pyarrow as pa
-
     if not find_named([name], SIDES):
         return None
     marks, bad = find_outcomes(pa.chunked_array(getattr(values, "chunks", [values])))
@@ -1034,9 +1009,6 @@ def _say_other_amounts(whole: Predictions, path: Path) -> tuple[str, ...]:
 
 def _number(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
     """Return values as numbers, equal ones as the same, -1 where there is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values = column if isinstance(column, pa.Array) else column.combine_chunks()
     values = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
     found: NDArray[np.int64] = pc.fill_null(values.indices.cast(pa.int64()), -1).to_numpy()
@@ -1045,8 +1017,6 @@ def _number(column: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
 
 def _say_slipped_texts(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say in which versions of a long table a column of texts has slipped."""
-    import pyarrow as pa
-
     texts = find_texts(whole.extra_columns)
     if not texts or "copy" in whole.columns:
         return ()
@@ -1113,8 +1083,6 @@ def _check_marks(whole: Predictions, path: Path) -> None:
 
 def _keep_labels(values: pa.ChunkedArray, whole: Predictions, path: Path) -> pa.Array:
     """Leave out of a column what is no label, or all of it if it holds the right answers."""
-    import pyarrow as pa
-
     try:
         own = label_keys(values, path)
     except InputError:  # lists, which are no labels

@@ -11,6 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.answers.readers.label_columns import (
     key_counted,
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.answers.table import Predictions
@@ -71,9 +72,6 @@ _DECIMALS = 2  # of a share that is written as 1 or 0
 
 def list_kinds(values: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
     """Return what a column says in its rows, each once; nothing where it says nothing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     with contextlib.suppress(InputError):  # lists
         column = as_texts(values, path=path)
         missing = find_missing(pa.chunked_array([column]))
@@ -241,9 +239,6 @@ def say_no_numbers(
 
     Columns that are named so hold nothing else; in others, words are something else.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     said = []
     for name, values in columns.items():
         column = pa.chunked_array(getattr(values, "chunks", [values]))
@@ -267,8 +262,6 @@ def say_no_numbers(
 
 def _find_share(values: pa.Array | pa.ChunkedArray) -> float | None:
     """Return the one number that a column has in all rows, if it may be a share or a percentage."""
-    import pyarrow as pa
-
     numbers = as_numbers(pa.chunked_array(getattr(values, "chunks", [values])))
     kinds = np.unique(numbers[np.isfinite(numbers)])
     return float(kinds[0]) if kinds.size == 1 and 0 <= kinds[0] <= _PERCENT else None
@@ -395,8 +388,6 @@ def _spread_further(
     spread: Mapping[str, pa.Array | pa.ChunkedArray], most: int = _DEEPEST
 ) -> dict[str, pa.Array | pa.ChunkedArray]:
     """Return the fields of objects that are fields of objects, by all their names."""
-    import pyarrow as pa
-
     found = {
         f"{name}.{key}": part
         for name, own in spread.items()
@@ -419,8 +410,6 @@ def _say_unlike_shares(
 
     The likeliest of k labels has at least one k-th, and who has more than a half is the likeliest.
     """
-    import pyarrow as pa
-
     column, own = answers
     named = {
         name: usual is _OF_ANSWER
@@ -549,8 +538,6 @@ def _count_unlikely(
     right: NDArray[Any],
 ) -> int:
     """Count rows with another likeliest label; votes and columns of the right answers say none."""
-    import pyarrow as pa
-
     chunks = [getattr(found[name], "chunks", [found[name]]) for name in scores.values()]
     numbers = np.array([as_numbers(pa.chunked_array(each)) for each in chunks])
     if all(map(_LOWER_IS_LIKELIER.search, scores.values())):

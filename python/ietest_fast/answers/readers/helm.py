@@ -9,6 +9,8 @@ import string
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from ietest_fast import files
 from ietest_fast.answers.readers.base import (
     Answers,
@@ -73,8 +75,6 @@ class HelmReader:
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read all requests, and hold each completion against the correct references."""
-        import pyarrow as pa
-
         state = read_json(path)
         about, requests = state.get("adapter_spec"), state.get("request_states")
         if not isinstance(about, dict) or not isinstance(requests, list) or not requests:

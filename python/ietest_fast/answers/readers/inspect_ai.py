@@ -12,6 +12,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from ietest_fast.answers.readers.base import (
     Answers,
@@ -112,8 +113,6 @@ class InspectReader:
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read all samples."""
-        import pyarrow as pa
-
         if zipfile.is_zipfile(check_file(path)):
             header, samples = _read_archive(path)
         else:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
 from ietest_fast.answers.table import ORIGINAL
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
 
@@ -106,8 +107,6 @@ class Rewordings:
 
 def read_labels(column: pa.Array | pa.ChunkedArray, path: Path) -> Labels:
     """Return labels, all spellings of one as the same number."""
-    import pyarrow.compute as pc
-
     encoded = as_texts(column, path=path).dictionary_encode()
     keys = [*(label_key(each) for each in encoded.dictionary.to_pylist()), ""]
     kinds = {key: place for place, key in enumerate(dict.fromkeys(keys))}
@@ -492,8 +491,6 @@ def _as_marks(labels: Labels) -> tuple[NDArray[np.bool_] | None, bool]:
     True and false, or 1 and 0, are known; of two other words, or signs, either may be the mark. One
     word in some rows, and nothing in the others, is a mark as well.
     """
-    import pyarrow as pa
-
     used = np.unique(labels.codes)
     if len(used) != 2:
         return None, False

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 
 from ietest_fast.answers.readers.base import (
     Answers,
@@ -42,6 +43,7 @@ from ietest_fast.answers.readers.lm_eval_facts import (
     read_results,
     say_lower_is_better,
 )
+from ietest_fast.corpus.formats import diagnose, json_records
 from ietest_fast.corpus.labels import MAX_LABELS
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
@@ -95,8 +97,6 @@ class LmEvalReader:
 
     def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
         """Read the samples of one filter."""
-        import pyarrow as pa
-
         records, filters = _choose_filter(_read_records(path), fields.filter, path)
         notes: list[str] = []
         samples = [record for _, record in records]
@@ -394,8 +394,6 @@ def _find_fields(samples: list[dict[str, Any]], fields: Fields, path: Path) -> F
 
 
 def _read_records(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    from ietest_fast.corpus.formats import diagnose, json_records
-
     form = log_format(path)
     try:
         records = [(f"line {n}", record) for n, record in json_records(path, form, mends=True)]

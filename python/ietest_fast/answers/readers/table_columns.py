@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.answers.measurements import read_columns
 from ietest_fast.answers.readers.base import lookup, plain_array
@@ -35,8 +37,6 @@ _ROWS_AT_ONCE = 256  # of texts that may be long
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import pyarrow as pa
-
 
 def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
     """Read what nobody has asked for: together, or one by one where one cannot be read."""
@@ -54,8 +54,6 @@ def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
 
 def read_kinds(path: Path, names: Sequence[str], most: int) -> dict[str, pa.Array]:
     """Read those columns of which the first rows have few different values: no texts, no scores."""
-    import pyarrow.compute as pc
-
     if not names:
         return {}
     head = None
@@ -76,8 +74,6 @@ def read_index(path: str | Path) -> pa.Array | None:
 
     None if there is none, or it cannot be read.
     """
-    import pyarrow as pa
-
     place = Path(path)
     try:
         if not place.is_file() or find_format(place).kind != "parquet":
@@ -108,8 +104,6 @@ def list_noted(path: Path) -> list[tuple[str, ...]]:
 
 def read_nested(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
     """Read what nobody has asked for, also objects and lists, and those that texts spell."""
-    import pyarrow as pa
-
     with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
         if any(pa.types.is_nested(field.type) for field in reader.schema):
             table = pa.Table.from_batches(list(reader), reader.schema)
@@ -134,9 +128,6 @@ def read_with_others(
 
 def spread_values(values: pa.Array | pa.ChunkedArray) -> dict[str, pa.Array]:
     """Return the fields of objects by name, or lists of one length by place; nothing of others."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     kind = values.type
@@ -158,9 +149,6 @@ def find_likeliest(values: pa.Array | pa.ChunkedArray) -> pa.Array | None:
 
     None if a column holds neither.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if is_list(column.type) and pa.types.is_string(column.type.value_type):
         starts = pc.list_slice(column, 0, 1, return_fixed_size_list=True)
@@ -170,8 +158,6 @@ def find_likeliest(values: pa.Array | pa.ChunkedArray) -> pa.Array | None:
 
 def find_largest(parts: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Array | None:
     """Return the name of the column with the largest number by row; None without any."""
-    import pyarrow as pa
-
     if len(parts) < 2 or any(pa.types.is_nested(part.type) for part in parts.values()):
         return None
     chunks = [getattr(part, "chunks", [part]) for part in parts.values()]
@@ -185,8 +171,6 @@ def find_largest(parts: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Array | 
 
 def is_list(kind: pa.DataType) -> bool:
     """Whether values are lists, of whatever lengths."""
-    import pyarrow as pa
-
     tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
     return any(is_one(kind) for is_one in tests)
 
@@ -196,8 +180,6 @@ def are_named(kind: pa.DataType) -> bool:
 
     Of one text alone, they give a list of one such list.
     """
-    import pyarrow as pa
-
     depth = 0
     while is_list(kind):
         kind, depth = kind.value_type, depth + 1
@@ -221,9 +203,6 @@ def list_nested(path: Path) -> list[str]:
 
 def is_nested(values: pa.Array | pa.ChunkedArray) -> bool:
     """Whether a column holds objects or lists, or texts that all begin and end like one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not pa.types.is_string(values.type) and not pa.types.is_large_string(values.type):
         return bool(pa.types.is_nested(values.type))
     are_like = pc.match_substring_regex(values, r"^\s*(\[.*\]|\{.*\})\s*$")
@@ -233,8 +212,6 @@ def is_nested(values: pa.Array | pa.ChunkedArray) -> bool:
 
 def unfold(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
     """Return the objects or lists that texts spell; a column of anything else as it is."""
-    import pyarrow as pa
-
     if pa.types.is_nested(values.type) or not is_nested(values):
         return values
     found = [None if text is None else parse_list(text) for text in values.to_pylist()]
@@ -274,8 +251,6 @@ def names_of(path: Path, form: Format) -> list[str]:
     """Return the names of a table's columns, whose format is known."""
     if form.kind != "parquet":
         return column_names(path, form)
-    import pyarrow as pa
-
     try:
         with open_parquet(path) as file:
             return list(file.schema_arrow.names)
@@ -285,8 +260,6 @@ def names_of(path: Path, form: Format) -> list[str]:
 
 def _read_parquet(path: Path, form: Format, wanted: Sequence[str]) -> pa.Table:
     """Read columns, and what stands in the objects of others."""
-    import pyarrow as pa
-
     with open_parquet(path) as file:
         schema = file.schema_arrow
         inside = [name for name in wanted if _leads_inside(name, schema)]
@@ -303,9 +276,6 @@ def _read_parquet(path: Path, form: Format, wanted: Sequence[str]) -> pa.Table:
 
 def _read_inside(file: Any, name: str, path: Path) -> pa.ChunkedArray:
     """Read what stands in objects, part by part: a text may be stored once for all rows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     n_bytes, total, parts = path.stat().st_size, 0, []
     for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[name]):
         total += batch.nbytes
@@ -318,8 +288,6 @@ def _read_inside(file: Any, name: str, path: Path) -> pa.ChunkedArray:
 
 def _leads_inside(name: str, schema: pa.Schema) -> bool:
     """Whether a name is no column's, and leads into the objects of one."""
-    import pyarrow as pa
-
     head, *inner = name.split(".")
     if name in schema.names or schema.names.count(head) != 1:
         return False
@@ -333,8 +301,6 @@ def _leads_inside(name: str, schema: pa.Schema) -> bool:
 
 def read_values(path: Path, wanted: Sequence[str]) -> pa.Table:
     """Read columns; a name may lead into objects, and in JSONL a list of one is its value."""
-    import pyarrow as pa
-
     form = find_format(path)
     wanted = list(dict.fromkeys(wanted))
     if form.kind == "parquet":

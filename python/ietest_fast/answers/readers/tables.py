@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ietest_fast.answers.measurements import refuse_counts
 from ietest_fast.answers.readers.base import JOINT, Answers
@@ -74,7 +76,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.answers.readers.base import Fields, FileStart
@@ -272,8 +273,6 @@ def _read_originals(
 
     A text without such a column beside it is taken for that of the original.
     """
-    import pyarrow as pa
-
     of_answers, of_texts = find_of_originals(names, table.column_names, texts)
     found = read_some(path, [*of_answers, *of_texts.values()])
     answers = {name: pa.chunked_array([found[name]]) for name in of_answers if name in found}
@@ -365,8 +364,6 @@ def _say_runs(
 
 def _list_blocks(column: pa.Array) -> list[NDArray[np.int64]]:
     """Return the rows of each value of a column, if there are several of as many rows."""
-    import pyarrow.compute as pc
-
     codes = pc.fill_null(column.dictionary_encode().indices, -1).to_numpy()
     rows = [np.flatnonzero(codes == code) for code in np.unique(codes)]
     sizes = {len(each) for each in rows}
@@ -452,9 +449,6 @@ def _read_with_texts(
 
 def _join_texts(table: pa.Table, names: Sequence[str], path: Path) -> pa.Array | None:
     """Return all texts of each row in one."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if not names:
         return None
     columns = [
@@ -527,8 +521,6 @@ def _part_known(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _are_of(log: Answers, whole: Predictions) -> pa.Array:
     """Say which rows of a long table are those of one version of one classifier."""
-    import pyarrow.compute as pc
-
     rows = pc.equal(as_texts(whole.table["version"], path=log.path), log.version)
     if log.model is None:
         return rows
@@ -579,8 +571,6 @@ def read_scores(
 
 def _read_lists(path: Path, form: Format, name: str) -> pa.Array:
     """Read lists of numbers from JSON lines."""
-    import pyarrow as pa
-
     found = [record.get(name) for _, record in json_records(path, form)]
     row = next((row for row, value in enumerate(found) if isinstance(value, dict)), None)
     if row is not None:
@@ -602,7 +592,6 @@ def _read_lists(path: Path, form: Format, name: str) -> pa.Array:
 def _answers_of(
     rows: pa.Table, whole: Any, group: dict[str, Any], version: str, path: Path
 ) -> Answers:
-    import pyarrow as pa
 
     texts = find_texts(whole.extra_columns)
 
