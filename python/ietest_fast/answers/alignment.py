@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.answers.labels import find_known
-from ietest_fast.answers.readers.base import list_right
+from ietest_fast.answers.readers.base import Repeats, list_right
 from ietest_fast.answers.readers.table_columns import INDEX
 from ietest_fast.answers.schema import ROWS_OF_A_KIND
 from ietest_fast.corpus.labels import answer_key, index_labels
@@ -33,7 +34,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from ietest_fast.answers.readers import Answers
     from ietest_fast.answers.texts import Part
@@ -351,47 +352,24 @@ def _n_epochs(log: Answers) -> int:
     return 1 if log.repeats is None else len(pc.unique(log.repeats.numbers))
 
 
-def _take_each(columns: Mapping[str, Any], rows: pa.Array) -> dict[str, Any]:
-    return {name: values.take(rows) for name, values in columns.items()}
-
-
 def _take(log: Answers, rows: pa.Array) -> Answers:
     """Return the rows of a log in another order."""
     if rows.equals(pa.array(np.arange(len(log), dtype=np.int32))):
         return log
-    return replace(
-        log,
-        **{
-            name: values.take(rows)
-            for name in (
-                "items",
-                "gold",
-                "own_gold",
-                "predicted",
-                "right",
-                "correct",
-                "marks",
-                "probabilities",
-                "inputs",
-                "documents",
-                "prompts",
-                "changed",
-            )
-            if (values := getattr(log, name)) is not None
-        },
-        keys=_take_each(log.keys, rows),
-        columns=_take_each(log.columns, rows),
-        ids=_take_each(log.ids, rows),
-        originals=_take_each(log.originals, rows),
-        original_inputs=_take_each(log.original_inputs, rows),
-        repeats=None
-        if log.repeats is None
-        else replace(
-            log.repeats,
-            numbers=log.repeats.numbers.take(rows),
-            scores=None if log.repeats.scores is None else log.repeats.scores.take(rows),
-        ),
-    )
+    return replace(log, **_take_fields(log, rows))
+
+
+def _take_fields(record: Answers | Repeats, rows: pa.Array) -> dict[str, Any]:
+    return {each.name: _take_rows(getattr(record, each.name), rows) for each in fields(record)}
+
+
+def _take_rows(value: Any, rows: pa.Array) -> Any:
+    """Return the rows of what a log says of each of its rows; what it says of all as it is."""
+    if isinstance(value, (pa.Array, pa.ChunkedArray)):
+        return value.take(rows)
+    if isinstance(value, Mapping):
+        return {name: _take_rows(own, rows) for name, own in value.items()}
+    return replace(value, **_take_fields(value, rows)) if isinstance(value, Repeats) else value
 
 
 def check_items(log: Answers) -> pa.Array:

@@ -58,6 +58,7 @@ from ietest_fast.answers.schema import (
     as_changed,
     say_no_labels,
 )
+from ietest_fast.answers.table import find_originals
 from ietest_fast.corpus.columns import (
     LABEL_COLUMNS,
     LABELS_BESIDE,
@@ -906,8 +907,7 @@ def _say_other_originals(
 
 def _pair_versions(whole: Predictions) -> Rewordings:
     first, *others = whole.versions
-    versions = whole.table["version"].combine_chunks()
-    is_first = _number(versions) == versions.dictionary.to_pylist().index(first)
+    is_first = find_originals(whole, first)
     there = [name for name in ("item", *GROUPS) if name in whole.columns]
     items = _number_items(whole, there)
     if "copy" in whole.columns and np.bincount(items[is_first]).max(initial=0) > 1:
@@ -965,12 +965,12 @@ def list_sides(columns: Mapping[str, pa.Array], path: Path) -> dict[str, bool]:
 
 def _say_other_sides(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say of how many rows a column says otherwise than the versions whether it is the original."""
-    versions = whole.table["version"].combine_chunks()
-    is_first = _number(versions) == versions.dictionary.to_pylist().index(whole.versions[0])
+    is_first = find_originals(whole, whole.versions[0])
+    versions = whole.codes("version").tolist()
     said = []
     for name in find_named(whole.extra_columns, SIDES):
         marks, bad = find_outcomes(whole.table[name])
-        kinds = {*zip(_number(versions).tolist(), marks.tolist(), strict=True)}
+        kinds = {*zip(versions, marks.tolist(), strict=True)}
         is_of_rows = len(kinds) > len(whole.versions)  # such as which texts were changed
         n = int((marks != (is_first == bool(find_named([name], SIDES[:1])))).sum())
         if n and not bad.size and not is_of_rows:
@@ -991,9 +991,7 @@ def _say_other_amounts(whole: Predictions, path: Path) -> tuple[str, ...]:
     if not names:
         return ()
     items = _number_items(whole, [name for name in ("item", *GROUPS) if name in whole.columns])
-    versions = whole.table["version"].combine_chunks()
-    is_first = _number(versions) == versions.dictionary.to_pylist().index(whole.versions[0])
-    amounts = np.bincount(items, weights=~is_first)[items]
+    amounts = np.bincount(items, weights=~find_originals(whole, whole.versions[0]))[items]
     said = []
     for name in names:
         numbers = as_numbers(whole.table[name])
