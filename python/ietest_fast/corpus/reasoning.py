@@ -109,18 +109,17 @@ def read_alpha_nli(
     path = Path(path)
     if form not in {"stories", "hypotheses"}:
         raise InputError(f"form is 'stories' or 'hypotheses', not {form!r}")
-    lines, records = _read_records(path)
-    parts = {name: _texts(path, lines, records, name) for name in ALPHA_NLI_PARTS}
-    codes = _alpha_labels(path, lines, records, labels)
-    _check_beside(path, lines, records, codes)
+    read = _Records.read(path)
+    parts = {name: read.texts(name) for name in ALPHA_NLI_PARTS}
+    codes = _alpha_labels(read, labels)
+    _check_beside(read, codes)
     columns: dict[str, Any] = {
-        "item": _items(path, lines, records, id_key),
+        "item": read.items(id_key),
         **{name: pa.array(texts, pa.large_string()) for name, texts in parts.items()},
         LABEL: pa.array(codes, pa.int8()),
     }
-    if any("story_id" in record for record in records):
-        stories = _texts(path, lines, records, "story_id")
-        columns["story"] = pa.array(stories, pa.large_string())
+    if any("story_id" in record for record in read.objects):
+        columns["story"] = pa.array(read.texts("story_id"), pa.large_string())
     table = tell_stories(pa.table(columns))
     if form == "stories":
         return Corpus(table=table, text_columns=STORIES, label_names=STORY_LABELS, source=str(path))
@@ -182,35 +181,36 @@ def read_delta_nli(path: str | Path, *, id_key: str | None = None) -> Corpus:
         both, keys of labels contradict each other, no row has an update, or an item is there twice.
     """
     path = Path(path)
-    lines, records = _read_records(path)
-    records = [_fold_keys(path, line, record) for line, record in zip(lines, records, strict=True)]
-    all_items = _items(path, lines, records, None if id_key is None else fold_key(id_key))
-    reasons = [
-        _why_dropped(path, line, record) for line, record in zip(lines, records, strict=True)
-    ]
+    read = _Records.read(path)
+    read = replace(read, objects=[_fold_keys(path, line, record) for line, record in read])
+    all_items = read.items(None if id_key is None else fold_key(id_key))
+    reasons = [_why_dropped(path, line, record) for line, record in read]
     kept = [place for place, reason in enumerate(reasons) if reason is None]
     dropped = Counter(reason for reason in reasons if reason is not None)
     if not kept:
         said = ", ".join(f"{n:,} {reason}" for reason, n in dropped.items())
         raise InputError(f"no row is left: {said}", path=path)
-    lines = [lines[place] for place in kept]
-    records = [records[place] for place in kept]
-    hypotheses = _texts(path, lines, records, "hypothesis")
-    premises = [""] * len(records)
-    if any(record.get("premise") is not None for record in records):
-        premises = _texts(path, lines, records, "premise")
+    read = replace(
+        read,
+        lines=[read.lines[place] for place in kept],
+        objects=[read.objects[place] for place in kept],
+    )
+    hypotheses = read.texts("hypothesis")
+    premises = [""] * len(kept)
+    if any(record.get("premise") is not None for record in read.objects):
+        premises = read.texts("premise")
     pairs = list(zip(premises, hypotheses, strict=True))
     numbers: dict[tuple[str, str], int] = {}
     for pair in pairs:
         numbers.setdefault(pair, len(numbers))
-    codes = [_update_code(path, line, record) for line, record in zip(lines, records, strict=True)]
-    _check_other_labels(path, lines, records, codes)
+    codes = [_update_code(path, line, record) for line, record in read]
+    _check_other_labels(read, codes)
     table = pa.table(
         {
             "item": all_items.take(pa.array(kept)),
             "premise": pa.array(premises, pa.large_string()),
             "hypothesis": pa.array(hypotheses, pa.large_string()),
-            "update": pa.array(_texts(path, lines, records, "update"), pa.large_string()),
+            "update": pa.array(read.texts("update"), pa.large_string()),
             LABEL: pa.array(codes, pa.int8()),
             "pair": pa.array([numbers[pair] for pair in pairs], pa.int64()),
         }
@@ -268,63 +268,70 @@ def _by_hypothesis(table: pa.Table, codes: list[int]) -> pa.Table:
     return pa.table(made)
 
 
-def _read_records(path: Path) -> tuple[list[int], list[dict[str, Any]]]:
-    check_readable(path)
-    form = find_format(path)
-    if form.kind != "jsonl":
-        raise InputError(f"is {form.kind}, JSON lines (.jsonl) expected", path=path)
-    found = list(json_records(path, form))
-    if not found:
-        raise InputError("the file has no objects in it", path=path)
-    return [line for line, _ in found], [record for _, record in found]
+@dataclass(frozen=True, kw_only=True)
+class _Records:
+    """The objects of a file, and the line of each."""
+
+    path: Path
+    lines: list[int]
+    objects: list[dict[str, Any]]
+
+    @classmethod
+    def read(cls, path: Path) -> _Records:
+        check_readable(path)
+        form = find_format(path)
+        if form.kind != "jsonl":
+            raise InputError(f"is {form.kind}, JSON lines (.jsonl) expected", path=path)
+        found = list(json_records(path, form))
+        if not found:
+            raise InputError("the file has no objects in it", path=path)
+        lines, objects = zip(*found, strict=True)
+        return cls(path=path, lines=[*lines], objects=[*objects])
+
+    def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        return zip(self.lines, self.objects, strict=True)
+
+    def texts(self, name: str) -> list[str]:
+        texts = []
+        for line, record in self:
+            value = record.get(name)
+            if not isinstance(value, str):
+                said = f"is {show_value(value)}, text expected"
+                problem = "the text is missing" if value is None else said
+                raise InputError(problem, path=self.path, row=f"line {line}", column=name)
+            texts.append(value)
+        return texts
+
+    def items(self, id_key: str | None) -> pa.Array:
+        if id_key is None:
+            return pa.array(range(len(self.objects)), pa.int64())
+        values = [record.get(id_key) for record in self.objects]
+        first: dict[Any, int] = {}
+        for line, value in zip(self.lines, values, strict=True):
+            problem = None
+            if value is None:
+                problem = "the id is missing"
+            elif isinstance(value, bool) or not isinstance(value, str | int):
+                problem = f"is {show_value(value)}, an id expected"
+            elif first.setdefault(str(value), line) != line:
+                problem = (
+                    f"the id {show_value(value)} stands in line {first[str(value)]} already; every "
+                    "row needs an id of its own"
+                )
+            if problem is not None:
+                raise InputError(problem, path=self.path, row=f"line {line}", column=id_key)
+        if all(isinstance(value, int) for value in values):
+            return pa.array(values, pa.int64())
+        return pa.array([str(value) for value in values], pa.large_string())
 
 
-def _texts(path: Path, lines: list[int], records: list[dict[str, Any]], name: str) -> list[str]:
-    texts = []
-    for line, record in zip(lines, records, strict=True):
-        value = record.get(name)
-        if not isinstance(value, str):
-            problem = (
-                "the text is missing" if value is None else f"is {show_value(value)}, text expected"
-            )
-            raise InputError(problem, path=path, row=f"line {line}", column=name)
-        texts.append(value)
-    return texts
-
-
-def _items(
-    path: Path, lines: list[int], records: list[dict[str, Any]], id_key: str | None
-) -> pa.Array:
-    if id_key is None:
-        return pa.array(range(len(records)), pa.int64())
-    values = [record.get(id_key) for record in records]
-    first: dict[Any, int] = {}
-    for line, value in zip(lines, values, strict=True):
-        if isinstance(value, bool) or not isinstance(value, str | int):
-            problem = (
-                "the id is missing" if value is None else f"is {show_value(value)}, an id expected"
-            )
-            raise InputError(problem, path=path, row=f"line {line}", column=id_key)
-        if first.setdefault(str(value), line) != line:
-            raise InputError(
-                f"the id {show_value(value)} stands in line {first[str(value)]} already; every row "
-                "needs an id of its own",
-                path=path,
-                row=f"line {line}",
-                column=id_key,
-            )
-    if all(isinstance(value, int) for value in values):
-        return pa.array(values, pa.int64())
-    return pa.array([str(value) for value in values], pa.large_string())
-
-
-def _alpha_labels(
-    path: Path, lines: list[int], records: list[dict[str, Any]], labels: str | Path | None
-) -> list[int]:
-    key = usual_label_column(path, _all_keys(records), how="rename the other one")
+def _alpha_labels(read: _Records, labels: str | Path | None) -> list[int]:
+    path, lines = read.path, read.lines
+    names = dict.fromkeys(name for record in read.objects for name in record)
+    key = usual_label_column(path, [*names], how="rename the other one")
     source = _beside(path) if labels is None else Path(labels)
     is_beside = labels is not None or source.is_file()
-    values = [] if key is None else [record.get(key) for record in records]
+    values = [] if key is None else [record.get(key) for record in read.objects]
     if key is not None and not is_beside:
         return [_alpha_code(path, line, value) for line, value in zip(lines, values, strict=True)]
     if not is_beside:
@@ -333,35 +340,29 @@ def _alpha_labels(
             "(--labels-file, labels_file)",
             path=path,
         )
-    codes = _read_label_lines(source, path, len(records))
+    codes = _read_label_lines(source, path, len(lines))
     said = {
         place: _alpha_code(path, lines[place], value)
         for place, value in enumerate(values)
         if value is not None
     }
     differ = [lines[place] for place, code in said.items() if code != codes[place]]
-    _refuse_contradiction(path, f"its key {key} and {source.name}", differ, len(records))
+    _refuse_contradiction(path, f"its key {key} and {source.name}", differ, len(lines))
     return codes
 
 
-def _check_beside(
-    path: Path, lines: list[int], records: list[dict[str, Any]], codes: list[int]
-) -> None:
+def _check_beside(read: _Records, codes: list[int]) -> None:
     """Stop where a key that may say the labels, too, gives another number or name than they are."""
     numbers = {"1": 0, "2": 1} | {name: code for code, name in enumerate(STORY_LABELS)}
     for name in LABELS_BESIDE:
-        said = [label_key(str(record.get(name, ""))) for record in records]
+        said = [label_key(str(record.get(name, ""))) for record in read.objects]
         differ = [
             line
-            for line, value, code in zip(lines, said, codes, strict=True)
+            for line, value, code in zip(read.lines, said, codes, strict=True)
             if numbers.get(value, code) != code
         ]
         if set(said) <= {*numbers, "", "none"}:
-            _refuse_contradiction(path, f"its key {name} and the labels", differ, len(records))
-
-
-def _all_keys(records: list[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(name for record in records for name in record))
+            _refuse_contradiction(read.path, f"its key {name} and the labels", differ, len(codes))
 
 
 def _refuse_contradiction(path: Path, both: str, differ: list[int], n_rows: int) -> None:
@@ -375,14 +376,15 @@ def _refuse_contradiction(path: Path, both: str, differ: list[int], n_rows: int)
 
 
 def _read_label_lines(source: Path, path: Path, n_rows: int) -> list[int]:
-    found = list(_label_lines(source))
+    check_readable(source)
+    found = read_text(source).rstrip().splitlines()
     if len(found) != n_rows:
         raise InputError(
             f"has {len(found):,} labels, and {path} has {n_rows:,} rows; one label a row is "
             "expected, in the same order",
             path=source,
         )
-    return [_alpha_code(source, line, value) for line, value in found]
+    return [_alpha_code(source, line, value.strip()) for line, value in enumerate(found, start=1)]
 
 
 def _alpha_code(source: Path, line: int, value: Any) -> int:
@@ -399,13 +401,6 @@ def _alpha_code(source: Path, line: int, value: Any) -> int:
 def _beside(path: Path) -> Path:
     stem = path.name.partition(".")[0]
     return path.with_name(f"{stem}-labels.lst")
-
-
-def _label_lines(path: Path) -> Iterator[tuple[int, str]]:
-    check_readable(path)
-    text = read_text(path)
-    for number, line in enumerate(text.rstrip().splitlines(), start=1):
-        yield number, line.strip()
 
 
 def _why_dropped(path: Path, line: int, record: dict[str, Any]) -> str | None:
@@ -436,18 +431,16 @@ def _update_code(path: Path, line: int, record: dict[str, Any]) -> int:
     return UPDATE_LABELS.index(folded)
 
 
-def _check_other_labels(
-    path: Path, lines: list[int], records: list[dict[str, Any]], codes: list[int]
-) -> None:
+def _check_other_labels(read: _Records, codes: list[int]) -> None:
     """Stop where a usual key of labels names another update than the key of the task does."""
     for name in (*LABEL_COLUMNS, *LABELS_BESIDE):
         differ = [
             line
-            for line, record, code in zip(lines, records, codes, strict=True)
+            for (line, record), code in zip(read, codes, strict=True)
             if (said := _name_update(record.get(name))) is not None and said != UPDATE_LABELS[code]
         ]
         both = f"its keys UpdateType and {name}"
-        _refuse_contradiction(path, both, differ, len(records))
+        _refuse_contradiction(read.path, both, differ, len(codes))
 
 
 def _name_update(value: Any) -> str | None:
