@@ -14,11 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.answers.readers.label_columns import (
-    key_counted,
-    label_keys,
-    say_near_copies,
-)
+from ietest_fast.answers.readers.label_columns import key_counted, label_keys, say_near_copies
 from ietest_fast.answers.readers.settings import OF_TABLES
 from ietest_fast.answers.readers.table_columns import (
     are_named,
@@ -28,14 +24,8 @@ from ietest_fast.answers.readers.table_columns import (
     read_some,
     spread_values,
 )
-from ietest_fast.answers.schema import (
-    MARKS,
-    MOST_KINDS,
-    OF_NONE,
-)
-from ietest_fast.corpus.columns import (
-    find_named,
-)
+from ietest_fast.answers.schema import MARKS, MOST_KINDS, OF_NONE
+from ietest_fast.corpus.columns import find_named
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count

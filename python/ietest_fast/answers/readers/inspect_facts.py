@@ -9,11 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.answers.readers.base import find_standard_error, lookup
-from ietest_fast.answers.readers.settings import (
-    MODEL_ARGS,
-    MODEL_OF_ANSWERS,
-    list_named,
-)
+from ietest_fast.answers.readers.settings import MODEL_ARGS, MODEL_OF_ANSWERS, list_named
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count

@@ -64,13 +64,7 @@ from ietest_fast.corpus.formats import Format, find_format, format_of, json_reco
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.strata import EDITS
-from ietest_fast.values import (
-    as_outcomes,
-    as_texts,
-    find_range,
-    show_names,
-    show_value,
-)
+from ietest_fast.values import as_outcomes, as_texts, find_range, show_names, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

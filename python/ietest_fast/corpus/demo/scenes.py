@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ietest_fast.corpus.demo.words import (
-    ABSENT,
-    FRAMES,
-    MOTION,
-    PLACES_OF,
-    TAXONOMIES,
-    Taxonomy,
-)
+from ietest_fast.corpus.demo.words import ABSENT, FRAMES, MOTION, PLACES_OF, TAXONOMIES, Taxonomy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
