@@ -17,7 +17,7 @@ from ietest_fast.answers.schema import (
     align_types,
     as_schema,
     check_gold_of_models,
-    plain_type,
+    with_plain_types,
 )
 from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.formats import open_parquet
@@ -262,11 +262,8 @@ def _check_gold(first: Predictions, other: Predictions) -> None:
     ]
     if labels[0].isdisjoint(labels[1]):
         return  # the same answers in other words
-    plain = [
-        table.cast(pa.schema([(each.name, plain_type(each.type)) for each in table.schema]))
-        for table in tables
-    ]
-    both = as_schema(pa.concat_tables(align_types(plain)), None, other.source)
+    plain = align_types([with_plain_types(table) for table in tables])
+    both = as_schema(pa.concat_tables(plain), None, other.source)
     check_gold_of_models(both, other.source, n_before=len(first))
 
 

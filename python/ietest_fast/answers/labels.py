@@ -66,12 +66,22 @@ def check_names(names: Sequence[str]) -> None:
 def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
     """Return the gold labels of a log as indices; -1 where a row has none."""
     assert answers.gold is not None  # noqa: S101 - the caller has seen to it
+    return _encode_column(answers.gold, names, answers.path, answers.gold_column)
+
+
+def _encode_column(
+    values: pa.ChunkedArray,
+    names: Sequence[str] | None,
+    path: Path,
+    column: str,
+    *,
+    remedy: str | None = None,
+) -> EncodedLabels:
     try:
-        return encode_labels(answers.gold, label_names=names, is_pair=False)
+        return encode_labels(values, label_names=names, is_pair=False)
     except UnknownLabelError as error:
-        raise InputError(
-            str(error), path=answers.path, row=f"row {error.row}", column=answers.gold_column
-        ) from error
+        said = f"{error} ({remedy})" if remedy is not None else str(error)
+        raise InputError(said, path=path, row=f"row {error.row}", column=column) from error
 
 
 def has_numbers(gold: Answers) -> bool:
@@ -286,18 +296,12 @@ def encode_answers(
     answers: Answers, names: tuple[str, ...], *, remedy: str = _UNKNOWN_HINT
 ) -> NDArray[np.int8]:
     """Return the predictions of a log as indices; -1 where one is missing."""
-    assert answers.predicted is not None  # noqa: S101 - the caller has seen to it
-    try:
-        return encode_labels(answers.predicted, label_names=names, is_pair=False).codes
-    except UnknownLabelError as error:
-        if answers.marks_column is not None:
-            remedy = f"-C {answers.marks_column} compares which answers are right; {remedy}"
-        raise InputError(
-            f"{error} ({remedy})",
-            path=answers.path,
-            row=f"row {error.row}",
-            column=answers.predicted_column,
-        ) from error
+    column = answers.predicted
+    assert column is not None  # noqa: S101 - the caller has seen to it
+    if answers.marks_column is not None:
+        remedy = f"-C {answers.marks_column} compares which answers are right; {remedy}"
+    where = answers.path, answers.predicted_column
+    return _encode_column(column, names, *where, remedy=remedy).codes
 
 
 def find_known(texts: pa.Array, names: Sequence[str]) -> pa.Array:
@@ -319,26 +323,18 @@ def _values(answers: Answers) -> set[str]:
     """Return the distinct predictions of a log, case-folded; numbers as integers."""
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
-    numbers = None
     if pa.types.is_floating(column.type):
         numbers = column.cast(pa.float64())
         numbers = pc.if_else(pc.is_nan(numbers), None, numbers)  # a missing one, as a null is
-    if (
-        numbers is not None
-        and not pc.all(pc.equal(pc.round(numbers), numbers), min_count=0).as_py()
-    ):
-        raise InputError(
-            "holds numbers with decimals, which are no labels; `ietest-fast test` compares scores",
-            path=answers.path,
-            column=answers.predicted_column,
-        )
-    try:
-        names = encode_labels(column, label_names=None, is_pair=False).names
-    except UnknownLabelError as error:
-        raise InputError(
-            str(error), path=answers.path, row=f"row {error.row}", column=answers.predicted_column
-        ) from error
-    return {label_key(name) for name in names}
+        if not pc.all(pc.equal(pc.round(numbers), numbers), min_count=0).as_py():
+            raise InputError(
+                "holds numbers with decimals, which are no labels; `ietest-fast test` compares "
+                "scores",
+                path=answers.path,
+                column=answers.predicted_column,
+            )
+    found = _encode_column(column, None, answers.path, answers.predicted_column)
+    return {label_key(name) for name in found.names}
 
 
 def _are_numbers(names: set[str]) -> bool:

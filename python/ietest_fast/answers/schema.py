@@ -84,6 +84,11 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
+def with_plain_types(table: pa.Table) -> pa.Table:
+    """Return a table whose columns have each row's value itself."""
+    return table.cast(pa.schema([(each.name, plain_type(each.type)) for each in table.schema]))
+
+
 def check_columns(names: Sequence[str], source: str) -> None:
     """Refuse a table that lacks a column or has one twice."""
     for name in names:
@@ -499,9 +504,7 @@ def _recur(column: pa.Array) -> bool:
 def check_unique(table: pa.Table, source: str) -> None:
     """Refuse the same item twice in one version of one classifier."""
     keys = [name for name in ("item", "version", *GROUPS, "copy") if name in table.column_names]
-    plain = table.select(keys)
-    plain = plain.cast(pa.schema([(f.name, plain_type(f.type)) for f in plain.schema]))
-    counts = plain.group_by(keys).aggregate([([], "count_all")])
+    counts = with_plain_types(table.select(keys)).group_by(keys).aggregate([([], "count_all")])
     repeated = counts.filter(pc.greater(counts["count_all"], 1))
     if repeated.num_rows:
         first = repeated.select(keys).slice(0, 1).to_pylist()[0]

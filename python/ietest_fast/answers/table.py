@@ -27,7 +27,7 @@ from ietest_fast.answers.schema import (
     check_unique,
     check_values,
     find_labels,
-    plain_type,
+    with_plain_types,
 )
 from ietest_fast.corpus.dataset import are_categories, is_text
 from ietest_fast.corpus.formats import check_repeats, check_utf8, open_parquet
@@ -192,9 +192,7 @@ class Predictions:
         def repeat(values: Any) -> pa.Array | pa.ChunkedArray:
             if isinstance(values, (str, int, float, bool, np.generic)):
                 return pa.repeat(pa.scalar(values), n * v)
-            if not isinstance(values, (pa.Array, pa.ChunkedArray)):
-                values = pa.array(values)
-            return pa.chunked_array([chunk for _ in names for chunk in _chunks(values)])
+            return pa.chunked_array(_chunks(values) * v)
 
         made = {
             "item": repeat(items),
@@ -211,17 +209,8 @@ class Predictions:
             made["probabilities"] = pa.ListArray.from_arrays(offsets, flat)
         made |= {name: repeat(values) for name, values in (columns or {}).items()}
         for name, by_version in (version_columns or {}).items():
-            made[name] = pa.chunked_array(
-                [
-                    chunk
-                    for each in names
-                    for chunk in _chunks(
-                        by_version[each]
-                        if isinstance(by_version[each], (pa.Array, pa.ChunkedArray))
-                        else pa.array(by_version[each])
-                    )
-                ]
-            )
+            chunks = (chunk for each in names for chunk in _chunks(by_version[each]))
+            made[name] = pa.chunked_array([*chunks])
         return cls(
             table=pa.table(made),
             label_names=tuple(label_names),
@@ -246,10 +235,7 @@ class Predictions:
             else:
                 names += [name for name in part.label_names if name not in names]
             dropped |= {name: max(n, dropped.get(name, 0)) for name, n in part.dropped.items()}
-        plain = [
-            part.table.cast(pa.schema([(f.name, plain_type(f.type)) for f in part.table.schema]))
-            for part in parts
-        ]
+        plain = [with_plain_types(part.table) for part in parts]
         try:
             table = pa.concat_tables(align_types(plain), promote_options="permissive")
         except pa.ArrowException as error:
@@ -303,8 +289,7 @@ class Predictions:
         names = [name for name in GROUPS if name in self.table.column_names]
         if not names:
             return ({},)
-        plain = self.table.select(names)
-        plain = plain.cast(pa.schema([(f.name, plain_type(f.type)) for f in plain.schema]))
+        plain = with_plain_types(self.table.select(names))
         return tuple(plain.group_by(names, use_threads=False).aggregate([]).to_pylist())
 
     def select(self, **values: Any) -> Predictions:
@@ -389,8 +374,7 @@ class Predictions:
                     f"has no version {name!r}; it has {', '.join(chosen.versions)}",
                     path=self.source,
                 )
-            code = chosen.table["version"].combine_chunks().dictionary.to_pylist().index(name)
-            places[name] = np.flatnonzero(chosen.codes("version") == code)
+            places[name] = np.flatnonzero(find_originals(chosen, name))
         first, second = places[reference], places[version]
         items = chosen.table["item"].combine_chunks()
         wanted, given = items.take(pa.array(first)), items.take(pa.array(second))
@@ -751,7 +735,9 @@ def find_contradicted(pairs: Pairs) -> tuple[int, int]:
     return wrong.size, int(wrong[0]) if wrong.size else -1
 
 
-def _chunks(values: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+def _chunks(values: Any) -> list[pa.Array]:
+    if not isinstance(values, (pa.Array, pa.ChunkedArray)):
+        values = pa.array(values)
     return values.chunks if isinstance(values, pa.ChunkedArray) else [values]
 
 

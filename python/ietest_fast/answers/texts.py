@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from ietest_fast.answers.readers import Answers
 
 
+_TEXTS = ("inputs", "documents")
+"""What answers are given to, and what that comes from."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """A log, and which version and classifier it is of."""
@@ -39,20 +43,15 @@ class Part:
 
 def have_same_texts(first: Answers, second: Answers) -> bool:
     """Whether the items that two logs share have the same texts; not if that is not known."""
-    rows = _match(first, second)
-    if rows is None or _marks_differ(first, second):
+    shared = _Shared.find(first, second)
+    if _marks_differ(first, second):
         return False
-    mine, theirs = rows
-    return any(
-        same is not None and bool(same.all())
-        for same in _compare_texts(first, second, mine, theirs)
-    )
+    return any(same is not None and bool(same.all()) for same in map(shared.compare, _TEXTS))
 
 
 def have_same_inputs(first: Answers, second: Answers) -> bool:
     """Whether the items that two logs share were asked in the same words, as far as is known."""
-    rows = _match(first, second)
-    same = None if rows is None else _compare_texts(first, second, *rows)[0]
+    same = _Shared.find(first, second).compare("inputs")
     return same is None or bool(same.all())
 
 
@@ -129,12 +128,10 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
 
 def _say_same_words(first: Answers, part: Part) -> list[str]:
     """Count the texts that differ from the original's in nothing that anybody sees."""
-    rows = _match(part.log, first)
-    if rows is None or part.log.inputs is None or first.inputs is None:
+    texts = _Shared.find(part.log, first).take("inputs")
+    if texts is None:
         return []
-    if part.log.input_columns != first.input_columns:
-        return []
-    mine, theirs = part.log.inputs.take(pa.array(rows[0])), first.inputs.take(pa.array(rows[1]))
+    mine, theirs = texts
     other = pa.array(~_are_equal(mine, theirs))
     pairs = zip(mine.filter(other).to_pylist(), theirs.filter(other).to_pylist(), strict=True)
     n = sum(None not in pair and _read_words(pair[0]) == _read_words(pair[1]) for pair in pairs)
@@ -148,14 +145,11 @@ def _say_same_words(first: Answers, part: Part) -> list[str]:
 
 def _say_same_prompts(first: Answers, part: Part) -> list[str]:
     """Count the texts that differ from the original's, and were shown to the model as before."""
-    rows = _match(part.log, first)
-    if rows is None or part.log.prompts is None or first.prompts is None:
+    shared = _Shared.find(part.log, first)
+    prompts, same = shared.take("prompts"), shared.compare("inputs")
+    if prompts is None or same is None:
         return []
-    same = _compare_texts(part.log, first, *rows)[0]
-    if same is None:
-        return []
-    mine, theirs = part.log.prompts.take(pa.array(rows[0])), first.prompts.take(pa.array(rows[1]))
-    are_same = np.asarray(pc.fill_null(pc.equal(mine, theirs), False))
+    are_same = np.asarray(pc.fill_null(pc.equal(*prompts), False))
     n, n_other = int((are_same & ~same).sum()), int((~same).sum())
     said = (
         f"Warning: {part.log.path}: of {say_count(n_other, 'text')} of {part.version} that "
@@ -169,11 +163,9 @@ def _say_same_prompts(first: Answers, part: Part) -> list[str]:
 
 def _say_other_originals(first: Answers, log: Answers) -> list[str]:
     """Count the originals' answers and texts that a table of a version repeats otherwise."""
-    repeats = log.originals or log.original_inputs
-    rows = _match(log, first) if repeats else None
-    if rows is None:
+    if not (log.originals or log.original_inputs):
         return []
-    counts = []
+    rows, counts = _Shared.find(log, first).rows, []
     for name, values in log.originals.items() if first.predicted is not None else ():
         repeated = np.array(_label_keys(values, log.path), dtype=object)[rows[0]]
         answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
@@ -198,14 +190,10 @@ def _say_slipped(first: Part, part: Part) -> list[str]:
     """Say which column of texts has slipped; of a long table, its reader has said it."""
     log, reference = part.log, first.log
     is_long = log.path == reference.path and log.input_columns
-    rows = None if is_long else _match(reference, log)
-    if rows is None or log.inputs is None or reference.inputs is None:
+    texts = None if is_long else _Shared.find(reference, log).take("inputs")
+    if texts is None:
         return []
-    if log.input_columns != reference.input_columns:
-        return []
-    mine, theirs = (pa.array(each) for each in rows)
-    before = _part_texts(reference.inputs.take(mine), len(log.input_columns))
-    own = _part_texts(log.inputs.take(theirs), len(log.input_columns))
+    before, own = (_part_texts(each, len(log.input_columns)) for each in texts)
     versions = (first.version, part.version)
     return [
         note
@@ -241,14 +229,14 @@ def say_other_texts(parts: Sequence[Part]) -> list[str]:
     for part in parts:
         first = firsts.setdefault(part.version, part)
         log = part.log
-        rows = None if log.version is None else _match(first.log, log)
-        if first.model == part.model or rows is None:
+        if first.model == part.model or log.version is None:
             continue
-        same = _compare_texts(first.log, log, *rows)[0]
-        if same is None or log.inputs is None or first.log.inputs is None:
+        shared = _Shared.find(first.log, log)
+        texts, same = shared.take("inputs"), shared.compare("inputs")
+        if texts is None or same is None:
             continue
-        mine, theirs = rows
-        is_known = _has_text(first.log.inputs, mine) & _has_text(log.inputs, theirs)
+        theirs = shared.rows[1]
+        is_known = _has_text(texts[0]) & _has_text(texts[1])
         wrong = np.flatnonzero(is_known & ~same)
         n_common += int(is_known.sum())
         n_wrong += wrong.size
@@ -263,9 +251,9 @@ def say_other_texts(parts: Sequence[Part]) -> list[str]:
     return [note] if n_wrong else []
 
 
-def _has_text(inputs: pa.Array, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _has_text(inputs: pa.Array) -> NDArray[np.bool_]:
     """Say which rows have a text at all; several texts of a row are joined by a sign."""
-    texts = pc.utf8_trim(inputs.take(pa.array(rows)).cast(pa.large_string()), f"{JOINT} ")
+    texts = pc.utf8_trim(inputs.cast(pa.large_string()), f"{JOINT} ")
     return np.asarray(pc.fill_null(pc.not_equal(texts, ""), False))
 
 
@@ -363,11 +351,10 @@ def _say_other_gold(part: Part, first: Part) -> list[str]:
     A transformation may have set it; then accuracy may differ although no answer does.
     """
     log, reference = part.log, first.log
-    rows = None if part is first or log.path != reference.path else _match(reference, log)
     columns = list_right(reference, log)
-    if columns is None or rows is None:
+    if part is first or log.path != reference.path or columns is None:
         return []
-    pairs = zip(columns, rows, strict=True)
+    pairs = zip(columns, _Shared.find(reference, log).rows, strict=True)
     before, own = (as_texts(each, path=log.path).take(pa.array(own)) for each, own in pairs)
     differs = pc.fill_null(pc.not_equal(before, own), False)
     n = pc.sum(differs).as_py() or 0
@@ -429,53 +416,54 @@ def _marks_differ(first: Answers, second: Answers) -> bool:
 
 def _find_different(first: Answers, log: Answers) -> NDArray[np.bool_] | None:
     """Say which texts of a log differ from the first's; None if that is not known."""
-    rows = _match(log, first)
-    if rows is None:
-        return None
-    mine, theirs = rows
-    same = [each for each in _compare_texts(log, first, mine, theirs) if each is not None]
+    shared = _Shared.find(log, first)
+    same = [each for each in map(shared.compare, _TEXTS) if each is not None]
     if not same:
         return None
     # The same documents may be asked in other words, and other documents in the same.
     alike = same[0] if len(same) == 1 or same[1].all() else same[0] | same[1]
     different = np.ones(len(log), bool)
-    different[mine] = ~alike
+    different[shared.rows[0]] = ~alike
     return different
 
 
-def _match(first: Answers, second: Answers) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-    """Return the rows of the items that two logs share; None if there are none."""
-    if first.items is None or second.items is None:
-        if len(first) != len(second) or (first.items is None) != (second.items is None):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Shared:
+    """The rows of the items that two logs share."""
+
+    logs: tuple[Answers, Answers]
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+    @classmethod
+    def find(cls, first: Answers, second: Answers) -> _Shared:
+        """Match the rows of two logs, by item or by their order."""
+        if first.items is None or second.items is None:
+            is_matched = len(first) == len(second) and first.items is second.items
+            mine = theirs = np.arange(len(first) if is_matched else 0, dtype=np.int64)
+        else:
+            items = [as_texts(each.items, path=each.path) for each in (first, second)]
+            if "copy" in first.keys and "copy" in second.keys and not are_ids(items[1]):
+                copies = [as_texts(each.keys["copy"], path=each.path) for each in (first, second)]
+                both = zip(items, copies, strict=True)
+                items = [pc.binary_join_element_wise(*pair, " ") for pair in both]
+            where = pc.index_in(*items)
+            mine = np.flatnonzero(where.is_valid().to_numpy(zero_copy_only=False))
+            theirs = np.asarray(where.drop_null(), dtype=np.int64)
+        return cls(logs=(first, second), rows=(mine, theirs))
+
+    def take(self, name: str) -> tuple[pa.Array, pa.Array] | None:
+        """Return what both logs have of these rows; None without rows, or if one has none."""
+        first, second = self.logs
+        one, two = getattr(first, name), getattr(second, name)
+        are_others = name == "inputs" and first.input_columns != second.input_columns
+        if one is None or two is None or are_others or not len(self.rows[0]):
             return None
-        rows = np.arange(len(first), dtype=np.int64)
-        return (rows, rows) if len(rows) else None
-    items = [as_texts(each.items, path=each.path) for each in (first, second)]
-    if "copy" in first.keys and "copy" in second.keys and not are_ids(items[1]):
-        copies = [as_texts(each.keys["copy"], path=each.path) for each in (first, second)]
-        both = zip(items, copies, strict=True)
-        items = [pc.binary_join_element_wise(*pair, " ") for pair in both]
-    where = pc.index_in(*items)
-    mine = np.flatnonzero(where.is_valid().to_numpy(zero_copy_only=False))
-    return (mine, np.asarray(where.drop_null(), dtype=np.int64)) if len(mine) else None
+        return one.take(pa.array(self.rows[0])), two.take(pa.array(self.rows[1]))
 
-
-def _compare_texts(
-    first: Answers, second: Answers, mine: NDArray[np.int64], theirs: NDArray[np.int64]
-) -> list[NDArray[np.bool_] | None]:
-    """Say which rows have the same texts, and which come from the same documents."""
-    pairs = [
-        (first.inputs, second.inputs)
-        if first.input_columns == second.input_columns
-        else (None, None),
-        (first.documents, second.documents),
-    ]
-    return [
-        None
-        if one is None or two is None
-        else _are_equal(one.take(pa.array(mine)), two.take(pa.array(theirs)))
-        for one, two in pairs
-    ]
+    def compare(self, name: str) -> NDArray[np.bool_] | None:
+        """Say in which of these rows both logs have the same; None if that is not known."""
+        pair = self.take(name)
+        return None if pair is None else _are_equal(*pair)
 
 
 def _are_equal(one: pa.Array, two: pa.Array) -> NDArray[np.bool_]:
