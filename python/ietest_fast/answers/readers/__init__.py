@@ -37,25 +37,7 @@ _LAST = "table"
 
 
 def find_reader(path: str | Path, name: str | None = None) -> tuple[str, Reader]:
-    """Find the reader that a file is for.
-
-    Parameters
-    ----------
-    path
-        The file.
-    name
-        Of the reader, if the user has named it; None to ask each whether it recognises the file.
-
-    Returns
-    -------
-    tuple
-        Its name, and the reader.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, there is no such reader, or none recognises the file.
-    """
+    """Find the reader of a name, or the one that a file is for by its content, and its name."""
     if name is not None:
         return name, READERS.find(name)()
     start = FileStart.of(Path(path))
@@ -71,22 +53,7 @@ def find_reader(path: str | Path, name: str | None = None) -> tuple[str, Reader]
 def read_log(
     path: str | Path, fields: Fields | None = None, *, reader: str | None = None
 ) -> Sequence[Answers]:
-    """Read a log with the reader that it is for.
-
-    Parameters
-    ----------
-    path
-        The log.
-    fields
-        Which parts of it the user has named.
-    reader
-        Name of the reader; None to find it by the content.
-
-    Raises
-    ------
-    InputError
-        As for :func:`find_reader`, and if the log is damaged or lacks what is needed.
-    """
+    """Read a log with the reader of a name, or the one that it is for."""
     check_readable(Path(path))
     _, found = find_reader(path, reader)
     answers = found.read(Path(path), fields or Fields())

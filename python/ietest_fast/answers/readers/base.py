@@ -206,13 +206,7 @@ class FileStart:
 
     @classmethod
     def of(cls, path: Path) -> FileStart:
-        """Read the start of a file.
-
-        Raises
-        ------
-        InputError
-            If it cannot be read or is empty.
-        """
+        """Read the start of a file."""
         check_readable(path)
         return cls(path=path, head=_read_head(path))
 

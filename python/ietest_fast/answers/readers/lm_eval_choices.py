@@ -254,18 +254,9 @@ def judge(
 
     A log does not say how long a choice is without what joins it to the question, nor, where
     choices are numbers, whether a target is the name of a choice or its place. Of the ways to read
-    it, the one is taken that agrees with the marks of most samples; it is the same for all samples.
-
-    Parameters
-    ----------
-    requests
-        Of the samples.
-    metric
-        Its name; None: the likeliest choice is the answer.
-    correct
-        What the metric says of each sample, None of one that it did not score; None without one.
-    targets
-        Of the samples, as they stand in the log.
+    it, the one is taken that agrees with the marks of most samples (`correct`, None where a sample
+    was not scored); it is the same for all samples. Without a metric, the likeliest choice is the
+    answer.
     """
     ways = _answers(requests, metric)
     readings = _read_targets(targets, requests)

@@ -333,21 +333,7 @@ def _unnamed() -> NDArray[np.int16]:
 
 
 class _SlotTables:
-    """Everything that is drawn for one slot, as tables to look up.
-
-    Attributes
-    ----------
-    drawn : int16 (n_domains + 1, resolution)
-        Values in general; row 0 is for rows without this slot.
-    decisive : int16 (n_domains + 1, resolution)
-        Values that a premise can entail, leave open and exclude.
-    named : int16 (n_domains + 1, resolution)
-        Values of which there is no kind.
-    row_of : int32 (n_domains + 1, n_values)
-        Row of ``premises`` for a value of a domain.
-    premises : int16 (3, n_rows, resolution)
-        By relation, values of the premise for a value of the hypothesis.
-    """
+    """Everything that is drawn for one slot, as tables to look up."""
 
     def __init__(self, slot: str) -> None:
         self._slot = slot
@@ -367,15 +353,15 @@ class _SlotTables:
 
         nothing = np.zeros(_RESOLUTION, np.int16)
         drawn, decisive, named = [nothing], [nothing], [nothing]
+        # (n_domains + 1, n_values): row of ``premises`` for a value of a domain
         self.row_of = np.zeros((len(domains) + 1, len(self._taxonomy.values)), np.int32)
         rows: list[list[NDArray[np.int16]]] = [[nothing], [nothing], [nothing]]
         for d, domain in enumerate(domains, start=1):
             members = self._members_of(domain)
             if not members:
                 # An activity whose things have no traits: as if the slot were not there.
-                drawn.append(nothing)
-                decisive.append(nothing)
-                named.append(nothing)
+                for table in (drawn, decisive, named):
+                    table.append(nothing)
                 continue
             general = [i for i in members if self._has_kinds(i, members)]
             weights = self._weights(members, general)
@@ -389,9 +375,10 @@ class _SlotTables:
             drawn.append(self._over(members, weights))
             decisive.append(self._over(members, weights * able))
             named.append(self._over(members, weights * [i not in general for i in members]))
-        self.drawn = np.stack(drawn)
-        self.decisive = np.stack(decisive)
-        self.named = np.stack(named)
+        # (n_domains + 1, resolution): values in general; those that a premise can entail, leave
+        # open and exclude; those of which there is no kind. Row 0 is for rows without this slot.
+        self.drawn, self.decisive, self.named = map(np.stack, (drawn, decisive, named))
+        # (3, n_rows, resolution): by relation, values of the premise for one of the hypothesis
         self.premises = np.stack([np.stack(table) for table in rows])
 
     def domain_of(
@@ -401,15 +388,10 @@ class _SlotTables:
         domain = self._of_code[code]
         if self._slot == "trait":
             # "old" does not go with a child, nor with a person who may turn out to be one.
-            values = TAXONOMIES["agent"]().values
-            small = [
-                i
-                for i, value in enumerate(values)
-                if value.name in {"anyone", "child", "girl", "boy"}
-            ]
-            domain = np.where(
-                np.isin(hypothesis["agent"], small), self.domains.index("small") + 1, domain
-            )
+            names = [value.name for value in TAXONOMIES["agent"]().values]
+            small = [names.index(name) for name in ("anyone", "child", "girl", "boy")]
+            is_small = np.isin(hypothesis["agent"], small)
+            domain = np.where(is_small, self.domains.index("small") + 1, domain)
         return domain
 
     def _members_of(self, domain: str) -> list[int]:
@@ -445,13 +427,9 @@ class _SlotTables:
         relation = np.array([_RELATIONS[taxonomy.relation(i, value)] for i in choices])
         same = np.array([i == value for i in choices])
         above = np.isin(choices, taxonomy.ancestors(value))
-        beside = np.array(
-            [
-                i != ABSENT and taxonomy.values[i].parent == taxonomy.values[value].parent
-                for i in choices
-            ]
-        )
-        absent = np.array([i == ABSENT and self._slot not in _OBLIGATORY for i in choices])
+        parents = np.array([taxonomy.values[i].parent for i in choices])
+        beside = (np.array(choices) != ABSENT) & (parents == taxonomy.values[value].parent)
+        absent = (np.array(choices) == ABSENT) & (self._slot not in _OBLIGATORY)
         is_general = np.isin(choices, general)
 
         entails = relation == ENTAILMENT

@@ -235,10 +235,8 @@ def outfits() -> Taxonomy:
         make.add(garment, forms, aspect=garment, parts="people")
         for color in _COLORS.split():
             colored = {
-                number: text.replace(" in a ", f" in a {color} ")
-                if number == "one"
-                else text.replace(" in ", f" in {color} ")
-                for number, text in forms.items()
+                "one": f" in a {color} {garment}",
+                "many": forms["many"].replace(" in ", f" in {color} "),
             }
             make.add(f"{color} {garment}", colored, parent=garment, parts="people")
     return make.build()
@@ -271,23 +269,23 @@ def _verb(base: str, past: str = "") -> dict[str, str]:
     return {"base": word + rest, "third": third + rest, "ing": ing + rest, "past": past + rest}
 
 
-# Verbs of one activity, none of which one does while doing another, and their objects.
-_ACTIVITIES: dict[str, tuple[str, str]] = {
-    "food": ("eat:eaten buy:bought sell:sold cook: slice:", "a"),
-    "drink": ("drink:drunk pour: order: spill:spilled buy:bought", "a"),
-    "instrument": ("play: repair: sell:sold paint: carry:", "a"),
-    "vehicle": ("drive:driven wash: repair: paint: push:", "a"),
-    "garment": ("wear:worn wash: fold: iron: sew:sewn", "a"),
-    "furniture": ("paint: clean: push: lift: sell:sold", "a"),
-    "container": ("carry: open: paint: drop: fill: hide:hidden", "a"),
-    "text": ("read:read write:written sell:sold print: burn:", "a"),
-    "pet": ("feed:fed wash: chase: photograph: pet:petted", "a"),
-    "sight": ("draw:drawn photograph: describe:", "a"),
-    "flower": ("water: pick: plant: photograph:", "a"),
-    "tool": ("use: buy:bought clean: drop: carry:", "a"),
-    "appliance": ("repair: clean: paint: sell:sold push:", "a"),
-    "weapon": ("polish: carry: steal:stolen bury: sell:sold", "a"),
-    "room": ("clean: paint: decorate: photograph: enter:", "a"),
+# Verbs of one activity, none of which one does while doing another.
+_ACTIVITIES = {
+    "food": "eat:eaten buy:bought sell:sold cook: slice:",
+    "drink": "drink:drunk pour: order: spill:spilled buy:bought",
+    "instrument": "play: repair: sell:sold paint: carry:",
+    "vehicle": "drive:driven wash: repair: paint: push:",
+    "garment": "wear:worn wash: fold: iron: sew:sewn",
+    "furniture": "paint: clean: push: lift: sell:sold",
+    "container": "carry: open: paint: drop: fill: hide:hidden",
+    "text": "read:read write:written sell:sold print: burn:",
+    "pet": "feed:fed wash: chase: photograph: pet:petted",
+    "sight": "draw:drawn photograph: describe:",
+    "flower": "water: pick: plant: photograph:",
+    "tool": "use: buy:bought clean: drop: carry:",
+    "appliance": "repair: clean: paint: sell:sold push:",
+    "weapon": "polish: carry: steal:stolen bury: sell:sold",
+    "room": "clean: paint: decorate: photograph: enter:",
 }
 ACTIVITIES = tuple(_ACTIVITIES)
 """The activities that have an object."""
@@ -313,7 +311,7 @@ def actions() -> Taxonomy:
     )
     make.add("kneel", _verb("kneel", "knelt"), parent="resting", parts="motion-people")
     make.add("stand still", _verb("stand still"), parent="resting", parts="motion-animal")
-    for activity, (verbs, _) in _ACTIVITIES.items():
+    for activity, verbs in _ACTIVITIES.items():
         busy = {"base": "are busy with", "third": "is busy with", "ing": "busy with", "past": ""}
         make.add(f"busy {activity}", busy, aspect=activity, parts=activity)
         for pair in verbs.split():
@@ -475,9 +473,8 @@ _INDOORS = (
     "dormitory synagogue drugstore bakery hallway elevator greenhouse"
 )
 _OUTDOORS = (
-    "in:park on:beach in:garden in:forest in:street=on:street on:mountain in:desert in:swamp "
-    "in:vineyard in:cemetery in:courtyard in:meadow on:sidewalk in:orchard in:canyon on:pier "
-    "in:driveway in:jungle in:quarry in:valley"
+    "park beach garden forest street mountain desert swamp vineyard cemetery courtyard meadow "
+    "sidewalk orchard canyon pier driveway jungle quarry valley"
 )
 _ON = {"beach", "street", "mountain", "sidewalk", "pier"}
 _FOR_ANIMALS = {"garage", "greenhouse"}
@@ -493,14 +490,9 @@ def places() -> Taxonomy:
         parts = "inside anywhere yard" if place in _FOR_ANIMALS else "inside anywhere"
         make.add(place, {"text": f" in the {place}"}, parent="indoors", parts=parts)
     make.add("barn", {"text": " in the barn"}, parent="indoors", parts="yard")
-    for entry in _OUTDOORS.split():
-        place = entry.rpartition(":")[2]
-        make.add(
-            place,
-            {"text": f" {'on' if place in _ON else 'in'} the {place}"},
-            parent="outdoors",
-            parts="outside anywhere yard",
-        )
+    for place in _OUTDOORS.split():
+        text = f" {'on' if place in _ON else 'in'} the {place}"
+        make.add(place, {"text": text}, parent="outdoors", parts="outside anywhere yard")
     return make.build()
 
 
