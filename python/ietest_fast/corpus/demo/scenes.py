@@ -31,6 +31,7 @@ STYLES = ("progressive", "there is", "present", "passive", "place first", "fragm
 _RESOLUTION = 4096
 _KINDS = ("plain", "role", "animal")
 _OBLIGATORY = frozenset({"agent", "number", "action", "thing"})
+_OF_ACTION = ("action", "voice", "thing", "thing_trait")
 _RELATIONS = {"entailment": ENTAILMENT, "neutral": NEUTRAL, "contradiction": CONTRADICTION}
 
 # How often an activity is drawn, and by whom it is done.
@@ -38,37 +39,20 @@ _FRAME_WEIGHTS = dict(zip(FRAMES, (30, 9, 6, 9, 7, 7, 5, 6, 6, 7, 3, 3, 3, 3, 3,
 _KIND_WEIGHTS = {"plain": 0.65, "role": 0.35}
 _MOTION_KIND_WEIGHTS = {"plain": 0.4, "role": 0.2, "animal": 0.4}
 
-# How often a slot decides; and, where it does not, is in both sentences or in the premise alone.
-_DECIDES = {
-    "agent": 18,
-    "number": 13,
-    "trait": 18,
-    "outfit": 6,
-    "action": 13,
-    "voice": 8,
-    "thing": 20,
-    "thing_trait": 8,
-    "place": 18,
-    "time": 12,
-    "company": 4,
-}
-_IN_BOTH = {
-    "trait": 0.10,
-    "outfit": 0.04,
-    "voice": 0.04,
-    "thing_trait": 0.10,
-    "place": 0.22,
-    "time": 0.06,
-    "company": 0.03,
-}
-_IN_PREMISE = {
-    "trait": 0.14,
-    "outfit": 0.08,
-    "voice": 0.08,
-    "thing_trait": 0.12,
-    "place": 0.22,
-    "time": 0.12,
-    "company": 0.06,
+# How often a slot decides; and, where it does not, the shares in which it is in both sentences and
+# in the premise alone.
+_SHARES = {
+    "agent": (18, 1.0, 0.0),
+    "number": (13, 1.0, 0.0),
+    "trait": (18, 0.10, 0.14),
+    "outfit": (6, 0.04, 0.08),
+    "action": (13, 1.0, 0.0),
+    "voice": (8, 0.04, 0.08),
+    "thing": (20, 1.0, 0.0),
+    "thing_trait": (8, 0.10, 0.12),
+    "place": (18, 0.22, 0.22),
+    "time": (12, 0.06, 0.12),
+    "company": (4, 0.03, 0.06),
 }
 # Per mille; see _even_out_premises.
 _SAYS_WHEN = 90
@@ -109,20 +93,18 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
     frame, kind = _split_code(draws.choose(_frames_and_kinds()), len(_KINDS))
     code = frame * len(_KINDS) + kind
     deciding = _deciding_table()[code, draws.next(_RESOLUTION)].astype(np.int8)
-    slots = list(TAXONOMIES)
     is_motion = frame == FRAMES.index(MOTION)
 
     # A "not" turns what the deciding slot has to do for a label around.
-    may_negate = (deciding == slots.index("place")) | (
-        is_motion & (deciding == slots.index("action"))
-    )
+    place_decides = _is_slot(deciding, "place")
+    may_negate = place_decides | (is_motion & _is_slot(deciding, "action"))
     negated = may_negate & (draws.next(100) < 25)
     target = np.where(negated, 2 - label, label)
 
     premise: dict[str, NDArray[np.int16]] = {}
     hypothesis: dict[str, NDArray[np.int16]] = {}
-    for index, slot in enumerate(slots):
-        decides = deciding == index
+    for slot in TAXONOMIES:
+        decides = _is_slot(deciding, slot)
         tables = _tables(slot)
         domain = tables.domain_of(code, hypothesis)
         in_hypothesis = tables.drawn[domain, draws.next(_RESOLUTION)]
@@ -131,13 +113,13 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
         if slot == "thing":
             # A thing whose trait decides has to be named.
             named = tables.named[domain, draws.next(_RESOLUTION)]
-            in_hypothesis = np.where(deciding == slots.index("thing_trait"), named, in_hypothesis)
+            in_hypothesis = np.where(_is_slot(deciding, "thing_trait"), named, in_hypothesis)
         relation = np.where(decides, target, ENTAILMENT)
         row = tables.row_of[domain, in_hypothesis]
         in_premise = tables.premises[relation, row, draws.next(_RESOLUTION)]
         if slot not in _OBLIGATORY:
             u = draws.next(1 << 16) / float(1 << 16)
-            both, premise_only = _IN_BOTH[slot], _IN_PREMISE[slot]
+            _, both, premise_only = _SHARES[slot]
             in_hypothesis = np.where(decides | (u < both), in_hypothesis, ABSENT)
             in_premise = np.where(decides | (u < both + premise_only), in_premise, ABSENT)
         premise[slot] = np.where(domain > 0, in_premise, ABSENT).astype(np.int16)
@@ -146,22 +128,18 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
     # "something" has no traits. Where the thing decides, whether it is named depends on the
     # label, so there traits are left out throughout.
     unnamed = np.isin(hypothesis["thing"], _unnamed()) | np.isin(premise["thing"], _unnamed())
-    bare = unnamed | (deciding == slots.index("thing"))
+    bare = unnamed | _is_slot(deciding, "thing")
     for side in (premise, hypothesis):
         side["thing_trait"][bare] = ABSENT
 
     # "A man is in the park": the action is left out.
-    place_decides = deciding == slots.index("place")
-    about_action = np.isin(
-        deciding, [slots.index(s) for s in ("action", "voice", "thing", "thing_trait")]
-    )
-    only_there = ((hypothesis["place"] != ABSENT) & ~about_action & (draws.next(100) < 15)) | (
-        negated & place_decides
-    )
-    for slot in ("action", "voice", "thing", "thing_trait"):
+    about_action = _is_slot(deciding, *_OF_ACTION)
+    only_there = (hypothesis["place"] != ABSENT) & ~about_action & (draws.next(100) < 15)
+    only_there |= negated & place_decides
+    for slot in _OF_ACTION:
         hypothesis[slot][only_there] = ABSENT
     for slot in ("trait", "outfit", "voice", "place", "time", "company"):
-        kept = negated & (deciding != slots.index(slot))
+        kept = negated & ~_is_slot(deciding, slot)
         hypothesis[slot][kept] = ABSENT
 
     _even_out_premises(
@@ -186,6 +164,10 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
     )
 
 
+def _is_slot(numbers: NDArray[np.int8], *slots: str) -> NDArray[np.bool_]:
+    return np.isin(numbers, [list(TAXONOMIES).index(slot) for slot in slots])
+
+
 def _even_out_premises(
     premise: dict[str, NDArray[np.int16]],
     hypothesis: dict[str, NDArray[np.int16]],
@@ -197,17 +179,16 @@ def _even_out_premises(
     code: NDArray[np.int64],
 ) -> None:
     """Change premises, without a change of label, so that they too say little by themselves."""
-    slots = list(TAXONOMIES)
     # What leaves something open would often be vague ("busy with something"). A premise that
     # only says where somebody is leaves it open, too.
     vague = (
         (label == NEUTRAL)
         & affirmed
-        & np.isin(deciding, [slots.index("action"), slots.index("thing")])
+        & _is_slot(deciding, "action", "thing")
         & (premise["place"] != ABSENT)
         & (draws.next(100) < 50)
     )
-    for slot in ("action", "voice", "thing", "thing_trait"):
+    for slot in _OF_ACTION:
         premise[slot][vague] = ABSENT
 
     # A premise that says no more than its hypothesis says when, as well; and as many of the
@@ -288,7 +269,7 @@ def _deciding_table() -> NDArray[np.int16]:
     for frame in FRAMES:
         for kind in _KINDS:
             weights = [
-                _DECIDES[slot] if _domain_name(slot, frame, kind) is not None else 0.0
+                _SHARES[slot][0] if _domain_name(slot, frame, kind) is not None else 0.0
                 for slot in TAXONOMIES
             ]
             rows.append(_table(weights))

@@ -269,31 +269,32 @@ def _verb(base: str, past: str = "") -> dict[str, str]:
     return {"base": word + rest, "third": third + rest, "ing": ing + rest, "past": past + rest}
 
 
-# Verbs of one activity, none of which one does while doing another.
+# Where an activity takes place (a sight or a room is a place itself), and its verbs, none of which
+# one does while doing another.
 _ACTIVITIES = {
-    "food": "eat:eaten buy:bought sell:sold cook: slice:",
-    "drink": "drink:drunk pour: order: spill:spilled buy:bought",
-    "instrument": "play: repair: sell:sold paint: carry:",
-    "vehicle": "drive:driven wash: repair: paint: push:",
-    "garment": "wear:worn wash: fold: iron: sew:sewn",
-    "furniture": "paint: clean: push: lift: sell:sold",
-    "container": "carry: open: paint: drop: fill: hide:hidden",
-    "text": "read:read write:written sell:sold print: burn:",
-    "pet": "feed:fed wash: chase: photograph: pet:petted",
-    "sight": "draw:drawn photograph: describe:",
-    "flower": "water: pick: plant: photograph:",
-    "tool": "use: buy:bought clean: drop: carry:",
-    "appliance": "repair: clean: paint: sell:sold push:",
-    "weapon": "polish: carry: steal:stolen bury: sell:sold",
-    "room": "clean: paint: decorate: photograph: enter:",
+    "food": ("anywhere", "eat:eaten buy:bought sell:sold cook: slice:"),
+    "drink": ("anywhere", "drink:drunk pour: order: spill:spilled buy:bought"),
+    "instrument": ("anywhere", "play: repair: sell:sold paint: carry:"),
+    "vehicle": ("outside", "drive:driven wash: repair: paint: push:"),
+    "garment": ("inside", "wear:worn wash: fold: iron: sew:sewn"),
+    "furniture": ("inside", "paint: clean: push: lift: sell:sold"),
+    "container": ("anywhere", "carry: open: paint: drop: fill: hide:hidden"),
+    "text": ("anywhere", "read:read write:written sell:sold print: burn:"),
+    "pet": ("yard", "feed:fed wash: chase: photograph: pet:petted"),
+    "sight": ("", "draw:drawn photograph: describe:"),
+    "flower": ("outside", "water: pick: plant: photograph:"),
+    "tool": ("anywhere", "use: buy:bought clean: drop: carry:"),
+    "appliance": ("inside", "repair: clean: paint: sell:sold push:"),
+    "weapon": ("anywhere", "polish: carry: steal:stolen bury: sell:sold"),
+    "room": ("", "clean: paint: decorate: photograph: enter:"),
 }
-ACTIVITIES = tuple(_ACTIVITIES)
-"""The activities that have an object."""
+PLACES_OF = {activity: place for activity, (place, _) in _ACTIVITIES.items()}
+"""Where an activity that has an object takes place."""
 
 MOTION = "motion"
 """The activity that has none."""
 
-FRAMES = (MOTION, *ACTIVITIES)
+FRAMES = (MOTION, *_ACTIVITIES)
 
 
 @cache
@@ -311,7 +312,7 @@ def actions() -> Taxonomy:
     )
     make.add("kneel", _verb("kneel", "knelt"), parent="resting", parts="motion-people")
     make.add("stand still", _verb("stand still"), parent="resting", parts="motion-animal")
-    for activity, verbs in _ACTIVITIES.items():
+    for activity, (_, verbs) in _ACTIVITIES.items():
         busy = {"base": "are busy with", "third": "is busy with", "ing": "busy with", "past": ""}
         make.add(f"busy {activity}", busy, aspect=activity, parts=activity)
         for pair in verbs.split():
@@ -494,26 +495,6 @@ def places() -> Taxonomy:
         text = f" {'on' if place in _ON else 'in'} the {place}"
         make.add(place, {"text": text}, parent="outdoors", parts="outside anywhere yard")
     return make.build()
-
-
-PLACES_OF = {
-    "food": "anywhere",
-    "drink": "anywhere",
-    "instrument": "anywhere",
-    "vehicle": "outside",
-    "garment": "inside",
-    "furniture": "inside",
-    "container": "anywhere",
-    "text": "anywhere",
-    "pet": "yard",
-    "sight": "",
-    "flower": "outside",
-    "tool": "anywhere",
-    "appliance": "inside",
-    "weapon": "anywhere",
-    "room": "",
-}
-"""Where an activity takes place; a sight or a room is a place itself."""
 
 
 @cache
