@@ -47,8 +47,13 @@ def strip_punctuation(words: pa.Array) -> pa.Array:
     return pc.replace_substring_regex(words, r"^[^\pL\pN]+|[^\pL\pN]+$", "")
 
 
-def find_incidence(*columns: pa.ChunkedArray) -> WordIncidence:
-    """Find the words of texts that may have several columns."""
+def number_tokens(
+    *columns: pa.ChunkedArray,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], pa.Array]:
+    """Return the row and the number of each word of texts that may have several columns.
+
+    And what the numbers stand for: words without what is no letter and no digit at their ends.
+    """
     rows: list[NDArray[np.int64]] = []
     pieces: list[pa.Array] = []
     for column in columns:
@@ -64,12 +69,15 @@ def find_incidence(*columns: pa.ChunkedArray) -> WordIncidence:
     blank = pc.index(plain.dictionary, "").as_py()
     if blank >= 0:
         row, word = row[word != blank], word[word != blank]
-    joined = np.unique(row * len(plain.dictionary) + word)
-    return WordIncidence(
-        words=plain.dictionary,
-        row=joined // max(len(plain.dictionary), 1),
-        word=joined % max(len(plain.dictionary), 1),
-    )
+    return row, word, plain.dictionary
+
+
+def find_incidence(*columns: pa.ChunkedArray) -> WordIncidence:
+    """Find the words of texts that may have several columns."""
+    row, word, words = number_tokens(*columns)
+    joined = np.unique(row * len(words) + word)
+    row, word = np.divmod(joined, max(len(words), 1))
+    return WordIncidence(words=words, row=row, word=word)
 
 
 def count_words(texts: pa.Array) -> NDArray[np.int64]:

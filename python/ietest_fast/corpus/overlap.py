@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ietest_fast.corpus.description import strip_punctuation
+from ietest_fast.corpus.description import number_tokens
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 
@@ -62,15 +61,8 @@ def split_words(
     Parameters and errors as for :func:`number_words`.
     """
     texts = _check(first, second)
-    lists = pc.utf8_split_whitespace(pc.utf8_lower(texts))
-    row = np.asarray(pc.list_parent_indices(lists)).astype(np.int64)
-    encoded = pc.list_flatten(lists).cast(pa.large_string()).dictionary_encode()
-    plain = strip_punctuation(encoded.dictionary).dictionary_encode()
-    code = np.asarray(plain.indices).astype(np.int64)[np.asarray(encoded.indices)]
-    blank = pc.index(plain.dictionary, "").as_py()
-    if blank >= 0:
-        row, code = row[code != blank], code[code != blank]
-    return *_halve(code, np.bincount(row, minlength=len(texts))), plain.dictionary
+    row, code, words = number_tokens(pa.chunked_array([texts]))
+    return *_halve(code, np.bincount(row, minlength=len(texts))), words
 
 
 def number_characters(
