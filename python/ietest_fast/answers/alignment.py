@@ -34,7 +34,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ietest_fast.answers.readers import Answers
     from ietest_fast.answers.texts import Part
@@ -386,12 +386,7 @@ def _check_ids(first: Answers, other: Answers) -> None:
     """Stop if a column that seems to tell rows apart says that rows are matched wrongly."""
     if first.path == other.path:
         return
-    named, others = (_naming_columns(log) for log in (first, other))
-    for own, name in pair_columns(named, others):
-        pair = [
-            as_texts(values, path=log.path, name=name)
-            for log, values in ((first, named[own]), (other, others[name]))
-        ]
+    for own, name, *pair in _pair_ids(first, other):
         are_unique = all(are_ids(each) for each in pair)
         row = find_displaced(*pair)
         if row is None and are_unique and own == name and is_id_name(name):
@@ -428,13 +423,9 @@ def say_other_ids(first: Answers, other: Answers) -> list[str]:
     is_by_order = first.items is None or other.items is None
     if first.path == other.path or not is_by_order or len(first) != len(other):
         return []
-    named, others = (_naming_columns(log) for log in (first, other))
     strange = []
-    for own, name in pair_columns(named, others):
-        mine, theirs = (
-            spell_whole(as_texts(values, path=log.path, name=column))
-            for log, values, column in ((first, named[own], own), (other, others[name], name))
-        )
+    for own, name, *pair in _pair_ids(first, other):
+        mine, theirs = map(spell_whole, pair)
         if not (are_ids(mine) and are_ids(theirs)):
             continue
         if mine.equals(theirs):
@@ -448,6 +439,14 @@ def say_other_ids(first: Answers, other: Answers) -> list[str]:
         f"if the orders differ, {_SORT}."
         for own, name in strange[:1]
     ]
+
+
+def _pair_ids(first: Answers, other: Answers) -> Iterator[tuple[str, str, pa.Array, pa.Array]]:
+    """Yield names and texts of the columns that tell rows apart, as two logs have them."""
+    named, others = (_naming_columns(log) for log in (first, other))
+    for own, name in pair_columns(named, others):
+        mine = as_texts(named[own], path=first.path, name=own)
+        yield own, name, mine, as_texts(others[name], path=other.path, name=name)
 
 
 def _naming_columns(log: Answers) -> dict[str, pa.Array]:

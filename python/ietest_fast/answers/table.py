@@ -574,13 +574,7 @@ class Pairs:
             if CHANGED not in table.column_names or not pa.types.is_boolean(table[CHANGED].type):
                 return None
             name = CHANGED
-        elif name not in table.column_names:
-            raise InputError(
-                f"is not in these predictions; they have {', '.join(self.predictions.columns)}",
-                path=self.predictions.source,
-                column=name,
-            )
-        column = table[name].combine_chunks()
+        column = self._find(name)
         values = column.take(pa.array(self.version_rows))
         if is_asked and values.null_count == len(values):
             values = column.take(pa.array(self.reference_rows))  # one table is enough
@@ -622,13 +616,7 @@ class Pairs:
             in the version what another item has in the reference. In a column that has one value in
             all of the reference, or numbers of each version, it may.
         """
-        if name not in self.predictions.table.column_names:
-            raise InputError(
-                f"is not in these predictions; they have {', '.join(self.predictions.columns)}",
-                path=self.predictions.source,
-                column=name,
-            )
-        values = self.predictions.table[name].combine_chunks()
+        values = self._find(name)
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
         if pa.types.is_floating(values.type):  # NaN is missing, and not another value than NaN
@@ -652,6 +640,15 @@ class Pairs:
         if name in self.predictions.extra_columns and not are_numbers(values):
             self._say_other_strata(name, before, own)
         return own if name == EDITS else pc.coalesce(own, before)
+
+    def _find(self, name: str) -> pa.Array:
+        if name not in self.predictions.columns:
+            raise InputError(
+                f"is not in these predictions; they have {', '.join(self.predictions.columns)}",
+                path=self.predictions.source,
+                column=name,
+            )
+        return self.predictions.table[name].combine_chunks()
 
     def _say_other_strata(self, name: str, before: pa.Array, own: pa.Array) -> None:
         """Warn of a column that parts some items otherwise in the version.

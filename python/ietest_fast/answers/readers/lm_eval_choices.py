@@ -196,29 +196,18 @@ def _arguments(
     given = record.get("arguments")
     if given is None:
         return None
-    found: list[tuple[str, str]] = []
-    for each in _in_order(given):
-        values = _in_order(each)
-        if len(values) < 2 or not isinstance(values[1], str):
-            found = []
-            break
-        found.append((str(values[0]), values[1]))
-    if not found:
-        raise InputError(
+    asked = [_in_order(each) for each in _in_order(given)]
+    wrong = None
+    if not asked or any(len(own) < 2 or not isinstance(own[1], str) for own in asked):
+        wrong = (
             f"is {show_value(given)}; two texts expected for each request: the context, and what "
-            "the model is asked for",
-            path=path,
-            row=where,
-            column="arguments",
+            "the model is asked for"
         )
-    if len(found) != n:
-        raise InputError(
-            f"has {len(found)} requests, and there are {n} answers",
-            path=path,
-            row=where,
-            column="arguments",
-        )
-    return found
+    elif len(asked) != n:
+        wrong = f"has {len(asked)} requests, and there are {n} answers"
+    if wrong is not None:
+        raise InputError(wrong, path=path, row=where, column="arguments")
+    return [(str(own[0]), own[1]) for own in asked]
 
 
 def _in_order(value: Any) -> list[Any]:
