@@ -430,13 +430,11 @@ def compare_header(
         bool(sample.get("error") or lookup(sample, "output.error")) and outcome is not None
         for sample, outcome in zip(samples, judged.outcomes, strict=True)
     )
-    if n_failed:
-        failed = say_count(n_failed, "sample", "samples")
-        said.append(f"Warning: {path} has {failed} that ended with an error, whose scores count.")
     n_limited = sum(bool(sample.get("limit")) for sample in samples)
-    if n_limited:
-        cut = say_count(n_limited, "sample", "samples")
-        said.append(f"Warning: {path} has {cut} that a limit ended, whose scores count.")
+    for n_ended, how in ((n_failed, "that ended with an error"), (n_limited, "that a limit ended")):
+        if n_ended:
+            ended = say_count(n_ended, "sample", "samples")
+            said.append(f"Warning: {path} has {ended} {how}, whose scores count.")
     said += _say_cut(samples, path)
     n = next((n for n, known in _count_samples(header, samples) if n not in known), None)
     if n is not None:
@@ -451,9 +449,7 @@ def compare_header(
     said += _say_limit(header, samples, path)
     said += compare_history(samples, judged, path)
     said += compare_summaries(header.get("summaries"), samples, judged, path)
-    if not isinstance(results, dict):
-        return said
-    return said + compare_means(results.get("scores"), samples, judged, path)
+    return said + compare_means(lookup(results, "scores"), samples, judged, path)
 
 
 def _say_cut(samples: list[dict[str, Any]], path: Path) -> list[str]:

@@ -181,10 +181,10 @@ def find_settings(
     found = _list_asked(samples)
     if not isinstance(results, dict):
         return found
-    task = _step(_step(results, "configs"), name_task(path))
+    task = _step(results, "configs", name_task(path))
     metrics = list_named(_step(task, "metric_list"), "metric", {str(metric)})
     filters = list_named(_step(task, "filter_list"), "name", {str(samples[0].get("filter"))})
-    n_shot = _step(_step(results, "n-shot"), name_task(path))
+    n_shot = _step(results, "n-shot", name_task(path))
     config = _step(results, "config")
     without = frozenset() if n_shot else _OF_EXAMPLES
     asked = ("system_instruction", CHAT_TEMPLATE, "fewshot_as_multiturn", "max_length")
@@ -343,10 +343,10 @@ def _say_other_hashes(results: dict[str, Any]) -> list[str]:
 def _say_limit(results: dict[str, Any], n: int, task: str) -> list[str]:
     """Say that there are more samples than a limit lets through; below 1, it is a share."""
     limit = as_finite(lookup(results, "config.limit"))
-    every = _step(_step(results.get("n-samples"), task), "original")
+    every = _step(results.get("n-samples"), task, "original")
     if type(every) is int and n > every:
         return [f"n-samples.{task}.original is {every:,}, and there are {n:,} samples"]
-    known = _step(_step(results.get("n-samples"), task), "effective")
+    known = _step(results.get("n-samples"), task, "effective")
     is_whole = limit is None and isinstance(results.get("config"), dict)
     if (
         is_whole
@@ -368,7 +368,7 @@ def say_lower_is_better(
 ) -> list[str]:
     """Say that what counts as right is worse, as the results or the harness itself have it."""
     beside = _results_beside(path)
-    said = _step(_step(_step(results, "higher_is_better"), name_task(path)), metric)
+    said = _step(results, "higher_is_better", name_task(path), metric)
     by = None if beside is None else beside.name
     if not isinstance(said, bool):
         said, by = metric not in _LOWER_IS_BETTER, "lm-evaluation-harness"
@@ -394,8 +394,8 @@ def compare_results(
     if results is None or beside is None:
         return []
     task = name_task(path)
-    n = _step(_step(_step(results, "n-samples"), task), "effective")
-    stated, used = _step(_step(results, "results"), task), samples[0].get("filter", "none")
+    n = _step(results, "n-samples", task, "effective")
+    stated, used = _step(results, "results", task), samples[0].get("filter", "none")
     mean = _step(stated, f"{metric},{used}")
     stated_n = [each for each in (n, _step(stated, "sample_len")) if type(each) is int]
     said = [
@@ -405,7 +405,7 @@ def compare_results(
         if n != len(samples)
     ]
     for name, key, own in (("metric_list", "metric", metric), ("filter_list", "name", used)):
-        listed = lookup(_step(_step(results, "configs"), task), name)
+        listed = lookup(_step(results, "configs", task), name)
         given = [_step(each, key) for each in (listed if isinstance(listed, list) else ())]
         if given and own not in given and all(isinstance(each, str) for each in given):
             said.append(
@@ -430,8 +430,11 @@ def compare_results(
     return said
 
 
-def _step(value: Any, name: str) -> Any:
-    return value.get(name) if isinstance(value, dict) else None
+def _step(value: Any, *names: str) -> Any:
+    """Return what names lead to in objects, one after the other; they may have dots in them."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def document_of(record: dict[str, Any]) -> str:

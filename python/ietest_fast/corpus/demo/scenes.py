@@ -278,31 +278,19 @@ def _deciding_table() -> NDArray[np.int16]:
 
 def _domain_name(slot: str, frame: str, kind: str) -> str | None:
     """Which values a slot draws from, by what is done and by whom; None for none."""
-    people = kind != "animal"
-    moves = frame == MOTION
-    name: str | None
-    match slot:
-        case "agent":
-            name = kind
-        case "trait":
-            name = "grown" if people else "animal"
-        case "outfit":
-            name = "people" if people and frame != "garment" else None
-        case "action":
-            name = f"motion-{'people' if people else 'animal'}" if moves else frame
-        case "voice":
-            name = "people" if moves and people else None
-        case "thing" | "thing_trait":
-            name = None if moves else frame
-        case "place" if moves:
-            name = "anywhere" if people else "yard"
-        case "place":
-            name = PLACES_OF[frame] or None
-        case "company":
-            name = "all" if people else None
-        case _:
-            name = "all"
-    return name
+    people, moves = kind != "animal", frame == MOTION
+    found: dict[str, str | None] = {
+        "agent": kind,
+        "trait": "grown" if people else "animal",
+        "outfit": "people" if people and frame != "garment" else None,
+        "action": f"motion-{'people' if people else 'animal'}" if moves else frame,
+        "voice": "people" if moves and people else None,
+        "thing": None if moves else frame,
+        "thing_trait": None if moves else frame,
+        "place": ("anywhere" if people else "yard") if moves else PLACES_OF[frame] or None,
+        "company": "all" if people else None,
+    }
+    return found.get(slot, "all")
 
 
 @cache

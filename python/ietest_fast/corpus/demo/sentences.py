@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+_VERB_FORMS = ("ing", "third", "base", "past")
 _PROGRESSIVE, _THERE, _PRESENT, _PASSIVE, _PLACE_FIRST, _FRAGMENT = range(len(STYLES))
 
 
@@ -68,7 +69,8 @@ def _sentences(
     place = _look_up(_texts("place"), scene["place"])
     nothing = pa.scalar("", pa.string())
 
-    front = _or_nothing(place_first, pc.binary_join_element_wise(_trim(place), ", ", ""))
+    bare_place = pc.ascii_ltrim_whitespace(place)
+    front = _or_nothing(place_first, pc.binary_join_element_wise(bare_place, ", ", ""))
     there = _look_up(["", "there is ", "there are "], (style == _THERE) * np.where(is_one, 1, 2))
 
     # What stands between the first noun phrase and the verb.
@@ -80,9 +82,10 @@ def _sentences(
 
     # progressive, third person, plural, participle; the same for what the voice does besides.
     form = np.where(is_passive, 3, np.where(style == _PRESENT, np.where(is_one, 1, 2), 0))
-    width = 4
-    verb = _look_up(_verb_forms("action"), scene["action"].astype(np.int64) * width + form)
-    voice = _look_up(_verb_forms("voice"), scene["voice"].astype(np.int64) * width + form)
+    verb, voice = (
+        _look_up(_forms(slot, *_VERB_FORMS), scene[slot].astype(np.int64) * len(_VERB_FORMS) + form)
+        for slot in ("action", "voice")
+    )
     voice = _or_nothing(scene["voice"] != ABSENT, pc.binary_join_element_wise(" and ", voice, ""))
 
     spaced = _or_nothing(has_thing, pc.binary_join_element_wise(" ", thing, ""))
@@ -122,8 +125,8 @@ def _agent_phrases(
         _look_up(["a ", "an ", "the ", "some ", ""], article),
         _look_up(_texts("number"), number),
         _look_up(_texts("trait"), trait),
-        _look_up(_one_and_many("agent"), agent * 2 + ~is_one),
-        _look_up(_one_and_many("outfit"), scene["outfit"].astype(np.int64) * 2 + ~is_one),
+        _look_up(_forms("agent", "one", "many"), agent * 2 + ~is_one),
+        _look_up(_forms("outfit", "one", "many"), scene["outfit"].astype(np.int64) * 2 + ~is_one),
         "",
     )
 
@@ -151,10 +154,6 @@ def _or_nothing(mask: NDArray[np.bool_], texts: pa.Array) -> pa.Array:
     return pc.if_else(pa.array(mask), texts, pa.scalar("", pa.string()))
 
 
-def _trim(texts: pa.Array) -> pa.Array:
-    return pc.ascii_ltrim_whitespace(texts)
-
-
 @cache
 def _texts(slot: str) -> pa.Array:
     values = TAXONOMIES[slot]().values
@@ -162,26 +161,10 @@ def _texts(slot: str) -> pa.Array:
 
 
 @cache
-def _one_and_many(slot: str) -> pa.Array:
-    """Singular and plural of every value, one after the other."""
-    return pa.array(
-        [
-            value.forms.get(form, "")
-            for value in TAXONOMIES[slot]().values
-            for form in ("one", "many")
-        ]
-    )
-
-
-@cache
-def _verb_forms(slot: str) -> pa.Array:
-    return pa.array(
-        [
-            value.forms.get(form, "")
-            for value in TAXONOMIES[slot]().values
-            for form in ("ing", "third", "base", "past")
-        ]
-    )
+def _forms(slot: str, *names: str) -> pa.Array:
+    """Return these forms of every value, one after the other."""
+    values = TAXONOMIES[slot]().values
+    return pa.array([value.forms.get(name, "") for value in values for name in names])
 
 
 @cache
