@@ -58,3 +58,22 @@ def label_of(premise: dict[str, int], hypothesis: dict[str, int], denied: str | 
         if label in found.values():
             return label
     return "entailment"
+
+
+def nouns() -> tuple[str, ...]:
+    """List every single-word noun of the demonstration corpus, in the singular, sorted."""
+    found: set[str] = set()
+    for taxonomy in (TAXONOMIES["agent"](), TAXONOMIES["thing"]()):
+        found.update(value.forms.get("one", "") for value in taxonomy.values)
+    for taxonomy, prefixes in (
+        (TAXONOMIES["place"](), (" in the ", " on the ")),
+        (TAXONOMIES["time"](), (" in the ", " in ", " at ")),
+        (TAXONOMIES["company"](), (" with a ",)),
+        (TAXONOMIES["outfit"](), (" in a ",)),
+    ):
+        for value in taxonomy.values:
+            text = value.forms.get("text") or value.forms.get("one", "")
+            prefix = next((p for p in prefixes if text.startswith(p)), None)
+            if prefix is not None:
+                found.add(text.removeprefix(prefix).rpartition(" ")[2])
+    return tuple(sorted(noun for noun in found if noun and " " not in noun and noun != "something"))

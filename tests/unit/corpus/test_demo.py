@@ -13,10 +13,10 @@ import pytest
 from ietest_fast.corpus import demo_batches, demo_corpus, demo_splits, describe
 from ietest_fast.corpus.demo.scenes import draw_scenes
 from ietest_fast.corpus.demo.sentences import say
-from ietest_fast.corpus.demo.words import TAXONOMIES, nouns, plural
+from ietest_fast.corpus.demo.words import TAXONOMIES, plural
 from ietest_fast.errors import InputError
 from ietest_fast.lexicon import WordNet
-from reference.nli_oracle import LABELS, label_of
+from reference.nli_oracle import LABELS, label_of, nouns
 from reference.nltk_wordnet import dict_folder, reader
 
 

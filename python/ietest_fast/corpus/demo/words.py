@@ -536,22 +536,3 @@ TAXONOMIES = {
     "company": companies,
 }
 """The slots of a scene, in the order in which its words come."""
-
-
-def nouns() -> tuple[str, ...]:
-    """List every single-word noun of the demonstration corpus, in the singular, sorted."""
-    found: set[str] = set()
-    for taxonomy in (agents(), things()):
-        found.update(value.forms.get("one", "") for value in taxonomy.values)
-    for taxonomy, prefixes in (
-        (places(), (" in the ", " on the ")),
-        (times(), (" in the ", " in ", " at ")),
-        (companies(), (" with a ",)),
-        (outfits(), (" in a ",)),
-    ):
-        for value in taxonomy.values:
-            text = value.forms.get("text") or value.forms.get("one", "")
-            prefix = next((p for p in prefixes if text.startswith(p)), None)
-            if prefix is not None:
-                found.add(text.removeprefix(prefix).rpartition(" ")[2])
-    return tuple(sorted(noun for noun in found if noun and " " not in noun and noun != "something"))
