@@ -103,19 +103,16 @@ class TypesChangeError(InputError):
 
 
 class BatchReader:
-    """The batches of a file, one after the other; a context manager.
+    """The batches of a file, one after the other; a context manager."""
 
-    Attributes
-    ----------
-    path : Path
-    schema : pyarrow.Schema
-        Of every batch.
-    format : Format
-    n_rows : int or None
-        Rows of the file if the format knows them beforehand (Parquet).
-    n_rows_about : int or None
-        The same; of a text file that is not compressed an estimate, by the lines at its start.
-    """
+    path: Path
+    format: Format
+    schema: pa.Schema
+    """Of every batch."""
+    n_rows: int | None
+    """Rows of the file if the format knows them beforehand (Parquet)."""
+    n_rows_about: int | None
+    """The same; of a text file that is not compressed an estimate, by the lines at its start."""
 
     def __init__(
         self,
@@ -466,12 +463,10 @@ class BatchWriter:
 
     TSV has no quotes, so a text with a tab or a line end in it is an error there. A CSV or TSV file
     of one column cannot hold a row without a value, because readers skip blank lines.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows written so far.
     """
+
+    n_rows: int
+    """Rows written so far."""
 
     def __init__(self, path: str | Path, schema: pa.Schema) -> None:
         self.path = Path(path)

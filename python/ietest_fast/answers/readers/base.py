@@ -26,7 +26,7 @@ from ietest_fast.corpus.formats import (
 from ietest_fast.errors import InputError
 from ietest_fast.files import open_file
 from ietest_fast.numerals import say_count
-from ietest_fast.values import as_finite, as_outcome, as_seen, as_text, may_name_rows
+from ietest_fast.values import as_finite, as_outcome, as_seen, as_text, may_name_rows, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 64 << 10
 _MOST_NAMES = 20
+_SAME = 1e-6  # of means that are the same but for their rounding
 _MOST_REPEATS = 1 << 31
 # Prompts are made of texts in one way; where more than one of so many lack theirs, in another.
 _MOST_LACKING = 10
@@ -287,6 +288,18 @@ def find_standard_error(scores: Sequence[float]) -> float:
     """Return the standard error of the mean of scores, as harnesses state it; 0 of a single one."""
     n = len(scores)
     return float(np.std(scores, ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+
+
+def say_other_mean(name: str, own: float, stated: Any, path: Path, where: str) -> list[str]:
+    """Say that a mean is stated otherwise than samples have it.
+
+    What is not there says nothing; what is no number says that something failed.
+    """
+    there = as_finite(stated)
+    if stated is None or (there is not None and abs(there - own) <= _SAME):
+        return []
+    shown = show_value(stated) if there is None else f"{there:.4f}"
+    return [f"Warning: {name} is {own:.4f} in the samples of {path}, and {shown} in {where}."]
 
 
 def lookup(record: Any, name: str) -> Any:

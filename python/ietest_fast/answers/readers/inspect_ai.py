@@ -11,7 +11,6 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
 from ietest_fast.answers.readers.base import (
@@ -37,7 +36,7 @@ from ietest_fast.answers.readers.inspect_facts import (
     find_settings,
     judge_samples,
 )
-from ietest_fast.answers.readers.label_columns import key_counted, say_near_copies
+from ietest_fast.answers.readers.label_columns import say_near_samples
 from ietest_fast.corpus.labels import answer_key, label_key
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_file, estimate_json, open_archive, parse_json, read_member
@@ -229,18 +228,14 @@ def _say_unread(
     predicted: list[str | None],
     outcomes: Sequence[bool | None],
     path: Path,
-) -> list[str]:
+) -> tuple[str, ...]:
     """Say which metadata, or what a model wrote, nearly repeat a target, an answer or a mark."""
     columns = plain_fields([sample.get("metadata") for sample in samples], "metadata.")
     if any(answer is not None for answer in predicted):  # else nothing says which answer is meant
         columns["output.completion"], columns["output.choices"] = (
             plain_array(list(words)) for words in zip(*map(_read_words, samples), strict=True)
         )
-    answers = {"the answer": text_array(predicted)}
-    counted = key_counted(("target", text_array(gold)), answers, path)
-    if None not in outcomes:
-        counted["whether the answer is right"] = np.array(outcomes, np.bool_)
-    return [*say_near_copies(columns, counted, path)]
+    return say_near_samples(columns, gold, predicted, outcomes, path)
 
 
 def _say_other_words(

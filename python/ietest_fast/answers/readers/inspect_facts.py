@@ -8,12 +8,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.answers.readers.base import find_standard_error, lookup
+from ietest_fast.answers.readers.base import find_standard_error, lookup, say_other_mean
 from ietest_fast.answers.readers.settings import MODEL_ARGS, MODEL_OF_ANSWERS, list_named
 from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
-from ietest_fast.values import as_finite, as_text, show_value, unwrap
+from ietest_fast.values import as_text, show_value, unwrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,13 +169,9 @@ def compare_means(
             value = metric.get("value") if isinstance(metric, dict) else None
             if name == "stderr" and (lookup(metric, "params") or lookup(metric, "options")):
                 continue  # of clusters
-            there = as_finite(value)
-            if value is not None and (there is None or abs(there - number) > _SAME):
-                shown = show_value(value) if there is None else f"{there:.4f}"
-                said.append(
-                    f"Warning: the {name} of {judged.scorer!r} is {number:.4f} in the samples of "
-                    f"{path}, and {shown} in its header."
-                )
+            said += say_other_mean(
+                f"the {name} of {judged.scorer!r}", number, value, path, "its header"
+            )
     return said
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.answers.readers.base import text_array
 from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
@@ -272,6 +273,21 @@ def say_near_copies(
         f"{', '.join(found[:_MOST_NAMED])}{more}; if they are to be the same, see which is wrong."
     )
     return (note,)
+
+
+def say_near_samples(
+    columns: Mapping[str, pa.Array | pa.ChunkedArray],
+    gold: Sequence[str | None],
+    predicted: Sequence[str | None] | None,
+    correct: Sequence[bool | None] | None,
+    path: Path,
+) -> tuple[str, ...]:
+    """Say which fields of samples nearly repeat their targets, answers or marks."""
+    answers = {} if predicted is None else {"the answer": text_array(predicted)}
+    counted = key_counted(("target", text_array(gold)), answers, path)
+    if correct is not None and None not in correct:
+        counted["whether the answer is right"] = np.array(correct, np.bool_)
+    return say_near_copies(columns, counted, path)
 
 
 def key_counted(

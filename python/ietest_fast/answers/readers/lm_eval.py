@@ -22,7 +22,7 @@ from ietest_fast.answers.readers.base import (
     plain_fields,
     text_array,
 )
-from ietest_fast.answers.readers.label_columns import key_counted, say_near_copies
+from ietest_fast.answers.readers.label_columns import say_near_samples
 from ietest_fast.answers.readers.lm_eval_choices import (
     count_no_numbers,
     count_other_marks,
@@ -136,7 +136,10 @@ class LmEvalReader:
         notes += note
         notes += _say_no_numbers(requests, path)
         if not (fields.gold or fields.predicted or fields.correct):
-            notes += _say_unread(samples, metrics, said, correct, path)
+            columns = plain_fields([record["doc"] for record in samples], "doc.")
+            own = plain_fields(samples)
+            columns |= {name: own[name] for name in own.keys() - _OWN - {*metrics}}
+            notes += say_near_samples(columns, said.gold, said.predicted, correct, path)
         item = fields.item or "doc_id"
         return [
             Answers(
@@ -271,24 +274,6 @@ def _say_no_choices(samples: _Samples, read: Sequence[Any], targets: list[Any]) 
     )
     where = f"in {n:,} of {len(targets):,} samples of {samples.path}"
     return [f"Warning: {where} the target is the number of no choice."] if n else []
-
-
-def _say_unread(
-    samples: list[dict[str, Any]],
-    metrics: Sequence[str],
-    said: _Said,
-    correct: list[bool | None] | None,
-    path: Path,
-) -> list[str]:
-    """Say which fields of documents and samples nearly repeat a target, an answer or a mark."""
-    columns = plain_fields([record["doc"] for record in samples], "doc.")
-    own = plain_fields(samples)
-    columns |= {name: own[name] for name in own.keys() - _OWN - {*metrics}}
-    answers = {} if said.predicted is None else {"the answer": text_array(said.predicted)}
-    counted = key_counted(("target", text_array(said.gold)), answers, path)
-    if correct is not None and None not in correct:
-        counted["whether the answer is right"] = np.array(correct, np.bool_)
-    return [*say_near_copies(columns, counted, path)]
 
 
 def _say_contradicted(samples: _Samples, n: int) -> str:

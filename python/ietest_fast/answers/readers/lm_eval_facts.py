@@ -10,7 +10,7 @@ from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.answers.file import plain_name
-from ietest_fast.answers.readers.base import find_standard_error, lookup
+from ietest_fast.answers.readers.base import find_standard_error, lookup, say_other_mean
 from ietest_fast.answers.readers.settings import (
     CHAT_TEMPLATE,
     are_same,
@@ -419,14 +419,7 @@ def compare_results(
         find_standard_error(known),
     )
     for name, (there, own) in numbers.items():
-        finite = as_finite(there)
-        # What results do not have says nothing; what is no number says that something failed.
-        if there is not None and (finite is None or not math.isclose(finite, own, abs_tol=1e-6)):
-            shown = show_value(there) if finite is None else f"{finite:.4f}"
-            said.append(
-                f"Warning: {name} is {own:.4f} in the samples of {path}, and {shown} in "
-                f"{beside.name} beside it."
-            )
+        said += say_other_mean(name, own, there, path, f"{beside.name} beside it")
     return said
 
 
