@@ -428,8 +428,13 @@ def say_unparsed(predictions: Predictions) -> list[str]:
 
 
 def list_probabilities(probabilities: NDArray[np.float32], mapping: LabelMap) -> pa.Array:
-    """Return the column of probabilities of the classes; null where there is no answer."""
-    summed = sum_classes(probabilities, mapping)
+    """Return the column of probabilities of the classes; null where there is no answer.
+
+    Those of a model's labels that are one class are added up.
+    """
+    summed = np.zeros((len(probabilities), len(mapping.names)), dtype=np.float32)
+    for place, target in enumerate(mapping.of_model):
+        summed[:, target] += probabilities[:, place]
     offsets = np.arange(len(summed) + 1, dtype=np.int32) * summed.shape[1]
     absent = np.isnan(summed).any(axis=1)
     return pa.ListArray.from_arrays(
@@ -459,14 +464,6 @@ def identify_model(model: TextClassifier, mapping: LabelMap, columns: Sequence[s
 def name_data(corpus: Corpus) -> str:
     """Return what signatures call the data: the file's name with four digits of a hash."""
     return f"{clean_field(Path(corpus.source).stem)}@{corpus.fingerprint[:4]}"
-
-
-def sum_classes(probabilities: NDArray[np.float32], mapping: LabelMap) -> NDArray[np.float32]:
-    """Add up the probabilities of a model's labels that are one class, shape (n, classes)."""
-    summed = np.zeros((len(probabilities), len(mapping.names)), dtype=np.float32)
-    for place, target in enumerate(mapping.of_model):
-        summed[:, target] += probabilities[:, place]
-    return summed
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

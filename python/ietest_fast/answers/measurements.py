@@ -210,7 +210,10 @@ def read_measurements(
         are_scores=scores,
         clusters=None if clusters is None else _as_labels(table, clusters, path),
         reworded=None if reworded is None else _as_outcomes(table, reworded, path),
-        beside={name: _spell_numbers(table.column(name)) for name in beside},
+        beside={
+            name: pa.chunked_array([spell_numbers(table.column(name).combine_chunks())])
+            for name in beside
+        },
     )
 
 
@@ -326,10 +329,6 @@ def _as_scores(table: pa.Table, name: str, path: str | Path) -> NDArray[np.float
             column=name,
         )
     return values
-
-
-def _spell_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([spell_numbers(column.combine_chunks())])
 
 
 def _as_labels(table: pa.Table, name: str, path: str | Path) -> NDArray[Any]:

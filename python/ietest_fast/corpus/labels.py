@@ -512,17 +512,21 @@ def _name(labels: pa.ChunkedArray, names: Sequence[str]) -> pa.ChunkedArray:
     return pc.coalesce(named, numbers.cast(pa.string()))
 
 
+_TYPES_OF_LABELS = (
+    *(pa.types.is_integer, pa.types.is_boolean, pa.types.is_null),
+    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+)
+
+
 def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = pa.chunked_array(
             [chunk.dictionary.take(chunk.indices) for chunk in column.chunks], kind.value_type
         )
-        kind = column.type
-    if pa.types.is_decimal(kind):
+    if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64(), safe=False)
-        kind = column.type
-    if pa.types.is_floating(kind):
+    if pa.types.is_floating(column.type):
         # pandas turns integers into floats as soon as one is missing.
         column = column.cast(pa.float64())
         column = pc.if_else(pc.is_nan(column), pa.scalar(None, pa.float64()), column)
@@ -533,14 +537,8 @@ def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
             row = pc.index(whole, pa.scalar(False)).as_py()
             raise UnknownLabelError(row, f"the label {column[row].as_py()!r} is not an integer")
         column = column.cast(pa.int64())
-        kind = column.type
-    if not (
-        pa.types.is_integer(kind)
-        or pa.types.is_boolean(kind)
-        or pa.types.is_null(kind)
-        or _is_string(kind)
-    ):
-        raise UnknownLabelError(0, f"labels are integers or names, not of the type {kind}")
+    if not any(is_one(column.type) for is_one in _TYPES_OF_LABELS):
+        raise UnknownLabelError(0, f"labels are integers or names, not of the type {column.type}")
     try:
         column.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -555,12 +553,6 @@ def _is_broken(label: pa.Scalar) -> bool:
     except UnicodeDecodeError:
         return True
     return False
-
-
-def _is_string(kind: Any) -> bool:
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
 
 
 def _fold(name: str) -> str:

@@ -424,7 +424,8 @@ def _find_near(
         return []
     if any(map(_FRACTION.fullmatch, own.keys)):  # of scores
         are_shares = all(_is_half(key) for key in own.keys if key)
-        counted = {n: each for n, each in counted.items() if are_shares and _are_classes(each)}
+        classes = {what: each for what, each in counted.items() if isinstance(each, Classes)}
+        counted = classes if are_shares else {}
     marks = _as_marks(own)
     said = [column, *({"right", "correct", "pass", "passed"}.intersection(own.keys))]
     near = []
@@ -462,10 +463,6 @@ def _pair(
 def _is_half(key: str) -> bool:
     is_number = _FRACTION.fullmatch(key) or _NUMBER.fullmatch(key)
     return bool(is_number) and float(key) in _HALVES
-
-
-def _are_classes(counted: Labels | NDArray[np.bool_]) -> bool:
-    return isinstance(counted, Classes)
 
 
 def _pair_classes(own: Labels, mine: Classes) -> NDArray[np.int64] | None:

@@ -54,19 +54,21 @@ def read_some(path: Path, names: Sequence[str]) -> dict[str, pa.Array]:
 
 def read_kinds(path: Path, names: Sequence[str], most: int) -> dict[str, pa.Array]:
     """Read those columns of which the first rows have few different values: no texts, no scores."""
-    if not names:
-        return {}
-    head = None
-    with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
-        head = next(iter(reader), None)
-    if head is None:
-        return {}
+    head = _read_head(path, names) if names else {}
     few = [
         name
-        for name, values in zip(head.schema.names, head.columns, strict=True)
+        for name, values in head.items()
         if not is_nested(values) and len(pc.unique(values)) <= most
     ]
     return read_some(path, few)
+
+
+def _read_head(path: Path, names: Sequence[str] | None = None) -> dict[str, pa.Array]:
+    """Read the first rows of columns, or of all; nothing where they cannot be read."""
+    with contextlib.suppress(InputError), open_batches(path, columns=names) as reader:
+        for head in reader:
+            return dict(zip(head.schema.names, head.columns, strict=True))
+    return {}
 
 
 def read_index(path: str | Path) -> pa.Array | None:
@@ -192,13 +194,7 @@ def are_named(kind: pa.DataType) -> bool:
 
 def list_nested(path: Path) -> list[str]:
     """Return the columns that hold objects or lists, or spell them in the first rows."""
-    head = None
-    with contextlib.suppress(InputError), open_batches(path) as reader:
-        head = next(iter(reader), None)
-    if head is None:
-        return []
-    columns = zip(head.schema.names, head.columns, strict=True)
-    return [name for name, values in columns if is_nested(values)]
+    return [name for name, values in _read_head(path).items() if is_nested(values)]
 
 
 def is_nested(values: pa.Array | pa.ChunkedArray) -> bool:
