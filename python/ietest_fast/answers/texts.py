@@ -43,9 +43,9 @@ class Part:
 
 def have_same_texts(first: Answers, second: Answers) -> bool:
     """Whether the items that two logs share have the same texts; not if that is not known."""
-    shared = _Shared.find(first, second)
     if _marks_differ(first, second):
         return False
+    shared = _Shared.find(first, second)
     return any(same is not None and bool(same.all()) for same in map(shared.compare, _TEXTS))
 
 

@@ -420,15 +420,15 @@ def _why_dropped(path: Path, line: int, record: dict[str, Any]) -> str | None:
 
 def _update_code(path: Path, line: int, record: dict[str, Any]) -> int:
     value = record.get("updatetype")
-    folded = label_key(value) if isinstance(value, str) else value
-    if folded not in UPDATE_LABELS:
+    name = _name_update(value)
+    if name is None:
         raise InputError(
             f"is {show_value(value)}; strengthener or weakener expected",
             path=path,
             row=f"line {line}",
             column="UpdateType",
         )
-    return UPDATE_LABELS.index(folded)
+    return UPDATE_LABELS.index(name)
 
 
 def _check_other_labels(read: _Records, codes: list[int]) -> None:

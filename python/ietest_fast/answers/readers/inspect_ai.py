@@ -100,8 +100,8 @@ class InspectReader:
     def name_task(self, start: FileStart) -> str:
         """Return the task, which stands in the header."""
         if start.head.startswith(b"PK\x03\x04"):
-            about = _read_header(start.path).get("eval")
-            task = about.get("task") if isinstance(about, dict) else None
+            header, _ = _read_archive(start.path, with_samples=False)
+            task = lookup(lookup(header, "eval"), "task")
         else:
             said = _TASK.search(start.head)
             task = None
@@ -278,11 +278,6 @@ def _key_words(words: Any) -> str:
 def _read_words(sample: dict[str, Any]) -> tuple[Any, Any]:
     """Return what the model wrote, from both places where it stands."""
     return lookup(sample, "output.completion"), lookup(find_choice(sample), "message.content")
-
-
-def _read_header(path: Path) -> dict[str, Any]:
-    header, _ = _read_archive(path, with_samples=False)
-    return header if isinstance(header, dict) else {}
 
 
 def _read_archive(path: Path, *, with_samples: bool = True) -> tuple[dict[str, Any], list[Any]]:

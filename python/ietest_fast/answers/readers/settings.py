@@ -80,14 +80,10 @@ def split_options(given: Any) -> dict[str, Any]:
 
 def are_same(one: Any, other: Any) -> bool:
     """Whether two values of a setting mean the same: numbers may be texts, and one text a list."""
-    texts = [label_key(as_text(_unwrap(value)) or "") for value in (one, other)]
+    texts = [label_key(as_text(value) or "") for value in (one, other)]
     with contextlib.suppress(ValueError):
         return abs(float(texts[0]) - float(texts[1])) <= _SAME
     return _LIBRARY.sub("", texts[0]) == _LIBRARY.sub("", texts[1])
-
-
-def _unwrap(value: Any) -> Any:
-    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def find_contradictions(places: Mapping[str, Mapping[str, Any]]) -> list[str]:

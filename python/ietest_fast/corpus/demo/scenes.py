@@ -90,8 +90,8 @@ def draw_scenes(start: int, n: int, *, seed: int) -> Scenes:
     """Draw the pairs ``start`` to ``start + n``; each depends on its number and the seed alone."""
     draws = _Draws(start, n, seed)
     label = (draws.next(3)).astype(np.int8)
-    frame, kind = _split_code(draws.choose(_frames_and_kinds()), len(_KINDS))
-    code = frame * len(_KINDS) + kind
+    code = draws.choose(_frames_and_kinds())
+    frame = code // len(_KINDS)
     deciding = _deciding_table()[code, draws.next(_RESOLUTION)].astype(np.int8)
     is_motion = frame == FRAMES.index(MOTION)
 
@@ -246,10 +246,6 @@ def _table(weights: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int16]:
     points = (np.arange(_RESOLUTION) + 0.5) / _RESOLUTION * cumulative[-1]
     table: NDArray[np.int16] = np.searchsorted(cumulative, points, side="right").astype(np.int16)
     return table
-
-
-def _split_code(code: NDArray[np.int64], width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return code // width, code % width
 
 
 @cache
