@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.answers.readers.table_columns import INDEX, list_columns, read_index
 from ietest_fast.answers.schema import CHANGED, as_changed
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.columns import check_columns
@@ -267,15 +268,12 @@ def encode_labels(
 
 def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
     """Return those names of columns that usually tell rows apart, and that a file has as well."""
-    from ietest_fast.answers.readers.table_columns import list_columns
-
     theirs = set(list_columns(path))
     return [name for name in names if name in theirs and is_id_name(name)]
 
 
 def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = None) -> Version:
     """Read the same rows of a corpus in other words."""
-    from ietest_fast.answers.readers.table_columns import list_columns
     from ietest_fast.corpus import read_corpus
 
     shared = find_shared_ids(corpus.table.column_names, path) if id_column is None else [id_column]
@@ -358,8 +356,6 @@ def check_row_order(
 
 def check_index_order(sources: tuple[str | Path, str | Path]) -> None:
     """Refuse rows that are matched by their order, where pandas' indexes have another one."""
-    from ietest_fast.answers.readers.table_columns import INDEX, read_index
-
     one, two = map(read_index, sources)
     if one is not None and two is not None:
         pair = (str(sources[0]), str(sources[1]))

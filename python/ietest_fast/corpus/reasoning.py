@@ -26,6 +26,7 @@ from ietest_fast.corpus.columns import (
 from ietest_fast.corpus.dataset import LABEL, Corpus
 from ietest_fast.corpus.formats import check_readable, column_names, find_format, json_records
 from ietest_fast.corpus.labels import label_key
+from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_text
 from ietest_fast.values import show_names, show_value
@@ -553,17 +554,12 @@ def read_task(
     from_file = [name for name in keep_columns if name in names and name not in own]
     table = corpus.table
     if from_file:
-        raw = _read_columns(path, from_file).take(pa.array(corpus.source_rows))
+        with open_batches(path, columns=from_file, types_of="file") as reader:
+            raw = pa.Table.from_batches(list(reader), reader.schema)
+        raw = raw.take(pa.array(corpus.source_rows))
         table = table.drop_columns([name for name in from_file if name in table.column_names])
         for name in from_file:
             table = table.append_column(name, raw[name])
     check_columns(path, table.column_names, keep_columns)
     wanted = dict.fromkeys([*task.text_columns, LABEL, *keep_columns])
     return replace(corpus, table=table.select(list(wanted)))
-
-
-def _read_columns(path: Path, names: Sequence[str]) -> pa.Table:
-    from ietest_fast.corpus.streams import open_batches
-
-    with open_batches(path, columns=names, types_of="file") as reader:
-        return pa.Table.from_batches(list(reader), reader.schema)

@@ -101,21 +101,14 @@ class _Builder:
 _IRREGULAR = {
     "person": "people",
     "child": "children",
-    "man": "men",
-    "woman": "women",
-    "mailman": "mailmen",
-    "policeman": "policemen",
-    "fisherman": "fishermen",
-    "herdsman": "herdsmen",
     "sheep": "sheep",
     "moose": "moose",
     "reindeer": "reindeer",
     "goose": "geese",
+    "scarf": "scarves",
     "mouse": "mice",
     "piece of furniture": "pieces of furniture",
     "piece of clothing": "pieces of clothing",
-    "hippopotamus": "hippopotamuses",
-    "walrus": "walruses",
 }
 
 
@@ -123,6 +116,8 @@ def plural(noun: str) -> str:
     """Form the plural of a noun of this module."""
     if noun in _IRREGULAR:
         return _IRREGULAR[noun]
+    if noun.endswith("man"):
+        return noun[:-2] + "en"
     if noun.endswith(("s", "x", "ch", "sh")):
         return noun + "es"
     if noun.endswith("y") and noun[-2] not in "aeiou":
@@ -230,8 +225,6 @@ def outfits() -> Taxonomy:
     make = _Builder()
     for garment in ("hat", "shirt", "sweater", "coat", "vest", "scarf"):
         forms = {"one": f" in a {garment}", "many": f" in {plural(garment)}"}
-        if garment == "scarf":
-            forms["many"] = " in scarves"
         make.add(garment, forms, aspect=garment, parts="people")
         for color in _COLORS.split():
             colored = {
