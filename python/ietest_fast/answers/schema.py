@@ -52,9 +52,10 @@ TYPES = {
 """Types of the known columns beside ``item``; a table may have others, of any kind."""
 
 CHANGED = "changed"
+"""Column that says which texts of a version are reworded."""
+
 MARKS = ("correct", "is_correct", "is_right", "exact_match", "acc")
 """Columns that say of answers whether they are right, where nobody has named one."""
-"""Column that says which texts of a version are reworded."""
 
 ROWS_OF_A_KIND = 5
 """Right answers that recur less often than this are no classes, where answers are free texts."""
