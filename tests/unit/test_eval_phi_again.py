@@ -15,7 +15,7 @@ import pytest
 
 from further_runs import OTHER, WORDS, read_files, run_further
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.tasks import Probabilities
+from ietest_fast.experiment.tasks import Predicted
 from toys import QUICK
 
 
@@ -246,7 +246,7 @@ def test_voters_of_an_unfinished_cell_are_asked_again_for_what_they_have_not_ans
     with pytest.raises(RuntimeError, match="second training"):
         run_further(tmp_path / "run", **settings, n_classifiers=1, eval_phi=WORDS)
     (answers,) = (tmp_path / "run/unfinished").glob("*.npz")
-    (kept,) = Probabilities.from_bytes(answers.read_bytes()).further.values()
+    (kept,) = Predicted.from_bytes(answers.read_bytes()).further.values()
     assert kept.shape == (240, 3)
     permit.touch()
     late = run_further(tmp_path / "run", **settings, n_classifiers=1, eval_phi=named_then)

@@ -41,27 +41,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Labels:
-    """What a classifier, or a vote of several, says of the test set and the validation set."""
+class Predicted:
+    """What is said of a cell's texts: labels, or the class probabilities of one that votes.
 
-    versions: Mapping[str, NDArray[np.int8]]
-    """Labels of each version of the test set (eq. 9), int8, shape (n_test,)."""
-    valid: NDArray[np.int8]
-    """Labels of the validation set, int8, shape (n_valid,)."""
-    further: Mapping[str, NDArray[np.int8]] = field(default_factory=dict)
-    """Labels of further test sets, int8, each of its own length."""
+    Labels are int8 of shape (n,), probabilities float32 of shape (n, n_classes).
+    """
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Probabilities:
-    """What one of several classifiers, that vote, gives to each class."""
-
-    versions: Mapping[str, NDArray[np.float32]]
-    """Class probabilities of each version of the test set, float32, shape (n_test, n_classes)."""
-    valid: NDArray[np.float32]
-    """Class probabilities of the validation set, float32, shape (n_valid, n_classes)."""
-    further: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-    """Class probabilities of further test sets, float32, shape (rows, n_classes)."""
+    versions: Mapping[str, NDArray[Any]]
+    """By version of the test set (eq. 9)."""
+    valid: NDArray[Any]
+    """Of the validation set."""
+    further: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """Of further test sets, each of its own length."""
 
     def to_bytes(self) -> bytes:
         """Write it as NumPy's ``npz``."""
@@ -74,7 +65,7 @@ class Probabilities:
         return file.getvalue()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Probabilities:
+    def from_bytes(cls, data: bytes) -> Predicted:
         """Read it again; whoever has kept the bytes has checked them."""
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
             return cls(
@@ -108,59 +99,21 @@ def _on_versions(
     return answers
 
 
-def _on_further(
-    predict: Callable[[RowStore, NDArray[np.int64]], NDArray[Any]],
-    further: Mapping[str, EncodedSplit],
-) -> dict[str, NDArray[Any]]:
-    """Predict further test sets, each by itself: they have no part in the cell's own answers."""
-    return {name: predict(split.store, split.original) for name, split in further.items()}
-
-
-def predict_labels(
-    classifier: Classifier,
-    test: EncodedSplit,
-    valid: EncodedRows,
-    names: Sequence[str],
-    further: Mapping[str, EncodedSplit],
-) -> Labels:
-    """Ask a classifier for the labels of the test set, of versions, of `valid` and of `further`."""
-    answers = _on_versions(classifier.predict, test, names)
-    return Labels(
-        versions={name: labels.astype(np.int8) for name, labels in answers.items()},
-        valid=np.asarray(classifier.predict(valid.store, valid.rows), dtype=np.int8),
-        further={
-            name: np.asarray(labels, dtype=np.int8)
-            for name, labels in _on_further(classifier.predict, further).items()
-        },
-    )
-
-
-def predict_probabilities(
-    classifier: Classifier,
-    test: EncodedSplit,
-    valid: EncodedRows,
-    names: Sequence[str],
-    further: Mapping[str, EncodedSplit],
-) -> Probabilities:
-    """Ask one of several classifiers for all probabilities that a cell needs."""
-    return Probabilities(
-        versions=_on_versions(classifier.predict_proba, test, names),
-        valid=classifier.predict_proba(valid.store, valid.rows),
-        further=_on_further(classifier.predict_proba, further),
-    )
-
-
-def vote(voters: Sequence[Probabilities]) -> Labels:
-    """Take the majority vote of several classifiers (the paper's Alternative 2)."""
-    return Labels(
+def find_labels(voters: Sequence[Predicted]) -> Predicted:
+    """Make labels of what is said by the classifiers of a cell."""
+    first = voters[0]
+    return Predicted(
         versions={
-            name: majority([each.versions[name] for each in voters]) for name in voters[0].versions
+            name: decide([each.versions[name] for each in voters]) for name in first.versions
         },
-        valid=majority([each.valid for each in voters]),
-        further={
-            name: majority([each.further[name] for each in voters]) for name in voters[0].further
-        },
+        valid=decide([each.valid for each in voters]),
+        further={name: decide([each.further[name] for each in voters]) for name in first.further},
     )
+
+
+def decide(said: Sequence[NDArray[Any]]) -> NDArray[np.int8]:
+    """Give the labels of one classifier, or the majority vote (the paper's Alternative 2)."""
+    return said[0].astype(np.int8) if len(said) == 1 else majority(said)
 
 
 def majority(probabilities: Sequence[NDArray[np.float32]]) -> NDArray[np.int8]:
@@ -399,13 +352,13 @@ class _Trainer:
     def fill_cell(self, task: CellTask, left: Mapping[str, bytes]) -> Answer:
         """Train what the cell asks for, and answer the test set in its versions."""
         train, valid = self._choose_rows(task.resample)
-        test, resample, names = self.texts.test, task.resample, task.versions
-        if self.own.n_voters == 1:
+        test, resample, voters = self.texts.test, task.resample, range(self.own.n_voters)
+        if len(voters) == 1:
             classifier = self._train_voter(task, train, valid, left, voter=0)
-            labels = predict_labels(classifier, test, valid, names, self._further(task))
+            said = [self._predict(classifier.predict, task, valid)]
         else:
-            voters = range(self.own.n_voters)
-            labels = vote([self._ask_voter(task, train, valid, left, voter=v) for v in voters])
+            said = [self._ask_voter(task, train, valid, left, voter=v) for v in voters]
+        labels = find_labels(said)
         described = {
             "identity": task.identity,
             "model": task.model,
@@ -443,9 +396,20 @@ class _Trainer:
             ),
         )
 
-    def _further(self, task: CellTask) -> dict[str, EncodedSplit]:
+    def _predict(
+        self,
+        predict: Callable[[RowStore, NDArray[np.int64]], NDArray[Any]],
+        task: CellTask,
+        valid: EncodedRows,
+    ) -> Predicted:
         # By identity: another run that goes on may mean other texts by the same key.
-        return {own: self.texts.further[key].split for key, own in task.evaluations.items()}
+        further = {own: self.texts.further[key].split for key, own in task.evaluations.items()}
+        return Predicted(
+            versions=_on_versions(predict, self.texts.test, task.versions),
+            valid=predict(valid.store, valid.rows),
+            # Each by itself: they have no part in the cell's own answers.
+            further={name: predict(split.store, split.original) for name, split in further.items()},
+        )
 
     def _mask(self, split: Split, resample: Resample) -> NDArray[np.bool_]:
         """Say which rows are transformed, of the training set those of the resample's size."""
@@ -534,16 +498,14 @@ class _Trainer:
         left: Mapping[str, bytes],
         *,
         voter: int,
-    ) -> Probabilities:
+    ) -> Predicted:
         """Train one of several classifiers, or read what it said before the run was killed."""
         name = answers_name(task, voter)
         if name in left:
-            kept = Probabilities.from_bytes(left[name])
+            kept = Predicted.from_bytes(left[name])
             if set(task.evaluations.values()) <= set(kept.further):
                 return kept
         classifier = self._train_voter(task, train, valid, left, voter=voter)
-        answers = predict_probabilities(
-            classifier, self.texts.test, valid, task.versions, self._further(task)
-        )
+        answers = self._predict(classifier.predict_proba, task, valid)
         self.keeper.keep_unfinished(name, answers.to_bytes())
         return answers

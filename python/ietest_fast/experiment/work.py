@@ -7,8 +7,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from ietest_fast.atomic import tell_apart
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.cells import write_evaluation
@@ -23,7 +21,7 @@ from ietest_fast.experiment.encoded import (
 )
 from ietest_fast.experiment.executors import make_executor
 from ietest_fast.experiment.search import Search, Searches, Trial
-from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name, majority
+from ietest_fast.experiment.tasks import CellTask, ModelContext, WorkContext, answers_name, decide
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.models.tokens import find_changed
@@ -32,6 +30,7 @@ from ietest_fast.stats.strata import EDITS, read_strata
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.cells import CellRecord, EvaluationRecord
@@ -68,7 +67,7 @@ def answer_again(
     return [
         write_evaluation(
             texts,
-            answers[key][0].astype(np.int8) if len(folders) == 1 else majority(answers[key]),
+            decide(answers[key]),
             label_names=plan.splits.train.label_names,
             identity=task.evaluations[key],
             cell=task.identity,
