@@ -17,6 +17,7 @@ from ietest_fast.experiment.cells import CELLS, match, read_cell_artefact, read_
 from ietest_fast.experiment.data import count_edits, kept_folder
 from ietest_fast.experiment.results import RESULTS, read_results
 from ietest_fast.experiment.schema import CellResult, ConditionResult, RhoResult
+from ietest_fast.experiment.schema.cells import COUNTS
 from ietest_fast.files import check_file, refuse_same_files
 from ietest_fast.stats import PairedCounts
 from ietest_fast.values import show_value
@@ -380,11 +381,98 @@ def _find_data_name(signature: str) -> str:
 
 # Runs of which only counts are known: published ones, or those of another program.
 
-_COUNTS = ("n11", "n10", "n01", "n00")
-_NUMBERS = ("rho", *_COUNTS)
+_NUMBERS = ("rho", *COUNTS)
 _WHOLE = ("n", "k")
 _STATED = (*_WHOLE, "accuracy_original", "accuracy_transformed", "delta")  # follow from the counts
 _READ = {"model", "dataset", "m", "collapsed", *_NUMBERS, *_STATED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    """A classifier in a file of counts."""
+
+    path: Path
+    number: int
+    values: Mapping[str, Any]
+
+    def error(self, message: str, column: str | None = None) -> InputError:
+        return InputError(message, path=self.path, row=f"row {self.number}", column=column)
+
+    def text(self, name: str) -> str:
+        """Return what a cell says, "" where it or its column is missing."""
+        value = self.values.get(name)
+        return "" if value is None else str(value).strip()
+
+    def read_number(self, name: str, said: Any) -> float:
+        """Return the number that a cell says."""
+        try:
+            number = float(said)
+        except (TypeError, ValueError):
+            number = np.nan
+        if not np.isfinite(number) or (name == "rho" and not 0 <= number <= 1):
+            expected = "a number from 0 to 1" if name == "rho" else "a whole number"
+            expected = "a number" if name in _STATED else expected
+            raise self.error(f"is {said!r}, {expected} expected", name)
+        return number
+
+    @property
+    def rho(self) -> float:
+        return self.read_number("rho", self.values["rho"])
+
+    @property
+    def collapsed(self) -> bool:
+        said = self.text("collapsed").casefold()
+        if said in {"true", "1", "yes", "1.0"}:
+            return True
+        if said in {"false", "0", "no", "0.0", "", "none"}:
+            return False
+        raise self.error(f"is {self.values['collapsed']!r}, true or false expected", "collapsed")
+
+    @property
+    def key(self) -> tuple[float | str, ...]:
+        """What no other classifier of its model has."""
+        names = ["rho", "m"] if "m" in self.values else self.values
+        return tuple(
+            self.read_number(name, self.values[name])
+            if name in _NUMBERS
+            else str(self.values[name]).strip()
+            for name in names
+        )
+
+    @property
+    def counts(self) -> PairedCounts:
+        numbers = {name: self.read_number(name, self.values[name]) for name in COUNTS}
+        for name, number in numbers.items():
+            if not number.is_integer():
+                raise self.error(f"is {number:g}; counts of texts are whole numbers", name)
+        try:
+            return PairedCounts(*map(int, numbers.values()))
+        except InputError as error:
+            raise self.error(str(error)) from error
+
+    def check_stated(self, cell: CellResult) -> None:
+        """Stop if it says of its counts what they do not give, to the digits that it has."""
+        for name in _STATED:
+            said = self.text(name).removesuffix("%").strip()
+            if said.casefold() in {"", "nan"}:
+                continue
+            follows = cell.counts.k if name == "k" else getattr(cell, name)
+            number, found = self.read_number(name, said), float(follows)
+            # Half of the last digit, and what a float of 32 bits loses.
+            slack = 0.0 if name in _WHOLE else 0.5 * 10.0 ** _exponent(said) + 1e-6
+            scales = (1,) if name in _WHOLE else (1, 100)
+            if all(abs(number - scale * found) > slack for scale in scales):
+                raise self.error(
+                    f"is {show_value(self.values[name])}, but the counts of this row give "
+                    f"{found:.6g}; correct one of them, or leave the column out",
+                    name,
+                )
+
+
+def _exponent(number: str) -> int:
+    """Return the power of ten of the last digit that is written."""
+    exponent = Decimal(number).as_tuple().exponent
+    return exponent if isinstance(exponent, int) else 0
 
 
 def read_counts(
@@ -400,16 +488,11 @@ def read_counts(
     ``dataset`` and ``collapsed`` if they are there. Rows of one model and rho are its resamples,
     m = 0, 1, ... in their order in the file. Each is tested anew, by the exact law.
     """
-    rows = _read_rows(path, where or {})
-    by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in rows:
-        if row["model"] is None or not str(row["model"]).strip():
-            raise InputError(
-                "a model has no name", path=path, row=f"row {row['_row']}", column="model"
-            )
-        dataset = row.get("dataset")
-        key = ("" if dataset is None else str(dataset).strip(), str(row["model"]).strip())
-        by_model.setdefault(key, []).append(row)
+    by_model: dict[tuple[str, str], list[_Row]] = {}
+    for row in _read_rows(path, where or {}):
+        if not row.text("model"):
+            raise row.error("a model has no name", "model")
+        by_model.setdefault((row.text("dataset"), row.text("model")), []).append(row)
     return [
         _make_run(path, dataset, model, own, alpha=alpha, margin=margin)
         for (dataset, model), own in by_model.items()
@@ -422,16 +505,15 @@ def find_unread(path: Path, where: Mapping[str, str]) -> list[str]:
         return [name for name in batches.schema.names if name not in {*_READ, *where}]
 
 
-def _read_rows(path: Path, where: Mapping[str, str]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
+def _read_rows(path: Path, where: Mapping[str, str]) -> list[_Row]:
+    rows: list[_Row] = []
     with open_batches(path) as batches:
-        names = list(batches.schema.names)
-        check_columns(path, names, ["model", "rho", *_COUNTS, *where])
+        check_columns(path, list(batches.schema.names), ["model", *_NUMBERS, *where])
         n_rows = 0
         for batch in batches:
             for number, row in enumerate(batch.to_pylist(), start=n_rows):
                 if all(_equal(name, row[name], value) for name, value in where.items()):
-                    rows.append(row | {"_row": number})
+                    rows.append(_Row(path=path, number=number, values=row))
             n_rows += batch.num_rows
     if not rows:
         said = ", ".join(f"{name}={value}" for name, value in where.items())
@@ -451,22 +533,25 @@ def _equal(name: str, value: object, wanted: str) -> bool:
 
 
 def _make_run(
-    path: Path,
-    dataset: str,
-    model: str,
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    alpha: float,
-    margin: float,
+    path: Path, dataset: str, model: str, rows: Sequence[_Row], *, alpha: float, margin: float
 ) -> FinishedRun:
-    _check_repeats(path, rows)
+    _check_repeats(rows)
     by_rho: dict[float, list[CellResult]] = {}
     rows_of_n: dict[int, int] = {}
     for row in rows:
-        rho = _number(path, row, "rho")
+        rho = row.rho
         cells = by_rho.setdefault(rho, [])
-        cells.append(_make_cell(path, row, rho, len(cells), alpha=alpha, margin=margin))
-        rows_of_n.setdefault(cells[-1].counts.n, row["_row"])
+        cell = CellResult.from_counts(
+            row.counts,
+            rho=rho,
+            m=len(cells),
+            collapsed=row.collapsed,
+            alpha=alpha,
+            margin=margin,
+        )
+        row.check_stated(cell)
+        cells.append(cell)
+        rows_of_n.setdefault(cell.n, row.number)
     sizes = {len(cells) for cells in by_rho.values()}
     if len(sizes) > 1:
         said = ", ".join(f"{len(cells)} at rho {rho:g}" for rho, cells in by_rho.items())
@@ -501,112 +586,22 @@ def _make_run(
     )
 
 
-def _check_repeats(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+def _check_repeats(rows: Sequence[_Row]) -> None:
     """Stop if a classifier of a model is there twice, which would count as two.
 
     Classifiers that have collapsed give one answer each, so that their counts may well be equal.
     """
     first: dict[tuple[float | str, ...], int] = {}
     for row in rows:
-        names = ["rho", "m"] if "m" in row else [name for name in row if name != "_row"]
-        key = tuple(
-            _number(path, row, name) if name in _NUMBERS else str(row[name]).strip()
-            for name in names
-        )
-        twin = first.setdefault(key, row["_row"])
-        if twin == row["_row"] or ("m" not in row and _collapsed(path, row)):
+        twin = first.setdefault(row.key, row.number)
+        is_numbered = "m" in row.values
+        if twin == row.number or (not is_numbered and row.collapsed):
             continue
-        said = "has the model, rho and m of" if "m" in row else "says the same as"
-        raise InputError(
+        said = "has the model, rho and m of" if is_numbered else "says the same as"
+        raise row.error(
             f"{said} row {twin}, so one classifier would count as two; remove one of them, or "
-            "number different classifiers in a column m",
-            path=path,
-            row=f"row {row['_row']}",
+            "number different classifiers in a column m"
         )
-
-
-def _make_cell(
-    path: Path, row: Mapping[str, Any], rho: float, m: int, *, alpha: float, margin: float
-) -> CellResult:
-    numbers = [_number(path, row, name) for name in _COUNTS]
-    for name, number in zip(_COUNTS, numbers, strict=True):
-        if not number.is_integer():
-            raise InputError(
-                f"is {number:g}; counts of texts are whole numbers",
-                path=path,
-                row=f"row {row['_row']}",
-                column=name,
-            )
-    try:
-        counts = PairedCounts(*(int(number) for number in numbers))
-    except InputError as error:
-        raise InputError(str(error), path=path, row=f"row {row['_row']}") from error
-    cell = CellResult.from_counts(
-        counts,
-        rho=rho,
-        m=m,
-        collapsed=_collapsed(path, row),
-        alpha=alpha,
-        margin=margin,
-    )
-    _check_stated(path, row, cell)
-    return cell
-
-
-def _check_stated(path: Path, row: Mapping[str, Any], cell: CellResult) -> None:
-    """Stop if a row says of its counts what they do not give, to the digits that it has."""
-    for name in _STATED:
-        said = str("" if row.get(name) is None else row[name]).strip().removesuffix("%").strip()
-        if said.casefold() in {"", "nan"}:
-            continue
-        follows = cell.counts.k if name == "k" else getattr(cell, name)
-        number, found = _number(path, {**row, name: said}, name), float(follows)
-        # Half of the last digit, and what a float of 32 bits loses.
-        slack = 0.0 if name in _WHOLE else 0.5 * 10.0 ** _exponent(said) + 1e-6
-        scales = (1,) if name in _WHOLE else (1, 100)
-        if all(abs(number - scale * found) > slack for scale in scales):
-            raise InputError(
-                f"is {show_value(row[name])}, but the counts of this row give {found:.6g}; correct "
-                "one of them, or leave the column out",
-                path=path,
-                row=f"row {row['_row']}",
-                column=name,
-            )
-
-
-def _exponent(number: str) -> int:
-    """Return the power of ten of the last digit that is written."""
-    exponent = Decimal(number).as_tuple().exponent
-    return exponent if isinstance(exponent, int) else 0
-
-
-def _collapsed(path: Path, row: Mapping[str, Any]) -> bool:
-    said = str(row.get("collapsed", "")).strip().casefold()
-    if said in {"true", "1", "yes", "1.0"}:
-        return True
-    if said in {"false", "0", "no", "0.0", "", "none"}:
-        return False
-    raise InputError(
-        f"is {row['collapsed']!r}, true or false expected",
-        path=path,
-        row=f"row {row['_row']}",
-        column="collapsed",
-    )
-
-
-def _number(path: Path, row: Mapping[str, Any], name: str) -> float:
-    value = row[name]
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number) or (name == "rho" and not 0 <= number <= 1):
-        expected = "a number from 0 to 1" if name == "rho" else "a whole number"
-        expected = "a number" if name in _STATED else expected
-        raise InputError(
-            f"is {value!r}, {expected} expected", path=path, row=f"row {row['_row']}", column=name
-        )
-    return number
 
 
 # Where finished runs come from: folders of runs, and files of counts.
