@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import warnings
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -192,14 +192,10 @@ def _number_clusters(name: str, test: Corpus) -> NDArray[np.int64]:
     return codes
 
 
-@dataclass(frozen=True, kw_only=True)
-class TransformedSplits:
-    """Both versions of the three splits."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MadeTexts:
+    """What a transformation says of the texts that it made."""
 
-    texts: dict[str, SplitTexts]
-    """By split: the versions ``"original"`` and ``"transformed"``."""
-    changed: dict[str, NDArray[np.bool_]]
-    """By split: which observations the transformation changed, bool, shape (n,)."""
     name: str
     fingerprint: str
     """Of the transformation."""
@@ -207,13 +203,32 @@ class TransformedSplits:
     """What it says about itself, now that it has learnt from the texts."""
     test_edits: dict[str, int]
     """Number of edits of the test set by rule."""
-    n_test_reworded: int
-    """Number of test observations with an edit that is more than a normalisation."""
     warnings: tuple[str, ...] = ()
     """Whole sentences about the transformation's options and material."""
     n_edits: NDArray[np.int64] | None = None
-    """Edits of each test observation, those left out that reword nothing, shape (n,); None if the
-    transformation does not tell."""
+    """Edits of each test row that it made, those left out that reword nothing, shape (n,); None if
+    the transformation does not tell."""
+
+    @classmethod
+    def of(cls, summary: Mapping[str, Any], **more: Any) -> Self:
+        """Take the fields from a summary that was kept with the texts, and tell its warnings."""
+        messages = tuple(summary["warnings"])
+        for message in messages:
+            warnings.warn(message, IetestWarning, stacklevel=3)
+        own = {each.name: summary[each.name] for each in fields(cls) if each.name in summary}
+        return cls(**own | more | {"warnings": messages})
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformedSplits(MadeTexts):
+    """Both versions of the three splits."""
+
+    texts: dict[str, SplitTexts]
+    """By split: the versions ``"original"`` and ``"transformed"``."""
+    changed: dict[str, NDArray[np.bool_]]
+    """By split: which observations the transformation changed, bool, shape (n,)."""
+    n_test_reworded: int
+    """Number of test observations with an edit that is more than a normalisation."""
 
 
 def kept_folder(folder: Path, fingerprints: Mapping[str, str], transformation: str) -> Path:
@@ -227,13 +242,12 @@ def transform_splits(
     planned: PlannedTransformation,
     folder: Path,
     *,
-    n_threads: int | None = None,
     listener: Callable[[int], None] | None = None,
 ) -> TransformedSplits:
     """Transform every split, or read what an earlier run of the same inputs left."""
     kept = kept_folder(folder, splits.fingerprints(), planned.fingerprint)
     if not kept.is_dir():
-        _transform_into(kept, splits, planned, n_threads, listener)
+        _transform_into(kept, splits, planned, listener)
     check_seal(kept)
     with reading(kept):
         return _read_transformed(kept, splits)
@@ -257,38 +271,21 @@ def _transform_into(
     kept: Path,
     splits: Splits,
     planned: PlannedTransformation,
-    n_threads: int | None,
     listener: Callable[[int], None] | None,
 ) -> None:
     import pyarrow.parquet as pq
 
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    told: list[str] = []
-    transformation = planned.build(
-        Material(
-            corpora=(splits.train, splits.valid),
-            source=splits.train,
-            tag_cache=kept.parent / "tags.sqlite",
-            n_threads=n_threads,
-            on_warning=told.append,
-        )
-    )
+    transformation, summary = build(planned, splits, kept)
 
     def fill(place: Path) -> None:
-        summary: dict[str, Any] = {
-            "name": transformation.name,
-            "fingerprint": transformation.fingerprint,
-            "described": transformation.describe(),
-            "warnings": told,
-        }
         for n_done, (name, corpus) in enumerate(splits.items()):
-            result = _transform(transformation, name, corpus, n_threads)
+            result = _transform(transformation, name, corpus)
             table = result.table.select(list(corpus.text_columns))
             table = table.append_column("changed", [np.asarray(result.changed, dtype=bool)])
             pq.write_table(table, place / f"{name}.parquet", compression="zstd")
             if result.edits is not None:
                 pq.write_table(result.edits, place / f"{name}.edits.parquet", compression="zstd")
-                summary |= count_edits(result.edits)
+                summary.update(count_edits(result.edits))
             if listener is not None:
                 listener(n_done + 1)
         (place / "summary.json").write_text(json.dumps(summary), encoding="utf-8")
@@ -296,13 +293,34 @@ def _transform_into(
     write_sealed_folder(kept, fill)
 
 
-def _transform(
-    transformation: Transformation, split: str, corpus: Corpus, n_threads: int | None
-) -> Transformed:
+def build(
+    planned: PlannedTransformation, splits: Splits, kept: Path
+) -> tuple[Transformation, dict[str, Any]]:
+    """Build a transformation, and begin the summary that is kept with its texts."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    told: list[str] = []
+    transformation = planned.build(
+        Material(
+            corpora=(splits.train, splits.valid),
+            source=splits.train,
+            tag_cache=kept.parent / "tags.sqlite",
+            on_warning=told.append,
+        )
+    )
+    summary = {
+        "name": transformation.name,
+        "fingerprint": transformation.fingerprint,
+        "described": transformation.describe(),
+        "warnings": told,
+    }
+    return transformation, summary
+
+
+def _transform(transformation: Transformation, split: str, corpus: Corpus) -> Transformed:
     """Transform a split, or say why a run cannot use what becomes of it."""
     try:
         result = transformation.transform(
-            corpus.table, corpus.text_columns, with_edits=split == "test", n_threads=n_threads
+            corpus.table, corpus.text_columns, with_edits=split == "test", n_threads=None
         )
     except RowError as error:
         raise error.locate(corpus) from error
@@ -357,17 +375,10 @@ def _read_transformed(kept: Path, splits: Splits) -> TransformedSplits:
             "texts, so there is nothing to test",
             path=splits.test.source,
         )
-    for message in summary["warnings"]:
-        warnings.warn(message, IetestWarning, stacklevel=2)
-    return TransformedSplits(
+    return TransformedSplits.of(
+        summary,
         texts=texts,
         changed=changed,
-        name=summary["name"],
-        fingerprint=summary["fingerprint"],
-        described=summary["described"],
-        test_edits=summary["test_edits"],
-        n_test_reworded=summary["n_test_reworded"],
-        warnings=tuple(summary["warnings"]),
         n_edits=count_row_edits(kept / "test.edits.parquet", splits.test),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.answers.versions import encode_labels
-from ietest_fast.errors import IetestWarning, InputError
+from ietest_fast.errors import InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
-from ietest_fast.experiment.data import count_edits, count_row_edits
+from ietest_fast.experiment.data import MadeTexts, build, count_edits, count_row_edits
 from ietest_fast.experiment.search import identify
 from ietest_fast.files import check_file, read_array, read_json
 from ietest_fast.models import EncodedSplit
 from ietest_fast.models.protocol import ORIGINAL
-from ietest_fast.transform import Material, RowError
+from ietest_fast.transform import RowError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -167,7 +166,7 @@ def _make_split(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FurtherTest:
+class FurtherTest(MadeTexts):
     """The test set as a further transformation makes it."""
 
     table: pa.Table
@@ -179,22 +178,10 @@ class FurtherTest:
     keeps_labels: bool
     """Whether the rows are those of the test set, in order and with their labels, so that each can
     be compared with its original."""
-    name: str
-    fingerprint: str
-    """Of the transformation."""
-    described: dict[str, Any]
-    """What it says about itself, now that it has learnt from the texts."""
     n_changed: int
     """Rows whose texts differ from those of their source row."""
     n_unlabelled: int
     """Rows that were left out, because nobody knows their label."""
-    test_edits: dict[str, int]
-    """Number of edits by rule."""
-    warnings: tuple[str, ...] = ()
-    """Whole sentences about the transformation's options and material."""
-    n_edits: NDArray[np.int64] | None = None
-    """Edits of each row, those left out that reword nothing, shape (n,); None if the transformation
-    does not tell."""
 
     def find_changed(self, test: Corpus, columns: Sequence[str]) -> NDArray[np.bool_]:
         """Say which texts differ from those of their source row in some columns, bool, shape
@@ -206,44 +193,26 @@ class FurtherTest:
         return find_changed(before, self.table, columns, source=test.source)
 
 
-def transform_test(
-    splits: Splits,
-    planned: PlannedTransformation,
-    folder: Path,
-    *,
-    n_threads: int | None = None,
-) -> FurtherTest:
+def transform_test(splits: Splits, planned: PlannedTransformation, folder: Path) -> FurtherTest:
     """Transform the test set alone, or read what an earlier run of the same inputs left."""
     key = identify({**splits.fingerprints(), "evaluation": planned.fingerprint})
     kept = folder / key[:16]
     if not kept.is_dir():
-        _transform_into(kept, splits, planned, n_threads)
+        _transform_into(kept, splits, planned)
     check_seal(kept)
     with reading(kept):
         return _read(kept, splits.test)
 
 
-def _transform_into(
-    kept: Path, splits: Splits, planned: PlannedTransformation, n_threads: int | None
-) -> None:
+def _transform_into(kept: Path, splits: Splits, planned: PlannedTransformation) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kept.parent.mkdir(parents=True, exist_ok=True)
     test = splits.test
-    told: list[str] = []
-    transformation = planned.build(
-        Material(
-            corpora=(splits.train, splits.valid),
-            source=splits.train,
-            tag_cache=kept.parent / "tags.sqlite",
-            n_threads=n_threads,
-            on_warning=told.append,
-        )
-    )
+    transformation, summary = build(planned, splits, kept)
     try:
         made = transformation.transform(
-            test.table, test.text_columns, with_edits=True, n_threads=n_threads
+            test.table, test.text_columns, with_edits=True, n_threads=None
         )
     except RowError as error:
         raise error.locate(test) from error
@@ -263,11 +232,7 @@ def _transform_into(
     if n_unlabelled:
         table = table.filter(pa.array(known))
     keeps_labels = transformation.keeps_labels and made.keeps_rows(len(test)) and not n_unlabelled
-    summary: dict[str, Any] = {
-        "name": transformation.name,
-        "fingerprint": transformation.fingerprint,
-        "described": transformation.describe(),
-        "warnings": told,
+    summary |= {
         "keeps_labels": keeps_labels,
         "n_changed": int(changed[known].sum()),
         "n_unlabelled": n_unlabelled,
@@ -302,20 +267,11 @@ def _read(kept: Path, test: Corpus) -> FurtherTest:
 
     summary = read_json(kept / "summary.json")
     table = pq.read_table(check_file(kept / "test.parquet"))
-    for message in summary["warnings"]:
-        warnings.warn(message, IetestWarning, stacklevel=3)
     edits = kept / "test.edits.parquet"
-    return FurtherTest(
+    return FurtherTest.of(
+        summary,
         table=table.select(list(test.text_columns)),
         source_row=table["source_row"].to_numpy(),
         labels=table["label"].to_numpy(),
-        keeps_labels=summary["keeps_labels"],
-        name=summary["name"],
-        fingerprint=summary["fingerprint"],
-        described=summary["described"],
-        n_changed=summary["n_changed"],
-        n_unlabelled=summary["n_unlabelled"],
-        test_edits=summary["test_edits"],
-        warnings=tuple(summary["warnings"]),
         n_edits=count_row_edits(edits, test) if summary["keeps_labels"] else None,
     )
