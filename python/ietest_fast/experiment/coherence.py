@@ -27,10 +27,7 @@ from ietest_fast.experiment.schema import (
     find_detectable,
 )
 from ietest_fast.experiment.schema.cells import COUNTS
-from ietest_fast.experiment.search import (
-    bootstrap_seed,
-    canonical_json,
-)
+from ietest_fast.experiment.search import bootstrap_seed, canonical_json
 from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
 from ietest_fast.stats.churn import DEFAULT_CHURN_RESAMPLES
 from ietest_fast.stats.crossed import algorithm_of_counts
@@ -190,12 +187,7 @@ class _Coherence:
         same = found == self._settings.rho
         need(same, "settings.rho", f"is not what {place} says, {shorten(list(found))}")
 
-    def _check_rho(
-        self,
-        rho: RhoResult,
-        place: str,
-        own: _Tested,
-    ) -> None:
+    def _check_rho(self, rho: RhoResult, place: str, own: _Tested) -> None:
         settings, cells, labels = self._settings, rho.cells, own.labels
         need(rho.alpha == settings.alpha, place, "alpha is not that of the settings")
         need(rho.correction == settings.correction, place, "correction is not the settings'")
@@ -207,14 +199,11 @@ class _Coherence:
             need(same, place, "p_adjusted does not follow from the p-values")
         else:
             self._check_drawn(rho.p_adjusted, f"{place}.p_adjusted", settings.n_resamples)
+        again: dict[str, Any] = dict.fromkeys(("sensitivity", "detectable_difference"))
         if settings.data.cluster is None:
             sensitivity = Sensitivity.of(cells, margin=settings.margin, alpha=settings.alpha)
-            again = {
-                "sensitivity": None if sensitivity is None else sensitivity.to_dict(),
-                "detectable_difference": find_detectable(cells, alpha=settings.alpha),
-            }
-        else:
-            again = {"sensitivity": None, "detectable_difference": None}
+            again["sensitivity"] = None if sensitivity is None else sensitivity.to_dict()
+            again["detectable_difference"] = find_detectable(cells, alpha=settings.alpha)
         hold(rho, again, place)
         limit = _chance_limit(tuple(labels.values()))
         for c, cell in enumerate(cells):
@@ -274,11 +263,8 @@ class _Coherence:
 
     def _check_clustered(self, own: ClusteredRecord, cell: CellResult, place: str) -> None:
         settings, k = self._settings, cell.counts.k
-        hold(
-            own,
-            {"n_resamples": settings.n_resamples, "seed": self._seed(cell.rho, cell.m)},
-            place,
-        )
+        drawing = {"n_resamples": settings.n_resamples, "seed": self._seed(cell.rho, cell.m)}
+        hold(own, drawing, place)
         fits = own.n_clusters <= cell.n and own.n_nonzero <= min(own.n_clusters, k)
         need(fits, f"{place}.n_nonzero", "is more than there are clusters, or discordant pairs")
         need(own.t * cell.delta >= 0, f"{place}.t", "has another sign than delta")
@@ -387,10 +373,7 @@ class _Coherence:
 
     def _check_heterogeneity(self, own: StrataRecord, cell: CellResult, place: str) -> None:
         settings, seed = self._settings, self._seed(cell.rho, cell.m)
-        drawing = {
-            "n_resamples": settings.n_resamples or DEFAULT_TABLES,
-            "seed": seed,
-        }
+        drawing = {"n_resamples": settings.n_resamples or DEFAULT_TABLES, "seed": seed}
         if settings.data.cluster is not None:
             hold(own, {"method": "clusters", **drawing}, place)
             self._check_drawn([own.p_value], f"{place}.p_value", own.n_resamples)
@@ -439,10 +422,8 @@ class _Coherence:
             "seed": None,
         }
         if churn.method == "resample":
-            again |= {
-                "n_resamples": DEFAULT_CHURN_RESAMPLES,
-                "seed": self._seed(rho.rho, len(own)),
-            }
+            seed = self._seed(rho.rho, len(own))
+            again |= {"n_resamples": DEFAULT_CHURN_RESAMPLES, "seed": seed}
             self._check_drawn([churn.p_value], f"{place}.p_value", churn.n_resamples)
         elif n_flipped < _FEW_COINS:
             fits = churn.p_value >= 0.5**n_flipped * (1 - _SAME)
@@ -475,11 +456,7 @@ class _Coherence:
         hold(found, expected, place)
 
     def _check_signature(
-        self,
-        signature: str | None,
-        rhos: Sequence[RhoResult],
-        place: str,
-        tested: _Tested,
+        self, signature: str | None, rhos: Sequence[RhoResult], place: str, tested: _Tested
     ) -> None:
         """Hold every field of a signature but the name of the data and the version."""
         again = sign(
@@ -504,9 +481,7 @@ class _Coherence:
 
     def _check_across(self) -> None:
         result, settings = self._result, self._settings
-        known = {
-            (each.model, each.transformation, each.train_size): each for each in result.conditions
-        }
+        known = {each.key: each for each in result.conditions}
         for number, each in enumerate(result.across):
             place = f"across.{number}"
             own = [known.get((each.model, phi, each.train_size)) for phi in each.transformations]
@@ -550,12 +525,7 @@ class _Coherence:
         for number, evaluation in enumerate(result.evaluations):
             place = f"evaluations.{number}"
             phi = next(each for each in result.evaluated if each.key == evaluation.evaluation)
-            condition = next(
-                each
-                for each in result.conditions
-                if (each.model, each.transformation, each.train_size)
-                == (evaluation.model, evaluation.transformation, evaluation.train_size)
-            )
+            condition = next(each for each in result.conditions if each.key == evaluation.key)
             own = _Tested.of(result, condition, further=phi)
             same = len(evaluation.rhos) == len(condition.rhos)
             need(same, "evaluations", "the rho are not those of the conditions")

@@ -230,13 +230,7 @@ class StrataRecord(Part):
 
 
 class EquivalenceRecord(Part):
-    """Whether the difference of a classifier is shown to be below the margin.
-
-    Attributes
-    ----------
-    equivalent
-        Whether p lies below alpha.
-    """
+    """Whether the difference of a classifier is shown to be below the margin."""
 
     margin: Level
     """Differences smaller than this do not matter."""
@@ -326,12 +320,7 @@ class RewordedRecord(Counted):
     ) -> Self | None:
         """Keep what was found; None if fewer than two texts (or clusters) were reworded.
 
-        Parameters
-        ----------
-        result
-            The tests of the reworded texts.
-        strata
-            More columns of strata than the gold labels.
+        `strata` are those of more columns than the gold labels.
         """
         if result.counts is None or result.equivalence is None:
             return None
@@ -383,14 +372,7 @@ class PairedRecord(Part):
 
 
 class ClusteredRecord(Part):
-    """The test of a classifier that draws whole clusters.
-
-    Attributes
-    ----------
-    n_clusters, n_nonzero, t, p_value, p_paper, p_symmetric, design_effect, n_resamples, seed, \
-warning
-        As of :class:`ietest_fast.stats.ClusteredTestResult`; `n_resamples` is S.
-    """
+    """The test of a classifier that draws whole clusters."""
 
     n_clusters: Annotated[int, Field(ge=2)]
     n_nonzero: Count
@@ -402,6 +384,7 @@ warning
     n_resamples: Annotated[int, Field(ge=1)]
     seed: Count
     warning: Text | None
+    """As of :class:`ietest_fast.stats.ClusteredTestResult`; `n_resamples` is S."""
 
 
 class CellResult(Counted):
@@ -445,13 +428,8 @@ class CellResult(Counted):
     def of(cls, test: PairedTestResult, **more: Any) -> Self:
         """Keep what the tests of a classifier found.
 
-        Parameters
-        ----------
-        test
-            The paired test.
-        more
-            The other attributes, or results of tests in their place; those that can be None are so
-            if they are not given.
+        `more` are other fields, or results of tests in their place; those that can be None are so
+        if they are not given.
         """
         measured = ("valid_accuracy", "train_transformed", "valid_transformed")
         unknown = dict.fromkeys(("identity", "clustered", *measured))

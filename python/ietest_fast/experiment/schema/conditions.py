@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, computed_field, model_validator
@@ -36,16 +36,7 @@ _MOST_PAIRS_FOR_POWER = 10**6
 
 
 class ChurnRecord(Part):
-    """The excess churn of M classifiers on the reworded texts.
-
-    Attributes
-    ----------
-    n, flip_rate, churn_original, churn_transformed, churn_across, excess, p_value, method, \
-n_resamples, seed
-        As of :class:`ietest_fast.stats.ChurnResult`.
-    interval
-        Ends of the 95% interval of the excess churn.
-    """
+    """The excess churn of M classifiers on the reworded texts."""
 
     n: Annotated[int, Field(ge=2)]
     flip_rate: Share
@@ -53,11 +44,14 @@ n_resamples, seed
     churn_transformed: Share
     churn_across: Share
     excess: float
+    """As of :class:`ietest_fast.stats.ChurnResult`."""
     interval: tuple[float, float]
+    """Ends of the 95% interval of the excess churn."""
     p_value: Share
     method: Literal["exact", "resample"]
     n_resamples: Annotated[int, Field(ge=1)] | None
     seed: Count | None
+    """As of :class:`ietest_fast.stats.ChurnResult`."""
 
     @computed_field
     @property
@@ -72,16 +66,7 @@ n_resamples, seed
 
 
 class AlgorithmRecord(Part):
-    """What is shown of the algorithm, whichever training it gets, on the reworded texts.
-
-    Attributes
-    ----------
-    n, delta, standard_error, df, t, p_value, sd_items, sd_classifiers, sd_residual, \
-prediction_error, prediction_df, p_next_loses, margin, alpha, p_equivalence
-        As of :class:`ietest_fast.stats.AlgorithmTestResult`.
-    interval, prediction_interval
-        Ends of the 95% intervals of the algorithm's delta, and of that of one more classifier.
-    """
+    """What is shown of the algorithm, whichever training it gets, on the reworded texts."""
 
     n: Annotated[int, Field(ge=2)]
     delta: float
@@ -89,8 +74,10 @@ prediction_error, prediction_df, p_next_loses, margin, alpha, p_equivalence
     df: Number
     t: Number
     p_value: Share
+    """As of :class:`ietest_fast.stats.AlgorithmTestResult`."""
     interval: tuple[float, float]
     prediction_interval: tuple[float, float]
+    """Ends of the 95% intervals of the algorithm's delta, and of that of one more classifier."""
     sd_items: Annotated[float, Field(ge=0)]
     sd_classifiers: Annotated[float, Field(ge=0)]
     sd_residual: Annotated[float, Field(ge=0)]
@@ -100,6 +87,7 @@ prediction_error, prediction_df, p_next_loses, margin, alpha, p_equivalence
     margin: Level
     alpha: Level
     p_equivalence: Share
+    """As of :class:`ietest_fast.stats.AlgorithmTestResult`."""
 
     @computed_field
     @property
@@ -197,36 +185,23 @@ class RhoResult(Part):
         alpha: float,
         correction: Correction = "bonferroni",
         p_adjusted: Sequence[float] | None = None,
-        sensitivity: Sensitivity | None = None,
-        detectable_difference: float | None = None,
-        churn: ChurnRecord | None = None,
-        algorithm: AlgorithmRecord | None = None,
-        signature: str | None = None,
+        **more: Any,
     ) -> Self:
-        """Decide over the classifiers of one rho.
+        """Decide over the classifiers of one rho, by m.
 
-        Parameters
-        ----------
-        cells
-            By m.
-        alpha, correction, sensitivity, detectable_difference, churn, algorithm, signature
-            See the attributes.
-        p_adjusted
-            Needed for ``"maxt"`` and ``"minp"``; found from the p-values otherwise.
+        `p_adjusted` is needed for ``"maxt"`` and ``"minp"``; it is found from the p-values
+        otherwise. `more` are other fields; those that can be None are so if they are not given.
         """
         if p_adjusted is None:
             p_adjusted = adjust([cell.p_value for cell in cells], correction)
-        return cls(
-            rho=cells[0].rho,
+        unknown = dict.fromkeys(("sensitivity", "detectable_difference", "signature"))
+        return cls.from_result(
+            cells[0],
             alpha=alpha,
             correction=correction,
             p_adjusted=tuple(p_adjusted),
-            sensitivity=sensitivity,
-            detectable_difference=detectable_difference,
-            churn=churn,
-            algorithm=algorithm,
-            signature=signature,
             cells=tuple(cells),
+            **(unknown | more),
         )
 
     @computed_field
@@ -282,9 +257,13 @@ class RhoResult(Part):
     @property
     def verdict(self) -> Verdict:
         """What is shown at this rho, by itself; see :meth:`judge`."""
+        return self.judge_alone(differs=self.reject)
+
+    def judge_alone(self, *, differs: bool) -> Verdict:
+        """Return what is shown by itself, given what is decided on accuracy."""
         churned = self.churn is not None and self.churn.p_value < self.alpha
         uneven = self.label_p is not None and self.label_p < self.alpha
-        return self.judge(differs=self.reject, churned=churned, uneven=uneven)
+        return self.judge(differs=differs, churned=churned, uneven=uneven)
 
     @property
     def label_p(self) -> float | None:
@@ -298,10 +277,7 @@ class RhoResult(Part):
     def uneven_cells(self, level: float) -> tuple[CellResult, ...]:
         """Return the classifiers that lose and gain by label, and perhaps more than the margin.
 
-        Parameters
-        ----------
-        level
-            Of the M classifiers together.
+        The level is that of the M classifiers together.
         """
         return tuple(
             cell
@@ -314,7 +290,7 @@ class RhoResult(Part):
     def judge(
         self, *, differs: bool, churned: bool, uneven: bool = False, n_rhos: int = 1
     ) -> Verdict:
-        """Return what is shown, given what is decided on accuracy and on churn.
+        """Return what is shown, given what is decided on accuracy, on churn and on labels.
 
         Nothing, if every classifier has collapsed. A difference, if that is decided, unless it is
         shown to be below the margin for each of the M classifiers (no correction is needed where
@@ -322,16 +298,8 @@ class RhoResult(Part):
         margin allows, or the algorithm's answers change by more than retraining explains and are
         not shown to change by less than the flip margin, or losses and gains go with the label and
         are not shown to be below the margin for each. Else what is shown for each of the M
-        classifiers: alike, or accuracy that is equivalent, or nothing.
-
-        Parameters
-        ----------
-        differs, churned
-            Whether equal accuracy, and no excess churn, are rejected.
-        uneven
-            Whether it is rejected that losses are as common with every label.
-        n_rhos
-            Correct what is judged here for so many rho.
+        classifiers: alike, or accuracy that is equivalent, or nothing. What is judged here is
+        corrected for so many rho.
         """
         if all(cell.collapsed for cell in self.cells):
             return Verdict.COLLAPSED
@@ -435,12 +403,7 @@ def correct_over_rho(
 ) -> OverRho:
     """Correct the tests of a condition for the number of its rho.
 
-    Parameters
-    ----------
-    rhos
-        One test for each rho.
-    p_adjusted
-        By rho, where all tests were drawn jointly; found by Holm's rule otherwise.
+    `p_adjusted` is for tests that were all drawn jointly; it is found by Holm's rule otherwise.
     """
     p_values = [min(rho.p_adjusted) for rho in rhos]
     churn = [rho.churn.p_value for rho in rhos if rho.churn is not None]
@@ -518,17 +481,7 @@ class ConditionResult(Part):
         signature: str | None = None,
         p_adjusted: Sequence[float] | None = None,
     ) -> Self:
-        """Decide over the rho of a model and a transformation.
-
-        Parameters
-        ----------
-        rhos
-            In the order of the configuration.
-        model, transformation, train_size, signature
-            See the attributes.
-        p_adjusted
-            By rho, where all tests were drawn jointly; found by Holm's rule otherwise.
-        """
+        """Decide over the rho of a model and a transformation; see :func:`correct_over_rho`."""
         return cls(
             model=model,
             transformation=transformation,
@@ -537,6 +490,11 @@ class ConditionResult(Part):
             rhos=tuple(rhos),
             over_rho=correct_over_rho(rhos, p_adjusted=p_adjusted),
         )
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """What no other condition of a run has."""
+        return self.model, self.transformation, self.train_size
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
@@ -660,17 +618,7 @@ class AcrossTransformations(Part):
         rho: float,
         cochran: Sequence[CochranRecord] = (),
     ) -> Self:
-        """Correct over the transformations of one model.
-
-        Parameters
-        ----------
-        conditions
-            Of the same model and number of training rows, two or more.
-        rho
-            Which rho.
-        cochran
-            See the attributes.
-        """
+        """Correct over the conditions of one model and number of training rows."""
         tests = [next(own for own in each.rhos if own.rho == rho) for each in conditions]
         p_values = [min(test.p_adjusted) for test in tests]
         return cls(

@@ -299,14 +299,7 @@ class EvaluatedRho(Part):
 
         Equal accuracy is rejected as :attr:`reject` says; everything else is as at a single rho.
         """
-        if self.test is None:
-            return None
-        churn, label_p = self.test.churn, self.test.label_p
-        return self.test.judge(
-            differs=bool(self.reject),
-            churned=churn is not None and churn.p_value < self.alpha,
-            uneven=label_p is not None and label_p < self.alpha,
-        )
+        return None if self.test is None else self.test.judge_alone(differs=bool(self.reject))
 
 
 class FurtherResult(Part):
@@ -324,6 +317,11 @@ class FurtherResult(Part):
     rhos: Annotated[tuple[EvaluatedRho, ...], Field(min_length=1)]
     """In the order of the configuration."""
 
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """That of the condition whose classifiers are evaluated."""
+        return self.model, self.transformation, self.train_size
+
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
         if len({each.rho for each in self.rhos}) < len(self.rhos):
@@ -334,13 +332,7 @@ class FurtherResult(Part):
 
 
 def correct_over_evaluations(tests: Sequence[RhoResult | None]) -> list[float | None]:
-    """Correct the tests of further test sets at one rho by Holm's rule, in their order.
-
-    Parameters
-    ----------
-    tests
-        Of each; None where nothing is tested.
-    """
+    """Correct the tests of further test sets at one rho by Holm's rule; None stays None."""
     tested = [min(test.p_adjusted) for test in tests if test is not None]
     adjusted = iter(adjust(tested, "holm") if tested else [])
     return [None if test is None else next(adjusted) for test in tests]
@@ -401,7 +393,7 @@ class RunResult(Part):
             unknown = {getattr(each, name) for each in self.conditions} - set(keys)
             if unknown:
                 raise ValueError(f"conditions: there is no {name} {min(unknown)!r}")
-        if len(set(_pairs_of(self.conditions))) < len(self.conditions):
+        if len({each.key for each in self.conditions}) < len(self.conditions):
             raise ValueError("conditions: a model and transformation are there twice")
         sizes = {each.train_size for each in self.conditions}
         if sizes != set(self.settings.train_size or (None,)):
@@ -411,12 +403,8 @@ class RunResult(Part):
             self.transformations
         ):
             raise ValueError("evaluated: a key is there twice")
-        expected = [(*pair, key) for pair in _pairs_of(self.conditions) for key in further]
-        found = [
-            (each.model, each.transformation, each.train_size, each.evaluation)
-            for each in self.evaluations
-        ]
-        if found != expected:
+        expected = [(each.key, key) for each in self.conditions for key in further]
+        if [(each.key, each.evaluation) for each in self.evaluations] != expected:
             raise ValueError("evaluations: there is not one of each condition and test set")
         return self
 
@@ -483,17 +471,8 @@ class RunResult(Part):
 
     def evaluations_of(self, condition: ConditionResult) -> tuple[FurtherResult, ...]:
         """Return what the classifiers of a condition did on further test sets."""
-        (own,) = _pairs_of((condition,))
-        return tuple(
-            each
-            for each in self.evaluations
-            if (each.model, each.transformation, each.train_size) == own
-        )
+        return tuple(each for each in self.evaluations if each.key == condition.key)
 
     def transformation_of(self, condition: ConditionResult) -> TransformationRecord:
         """Return the record of a condition's transformation."""
         return next(each for each in self.transformations if each.key == condition.transformation)
-
-
-def _pairs_of(conditions: tuple[ConditionResult, ...]) -> list[tuple[str, str, int | None]]:
-    return [(each.model, each.transformation, each.train_size) for each in conditions]
