@@ -57,10 +57,3 @@ def test_frequencies_before_and_after(first_run):
     assert before == pytest.approx(share)
     assert after == 0
     assert change == pytest.approx(-share)
-
-
-def test_the_column_can_be_chosen():
-    train = toy_corpus(200, 1)
-    words = {each.word for each in find_label_words(train, column="premise", n_words=50)}
-    assert "street" in words
-    assert "sleeps" not in words

@@ -9,7 +9,12 @@ import numpy as np
 
 from ietest_fast.escapes import escape_label, plain_label
 from ietest_fast.experiment.finished import finished_runs, name_runs
-from ietest_fast.experiment.view.learning import curves_of_runs, size_accuracy_chart
+from ietest_fast.experiment.view.learning import (
+    curves_of_runs,
+    plot_series,
+    say_bars,
+    size_accuracy_chart,
+)
 from ietest_fast.experiment.view.result_tables import rank_by_snr
 from ietest_fast.numerals import format_t, percent, show_p
 from ietest_fast.report.drawing import (
@@ -64,28 +69,6 @@ def _rho_axis(axes: Axes, runs: Sequence[FinishedRun], palette: Palette) -> None
     draw_grid(axes, palette)
 
 
-def _plot_series(
-    axes: Axes,
-    x: Sequence[float],
-    means: Sequence[float | None],
-    sds: Sequence[float | None],
-    texts: Sequence[str],
-    *,
-    hints: Hints,
-    label: str,
-    look: Mapping[str, Any],
-) -> None:
-    heights = [math.nan if mean is None or math.isinf(mean) else mean for mean in means]
-    line = dict(look)
-    marker = line.pop("marker")
-    axes.errorbar(
-        x, heights, yerr=[sd or 0.0 for sd in sds], linewidth=1.5, elinewidth=1, capsize=2.5, **line
-    )
-    # What the legend shows, drawn nowhere.
-    axes.plot([], [], label=label, marker=marker, markersize=5.5, linewidth=1.5, **line)
-    draw_points(axes, x, heights, texts, hints, marker=marker, markersize=6, color=line["color"])
-
-
 def _plain_lines(
     axes: Axes,
     lines: Sequence[tuple[FinishedRun, Sequence[float | None]]],
@@ -118,17 +101,17 @@ def accuracy_chart(run: FinishedRun, name: str) -> Chart:
             )
         ):
             shift = (-1, 1)[number] * 0.003 * span
-            _plot_series(
+            plot_series(
                 axes,
                 [rho.rho + shift for rho in run.rhos],
-                [None if spread.mean is None else 100 * spread.mean for spread in spreads],
-                [None if spread.sd is None else 100 * spread.sd for spread in spreads],
+                spreads,
                 [
                     f"ρ = {rho.rho:g}, {label}: {100 * (spread.mean or 0):.2f}%"
                     + ("" if spread.sd is None else f" ± {100 * spread.sd:.2f}")
                     for rho, spread in zip(run.rhos, spreads, strict=True)
                 ],
-                hints=hints,
+                hints,
+                scale=100,
                 label=label,
                 look=choose_look(number, palette),
             )
@@ -149,7 +132,7 @@ def accuracy_chart(run: FinishedRun, name: str) -> Chart:
             f"{percent(last.accuracy_transformed.mean)}."
         ),
         draw=draw,
-        note=_say_bars([run]),
+        note=say_bars([run]),
     )
 
 
@@ -163,18 +146,18 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
         if len(runs) > MOST_NAMED:
             _plain_lines(axes, [(run, [rho.t.mean for rho in run.rhos]) for run in runs], palette)
         for number, run in enumerate(runs if len(runs) <= MOST_NAMED else ()):
-            _plot_series(
+            plot_series(
                 axes,
                 [rho.rho for rho in run.rhos],
-                [rho.t.mean for rho in run.rhos],
-                [rho.t.sd for rho in run.rhos],
+                [rho.t for rho in run.rhos],
                 [
                     f"{run.name}, ρ = {rho.rho:g}: t = "
                     + ("undefined" if rho.t.mean is None else format_t(rho.t.mean))
                     + ("" if rho.t.sd is None else f" ± {rho.t.sd:.3f}")
                     for rho in run.rhos
                 ],
-                hints=hints,
+                hints,
+                scale=1,
                 label=escape_label(run.name),
                 look=choose_look(number, palette),
             )
@@ -191,7 +174,7 @@ def t_chart(runs: Sequence[FinishedRun], name: str) -> Chart:
             "better, below 0 the transformed texts. " + _say_range(runs)
         ),
         draw=draw,
-        note=" ".join(filter(None, [_say_bars(runs), _say_unnamed(runs)])),
+        note=" ".join(filter(None, [say_bars(runs), _say_unnamed(runs)])),
     )
 
 
@@ -202,13 +185,6 @@ def _say_range(runs: Sequence[FinishedRun]) -> str:
         if means:
             said.append(f"{run.name}: from {format_t(means[0])} to {format_t(means[-1])}.")
     return " ".join(said)
-
-
-def _say_bars(runs: Sequence[FinishedRun]) -> str:
-    """Say what the bars of a figure are, if it has any."""
-    if max(run.n_classifiers for run in runs) == 1:
-        return "Every point is one classifier."
-    return "Points and bars: mean ± standard deviation over the M classifiers."
 
 
 def _say_unnamed(runs: Sequence[FinishedRun]) -> str:
@@ -567,11 +543,8 @@ def substitution_chart(found: Substitutions, name: str, n: int) -> Chart:
         figure, axes = make_axes(0.7 + 0.24 * len(names), left=label_width(names))
         hints = Hints()
         for height, (said, count) in enumerate(zip(reversed(names), times[::-1], strict=True)):
-            axes.barh(
-                [height],
-                [count],
-                color=palette.series[0],
-            )[0].set_gid(hints.add(f"{plain_label(said)}: {count:,}"))
+            (bar,) = axes.barh([height], [count], color=palette.series[0])
+            bar.set_gid(hints.add(f"{plain_label(said)}: {count:,}"))
         axes.set_yticks(
             range(len(names)), [escape_label(each) for each in reversed(names)], fontsize=9
         )

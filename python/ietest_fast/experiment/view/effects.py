@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -27,77 +27,46 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.finished import FinishedRun, Versions
 
-# Test observations as the page carries them: both versions, edits, and every answer.
-
-
 # Pairs that a model gets right before the transformation and wrong after it (Tables 17 and 18).
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Quantifier:
     """For which of a model's classifiers an observation has to be lost."""
 
-    name: str
-    """For ``ietest-fast report --hard-cases``."""
+    over_m: Literal["every", "any", "first"]
+    over_rho: Literal["every", "any"]
+    """Which resamples, and at which rho."""
     title: str
     """In words."""
-    every_rho: bool
-    every_m: bool
-    """For all of them, or for one at least."""
-    first_m: bool = False
-    """Look at m = 0 only."""
+
+    @property
+    def name(self) -> str:
+        """For ``ietest-fast report --hard-cases``."""
+        return f"{self.over_m}-m-{self.over_rho}-rho"
 
     def apply(self, lost: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Reduce bool of shape (n, n_rho, M) to shape (n,)."""
-        own = lost[:, :, :1] if self.first_m else lost
+        own = lost[:, :, :1] if self.over_m == "first" else lost
         over_m, over_rho = (
-            np.logical_and if every else np.logical_or for every in (self.every_m, self.every_rho)
+            np.logical_or if which == "any" else np.logical_and
+            for which in (self.over_m, self.over_rho)
         )
         found: NDArray[np.bool_] = over_rho.reduce(over_m.reduce(own, axis=2), axis=1)
         return found
 
 
+_PUBLISHED = "in the first resample at some ρ (the published 249 and 531 cases)"
+
 QUANTIFIERS = {
     each.name: each
     for each in (
-        Quantifier(
-            name="every-m-every-rho",
-            title="in every resample at every ρ",
-            every_rho=True,
-            every_m=True,
-        ),
-        Quantifier(
-            name="every-m-any-rho",
-            title="in every resample at some ρ",
-            every_rho=False,
-            every_m=True,
-        ),
-        Quantifier(
-            name="any-m-every-rho",
-            title="in some resample at every ρ",
-            every_rho=True,
-            every_m=False,
-        ),
-        Quantifier(
-            name="any-m-any-rho",
-            title="in some resample at some ρ",
-            every_rho=False,
-            every_m=False,
-        ),
-        Quantifier(
-            name="first-m-every-rho",
-            title="in the first resample at every ρ",
-            every_rho=True,
-            every_m=True,
-            first_m=True,
-        ),
-        Quantifier(
-            name="first-m-any-rho",
-            title="in the first resample at some ρ (the published 249 and 531 cases)",
-            every_rho=False,
-            every_m=True,
-            first_m=True,
-        ),
+        Quantifier("every", "every", "in every resample at every ρ"),
+        Quantifier("every", "any", "in every resample at some ρ"),
+        Quantifier("any", "every", "in some resample at every ρ"),
+        Quantifier("any", "any", "in some resample at some ρ"),
+        Quantifier("first", "every", "in the first resample at every ρ"),
+        Quantifier("first", "any", _PUBLISHED),
     )
 }
 """Ways to read "the model gets it right before and wrong after", the default first."""
@@ -249,11 +218,7 @@ def example_part(title: str, found: TestSetAnswers) -> Reading:
         "texts": [versions.original[name].to_pylist() for name in versions.columns],
         "edits": _pack_edits(versions),
         "runs": [
-            {
-                "name": run.name,
-                "rho": [rho.rho for rho in run.rhos],
-                "m": run.n_classifiers,
-            }
+            {"name": run.name, "rho": [rho.rho for rho in run.rhos], "m": run.n_classifiers}
             for run in found.runs
         ],
         "quantifiers": [each.title for each in QUANTIFIERS.values()],
@@ -547,26 +512,19 @@ class LabelWord:
     """Share of the label's training observations that have the word."""
 
 
-def find_label_words(
-    train: Corpus, *, column: str | None = None, n_words: int = N_WORDS
-) -> list[LabelWord]:
+def find_label_words(train: Corpus, *, n_words: int = N_WORDS) -> list[LabelWord]:
     """Find the words most associated with each label in a training set.
 
     PMI(w, l) = log2(p(w, l) / (p(w) p(l))), each word counted once an observation and every count
     raised by ``SMOOTHING`` (Gururangan et al. 2018, section 3).
     """
-    texts = train.table.column(train.text_columns[-1] if column is None else column)
-    found = find_incidence(texts)
-    n_labels, n_found = len(train.label_names), len(found.words)
-    labels = train.labels.astype(np.int64)
-    counts = np.bincount(
-        labels[found.row] * n_found + found.word, minlength=n_labels * n_found
-    ).reshape(n_labels, n_found)
+    texts = train.table.column(train.text_columns[-1])
+    n_labels = len(train.label_names)
+    vocabulary, counts, sizes = _count_by_label(texts, train.labels, n_labels)
     smooth = counts + float(SMOOTHING)
     joint = smooth / smooth.sum()
     pmi = np.log2(joint / joint.sum(axis=0) / joint.sum(axis=1, keepdims=True))
-    sizes = np.maximum(np.bincount(labels, minlength=n_labels), 1)
-    words = found.words.to_pylist()
+    words, n_found = vocabulary.to_pylist(), len(vocabulary)
     best = []
     for label in range(n_labels):
         order = sorted(range(n_found), key=lambda word, own=label: (-pmi[own, word], words[word]))  # type: ignore[misc]
@@ -582,16 +540,30 @@ def find_label_words(
     return best
 
 
-def label_word_table(
-    words: list[LabelWord], versions: Versions, *, column: str | None = None
-) -> Table:
+def _count_by_label(
+    texts: pa.ChunkedArray, labels: NDArray[np.int8], n_labels: int
+) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Return the words, the texts of each label (rows) that have each, and the texts of each."""
+    found = find_incidence(texts)
+    shape = n_labels, len(found.words)
+    own = labels.astype(np.int64)
+    counts = np.bincount(own[found.row] * shape[1] + found.word, minlength=shape[0] * shape[1])
+    return (
+        found.words,
+        counts.reshape(shape),
+        np.maximum(np.bincount(own, minlength=n_labels), 1),
+    )
+
+
+def label_word_table(words: list[LabelWord], versions: Versions) -> Table:
     """Say how often label words stand in a test set, before and after (Table 15).
 
     Shares are of the observations that have the word's label.
     """
-    column = versions.columns[-1] if column is None else column
+    column = versions.columns[-1]
     before, after = (
-        _shares(words, versions, column, original=original) for original in (True, False)
+        _shares(words, table.column(column), versions)
+        for table in (versions.original, versions.transformed)
     )
     rows = tuple(
         (versions.label_names[word.label], word.word, word.pmi, word.share, old, new, new - old)
@@ -617,18 +589,9 @@ def label_word_table(
     )
 
 
-def _shares(
-    words: list[LabelWord], versions: Versions, column: str, *, original: bool
-) -> list[float]:
-    table = versions.original if original else versions.transformed
-    found = find_incidence(table.column(column))
-    place = {word: number for number, word in enumerate(found.words.to_pylist())}
-    n_labels = len(versions.label_names)
-    labels: NDArray[np.int64] = versions.gold.astype(np.int64)
-    counts = np.bincount(
-        labels[found.row] * len(found.words) + found.word, minlength=n_labels * len(found.words)
-    ).reshape(n_labels, len(found.words))
-    sizes = np.maximum(np.bincount(labels, minlength=n_labels), 1)
+def _shares(words: list[LabelWord], texts: pa.ChunkedArray, versions: Versions) -> list[float]:
+    known, counts, sizes = _count_by_label(texts, versions.gold, len(versions.label_names))
+    place = {word: number for number, word in enumerate(known.to_pylist())}
     return [
         float(counts[word.label, place[word.word]] / sizes[word.label])
         if word.word in place
@@ -666,7 +629,7 @@ class PartialInput:
         return self.n_right / self.n
 
 
-def measure_partial_input(train: Corpus, test: Corpus, *, seed: int = 0) -> list[PartialInput]:
+def measure_partial_input(train: Corpus, test: Corpus) -> list[PartialInput]:
     """Train a bag of words on each text column alone, and on all, and test it.
 
     For NLI these are the premise-only and the hypothesis-only baselines (Poliak et al. 2018): a
@@ -682,10 +645,10 @@ def measure_partial_input(train: Corpus, test: Corpus, *, seed: int = 0) -> list
     require_trainable(train)
     columns = train.text_columns
     parts = [(name,) for name in columns] + ([columns] if len(columns) > 1 else [])
-    return [_measure(train, test, part, seed) for part in parts]
+    return [_measure(train, test, part) for part in parts]
 
 
-def _measure(train: Corpus, test: Corpus, columns: tuple[str, ...], seed: int) -> PartialInput:
+def _measure(train: Corpus, test: Corpus, columns: tuple[str, ...]) -> PartialInput:
     from scipy.stats import binom
 
     model = load_model(MODEL)
@@ -701,7 +664,7 @@ def _measure(train: Corpus, test: Corpus, columns: tuple[str, ...], seed: int) -
         None,
         params=model.presets[_PRESET],
         n_classes=len(train.label_names),
-        seed=seed,
+        seed=0,
     )
     rows = encoded["test"].resample()
     n_right = int((classifier.predict(rows.store, rows.rows) == test.labels).sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ietest_fast.analyses.consistency.page import curve_parts
 from ietest_fast.experiment.finished import name_models
@@ -13,7 +13,7 @@ from ietest_fast.experiment.view.result_tables import mean_sd
 from ietest_fast.numerals import brief_p, percent, percent_of, points_of, say_count
 from ietest_fast.report.contents import Heading, Note, Part
 from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
-from ietest_fast.report.tables import Column, MeanSd, PValue, Table
+from ietest_fast.report.tables import Column, PValue, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         ConditionResult,
         EvaluatedRho,
         FurtherResult,
-        RhoResult,
         RunResult,
         Spread,
     )
@@ -39,16 +38,34 @@ if TYPE_CHECKING:
 _TITLE = "The same classifiers on further test sets"
 
 
-def make_further_table(result: RunResult, condition: ConditionResult) -> Any:
-    """Make the table of a condition for a terminal: a line for each test set and rho."""
+# Titles of columns for a terminal: words that are as short as numbers, and those that may be long.
+_WORDS = frozenset(("decision", "verdict"))
+_LONG = {"test set": 1, "transformation": None}
+
+
+def start_table(*titles: str) -> rich.table.Table:
+    """Make a table for a terminal without rows.
+
+    It has plain line characters in the head only, so that it can be pasted into a text file.
+    """
     from rich import box
     from rich.table import Table as RichTable
 
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("test set", overflow="fold", ratio=1)
-    for title in ("rows", "ρ", "accuracy %", "loss, points", "p, Holm"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("decision", no_wrap=True)
+    for title in titles:
+        if title in _LONG:
+            table.add_column(title, overflow="fold", ratio=_LONG[title])
+        else:
+            justify: Literal["left", "right"] = "left" if title in _WORDS else "right"
+            table.add_column(title, justify=justify, no_wrap=True)
+    return table
+
+
+def make_further_table(result: RunResult, condition: ConditionResult) -> rich.table.Table:
+    """Make the table of a condition for a terminal: a line for each test set and rho."""
+    table = start_table(
+        "test set", "rows", "ρ", "accuracy %", "loss, points", "p, Holm", "decision"
+    )
     for name, n, rhos in _known(result, condition):
         _add_rows(table, name, n, [_say_known(*each) for each in rhos])
     for each in result.evaluations_of(condition):
@@ -183,15 +200,12 @@ def _test_row(run: FinishedRun, each: FurtherResult, own: EvaluatedRho) -> tuple
 
 def _known(
     result: RunResult, condition: ConditionResult
-) -> Iterator[tuple[str, int, list[tuple[float, Spread, Spread | None]]]]:
+) -> Iterator[tuple[str, int, Sequence[tuple[float, Spread, Spread | None]]]]:
     """Yield the two test sets of every run: name, rows, and by rho accuracy and loss."""
-
-    def read(rho: RhoResult) -> tuple[float, Spread, Spread | None]:
-        return rho.rho, rho.accuracy_transformed, rho.delta
-
-    n = result.data.test.rows
-    yield "original", n, [(rho.rho, rho.accuracy_original, None) for rho in condition.rhos]
-    yield f"{condition.transformation} (trained on)", n, [read(rho) for rho in condition.rhos]
+    n, rhos = result.data.test.rows, condition.rhos
+    yield "original", n, [(rho.rho, rho.accuracy_original, None) for rho in rhos]
+    own = [(rho.rho, rho.accuracy_transformed, rho.delta) for rho in rhos]
+    yield f"{condition.transformation} (trained on)", n, own
 
 
 def curves_of(result: RunResult) -> list[list[ConditionResult]]:
@@ -225,13 +239,9 @@ def rows_of(condition: ConditionResult) -> int:
 
 def make_size_table(curve: Sequence[ConditionResult]) -> rich.table.Table:
     """Make the table of a curve for a terminal: a line for each number of rows and rho."""
-    from rich import box
-    from rich.table import Table as RichTable
-
-    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("rows", "ρ", "original %", "transformed %", "loss, points", "changed %", "p"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    table = start_table(
+        *("rows", "ρ", "original %", "transformed %", "loss, points", "changed %", "p", "verdict")
+    )
     for condition in curve:
         over = condition.over_rho
         for place, rho in enumerate(condition.rhos):
@@ -284,10 +294,10 @@ def size_table(curve: Sequence[FinishedRun], *, number: int) -> Table:
             (
                 rows_of(run.condition),
                 rho.rho,
-                _spread(rho.accuracy_original),
-                _spread(rho.accuracy_transformed),
-                _spread(rho.shown_delta),
-                _spread(rho.flip_rate),
+                mean_sd(rho.accuracy_original),
+                mean_sd(rho.accuracy_transformed),
+                mean_sd(rho.shown_delta),
+                mean_sd(rho.flip_rate),
                 None if rho.churn is None else rho.churn.excess,
                 PValue(run.condition.over_rho.p_adjusted[place], run.alpha),
                 str(run.condition.verdicts[place]),
@@ -297,10 +307,6 @@ def size_table(curve: Sequence[FinishedRun], *, number: int) -> Table:
         ),
         note=" ".join(size_lines([run.condition for run in curve])),
     )
-
-
-def _spread(own: Spread | None) -> MeanSd | None:
-    return None if own is None else MeanSd(own.mean, own.sd)
 
 
 def chosen_rhos(values: Iterable[float], most: int) -> list[float]:
@@ -326,12 +332,9 @@ _ROWS = "training rows"
 def size_accuracy_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
     """Draw accuracy on both versions over the number of training rows."""
     lines = [
-        (f"ρ = {rho:g}, {label}", rho, read)
+        (f"ρ = {rho:g}, {version}", rho, f"accuracy_{version}")
         for rho in chosen_rhos((own.rho for own in curve[0].rhos), _MOST_RHO_OF_ACCURACY)
-        for label, read in (
-            ("original", _read_original),
-            ("transformed", _read_transformed),
-        )
+        for version in ("original", "transformed")
     ]
     first, last = curve[0], curve[-1]
     low, high = (own.rhos[0].accuracy_original.mean for own in (first, last))
@@ -344,7 +347,7 @@ def size_accuracy_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
             f"{rows_of(last.condition):,}."
         ),
         draw=_draw(curve, lines, "accuracy (%)"),
-        note=_say_bars(first),
+        note=say_bars([first]),
     )
 
 
@@ -363,28 +366,15 @@ def size_loss_chart(curve: Sequence[FinishedRun], name: str) -> Chart:
             f"{rows_of(first.condition):,} rows and {_points(high)} from "
             f"{rows_of(last.condition):,}."
         ),
-        draw=_draw(curve, [(f"ρ = {rho:g}", rho, _read_loss) for rho in rhos], "loss (points)"),
-        note=_say_bars(first),
+        draw=_draw(curve, [(f"ρ = {rho:g}", rho, "shown_delta") for rho in rhos], "loss (points)"),
+        note=say_bars([first]),
     )
 
 
-def _read_original(rho: RhoResult) -> Spread:
-    return rho.accuracy_original
-
-
-def _read_transformed(rho: RhoResult) -> Spread:
-    return rho.accuracy_transformed
-
-
-def _read_loss(rho: RhoResult) -> Spread:
-    return rho.shown_delta
-
-
 def _draw(
-    curve: Sequence[FinishedRun],
-    lines: Sequence[tuple[str, float, Callable[[RhoResult], Spread]]],
-    title: str,
+    curve: Sequence[FinishedRun], lines: Sequence[tuple[str, float, str]], title: str
 ) -> Callable[[Palette], Drawn]:
+    """Draw lines, each with its label, its rho and the name of the quantity in its results."""
     sizes = [rows_of(run.condition) for run in curve]
 
     def draw(palette: Palette) -> Drawn:
@@ -393,9 +383,19 @@ def _draw(
         n_columns = 2 if len(lines) == 4 else min(len(lines), 3)
         figure, axes = make_axes(legend_rows=-(-len(lines) // n_columns))
         hints = Hints()
-        for number, (label, rho, read) in enumerate(lines):
-            spreads = [read(next(own for own in run.rhos if own.rho == rho)) for run in curve]
-            _draw_line(axes, sizes, spreads, hints, label=label, look=choose_look(number, palette))
+        for number, (label, rho, quantity) in enumerate(lines):
+            tests = [next(own for own in run.rhos if own.rho == rho) for run in curve]
+            spreads: list[Spread] = [getattr(own, quantity) for own in tests]
+            plot_series(
+                axes,
+                sizes,
+                spreads,
+                [_say_point(*each, label) for each in zip(sizes, spreads, strict=True)],
+                hints,
+                scale=100,
+                label=label,
+                look=choose_look(number, palette),
+            )
         if sizes[-1] >= _LOGARITHMIC_FROM * sizes[0]:
             axes.set_xscale("log")
             axes.xaxis.set_minor_locator(NullLocator())
@@ -411,38 +411,40 @@ def _draw(
     return draw
 
 
-def _draw_line(
+def _say_point(size: int, own: Spread, label: str) -> str:
+    mean = math.nan if own.mean is None else 100 * own.mean
+    return f"{size:,} rows, {label}: {mean:.2f}" + (f" ± {100 * own.sd:.2f}" if own.sd else "")
+
+
+def plot_series(
     axes: Axes,
-    sizes: Sequence[int],
+    x: Sequence[float],
     spreads: Sequence[Spread],
+    texts: Sequence[str],
     hints: Hints,
     *,
+    scale: int,
     label: str,
     look: dict[str, Any],
 ) -> None:
-    """Draw the means of one quantity over the sizes, with bars of standard deviations."""
-    heights = [math.nan if own.mean is None else 100 * own.mean for own in spreads]
-    bars = [100 * (own.sd or 0.0) for own in spreads]
+    """Draw the means of one quantity over another, with bars of standard deviations."""
+    means = [own.mean for own in spreads]
+    heights = [math.nan if mean is None or math.isinf(mean) else scale * mean for mean in means]
+    bars = [scale * (own.sd or 0.0) for own in spreads]
     marker = look.pop("marker")
-    axes.errorbar(sizes, heights, yerr=bars, linewidth=1.5, elinewidth=1, capsize=2.5, **look)
+    axes.errorbar(x, heights, yerr=bars, linewidth=1.5, elinewidth=1, capsize=2.5, **look)
     # What the legend shows, drawn nowhere.
     axes.plot([], [], label=label, marker=marker, markersize=5.5, linewidth=1.5, **look)
-    texts = [
-        f"{size:,} rows, {label}: {height:.2f}" + (f" ± {bar:.2f}" if bar else "")
-        for size, height, bar in zip(sizes, heights, bars, strict=True)
-    ]
-    draw_points(
-        axes, sizes, heights, texts, hints, marker=marker, markersize=6, color=look["color"]
-    )
+    draw_points(axes, x, heights, texts, hints, marker=marker, markersize=6, color=look["color"])
 
 
 def _points(share: float | None) -> str:
     return "undefined" if share is None else f"{100 * share:+.2f} points"
 
 
-def _say_bars(run: FinishedRun) -> str:
+def say_bars(runs: Sequence[FinishedRun]) -> str:
     """Say what the bars of a figure are, if it has any."""
-    if run.n_classifiers == 1:
+    if max(run.n_classifiers for run in runs) == 1:
         return "Every point is one classifier."
     return "Points and bars: mean ± standard deviation over the M classifiers."
 

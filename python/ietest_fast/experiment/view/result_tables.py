@@ -78,10 +78,8 @@ def ranking_table(runs: Sequence[FinishedRun]) -> Table:
 def _snr(found: SignalToNoise | None) -> tuple[float | None, Interval | None]:
     if found is None:
         return None, None
-    interval = found.interval
-    if interval is None or not math.isfinite(interval.high):
-        return _ratio(found), None
-    return _ratio(found), interval
+    is_known = found.interval is not None and math.isfinite(found.interval.high)
+    return _ratio(found), found.interval if is_known else None
 
 
 def collapsed_table(runs: Sequence[FinishedRun]) -> Table | None:
@@ -259,12 +257,7 @@ def reworded_table(runs: Sequence[FinishedRun]) -> Table | None:
             Column("p of it over all ρ", "p"),
             Column("verdict over all ρ", "text"),
         ),
-        rows=tuple(
-            row
-            for run in known
-            for place in range(len(run.rhos))
-            for row in [_reworded_row(run, place)]
-        ),
+        rows=tuple(_reworded_row(run, place) for run in known for place in range(len(run.rhos))),
         note=(
             "Changed: the answer is another one. Churn: two trainings answer the same text of one "
             "version differently. Excess churn: how much more often they do across the versions, "
@@ -349,8 +342,6 @@ def _reworded_row(run: FinishedRun, place: int) -> tuple[Any, ...]:
     rho, over = run.rhos[place], run.condition.over_rho
     first = rho.cells[0].reworded
     assert first is not None  # noqa: S101 - the run knows them
-    assert rho.reworded_delta is not None  # noqa: S101
-    assert rho.flip_rate is not None  # noqa: S101
     churn, own = over.churn_p_adjusted, rho.churn
     excess: tuple[Any, ...] = (None, None, None)
     if own is not None:
@@ -535,13 +526,7 @@ def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:
             Column("p", "p"),
         ),
         rows=tuple(
-            (
-                name_of_size(each.model, each.train_size),
-                each.rho,
-                own.m,
-                own.statistic,
-                own.p_value,
-            )
+            (name_of_size(each.model, each.train_size), each.rho, own.m, own.statistic, own.p_value)
             for each in every
             for own in each.cochran
         ),
@@ -572,19 +557,16 @@ def _levels(runs: Sequence[FinishedRun]) -> str:
 
 
 def _say_few(runs: Sequence[FinishedRun]) -> str:
-    few = [
-        cell for run in runs for rho in run.rhos for cell in rho.liberal if cell.clustered is None
-    ]
-    n_few = len(few)
-    rest = "rests" if n_few == 1 else "rest"
+    n_few = sum(cell.clustered is None for run in runs for rho in run.rhos for cell in rho.liberal)
     if n_few == 0:
         return ""
+    rest = "rests" if n_few == 1 else "rest"
     return (
         f" {say_count(n_few, 'test')} {rest} on few discordant pairs for the level of one test, "
         "where the bootstrap may reject too often: compare McNemar's p."
     )
 
 
-def mean_sd(spread: Spread) -> MeanSd:
-    """Return a spread as a cell of a table."""
-    return MeanSd(spread.mean, spread.sd)
+def mean_sd(spread: Spread | None) -> MeanSd | None:
+    """Return a spread as a cell of a table; None stays None."""
+    return None if spread is None else MeanSd(spread.mean, spread.sd)

@@ -35,6 +35,7 @@ from ietest_fast.experiment.view.result_tables import (
     cell_table,
     collapsed_table,
     glance_table,
+    mean_sd,
     ranking_table,
     reworded_table,
     rho_table,
@@ -51,7 +52,7 @@ from ietest_fast.report.contents import (
     Section,
     Words,
 )
-from ietest_fast.report.tables import Column, MeanSd, PValue, Table
+from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.stats import PairedCounts, decide, paired_test
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 
@@ -366,9 +367,9 @@ def comparison_table(comparison: Comparison, *, number: int = 1) -> Table:
             (
                 row.rho,
                 _SAID[row.quantity],
-                MeanSd(row.first.mean, row.first.sd),
-                MeanSd(row.second.mean, row.second.sd),
-                MeanSd(row.difference.mean, row.difference.sd),
+                mean_sd(row.first),
+                mean_sd(row.second),
+                mean_sd(row.difference),
                 PValue(row.decision.p_min, row.decision.threshold),
                 row.decision.threshold,
                 row.decision.reject,

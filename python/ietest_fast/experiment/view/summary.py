@@ -11,6 +11,7 @@ from ietest_fast.experiment.view.learning import (
     make_further_table,
     make_size_table,
     size_lines,
+    start_table,
 )
 from ietest_fast.numerals import (
     UNDEFINED,
@@ -264,16 +265,9 @@ def make_table(condition: ConditionResult) -> Table:
     Accuracies (percent) and t are means over the M classifiers ± standard deviation (divisor
     M - 1); the decision compares the smallest p with alpha / M.
     """
-    from rich import box
-    from rich.table import Table
-
     has_power = any(rho.sensitivity is not None for rho in condition.rhos)
-    # Plain line characters in the head only: the table can be pasted into a text file.
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("ρ", justify="right", no_wrap=True)
-    for title in ("original %", "transformed %", "t", "smallest p", *["power"] * has_power):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("decision", no_wrap=True)
+    titles = ("ρ", "original %", "transformed %", "t", "smallest p", *["power"] * has_power)
+    table = start_table(*titles, "decision")
     for rho in condition.rhos:
         table.add_row(
             f"{rho.rho:g}",
@@ -293,16 +287,11 @@ def make_reworded_table(condition: ConditionResult) -> Table | None:
     Delta and flips are means over the M classifiers ± standard deviation. None where it is not
     known which texts were reworded.
     """
-    from rich import box
-    from rich.table import Table
-
     if any(rho.flip_rate is None for rho in condition.rhos):
         return None
     over = condition.over_rho
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("ρ", "loss, points", "p", "changed %", "churn %", "excess %", "p, excess"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
+    titles = ("ρ", "loss, points", "p", "changed %", "churn %", "excess %", "p, excess")
+    table = start_table(*titles, "verdict")
     churn = over.churn_p_adjusted
     for place, rho in enumerate(condition.rhos):
         assert rho.reworded_delta is not None  # noqa: S101 - as the flip rate is
@@ -354,24 +343,11 @@ def reworded_lines(condition: ConditionResult) -> list[str]:
 
 def make_algorithm_table(condition: ConditionResult) -> Table | None:
     """Make the table of what is shown of the algorithm: one line for each rho; None without it."""
-    from rich import box
-    from rich.table import Table
-
     over = condition.over_rho.algorithm_p_adjusted
     if over is None:
         return None
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    titles = (
-        "ρ",
-        "loss, points",
-        "95% interval",
-        "p",
-        "sd of trainings",
-        "next one",
-        "next loses %",
-    )
-    for title in titles:
-        table.add_column(title, justify="right", no_wrap=True)
+    titles = ("ρ", "loss, points", "95% interval", "p", "sd of trainings", "next one")
+    table = start_table(*titles, "next loses %")
     for rho, p in zip(condition.rhos, over, strict=True):
         own = rho.algorithm
         assert own is not None  # noqa: S101 - as the p-values are
@@ -568,15 +544,7 @@ def make_across_table(across: Sequence[AcrossTransformations]) -> Table:
     One line for each rho and transformation: the smallest p of its M classifiers, corrected for
     M, and the same corrected for the number of transformations by Holm's rule.
     """
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("ρ", justify="right", no_wrap=True)
-    table.add_column("transformation", overflow="fold")
-    table.add_column("p, corrected for M", justify="right", no_wrap=True)
-    table.add_column("p, Holm", justify="right", no_wrap=True)
-    table.add_column("decision", no_wrap=True)
+    table = start_table("ρ", "transformation", "p, corrected for M", "p, Holm", "decision")
     for each in across:
         for phi, p, holm, reject in zip(
             each.transformations, each.p_values, each.p_holm, each.reject, strict=True
