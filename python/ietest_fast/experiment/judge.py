@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.answers import Predictions
     from ietest_fast.experiment.cells import CellRecord
     from ietest_fast.experiment.data import PlannedPhi, TransformedSplits
     from ietest_fast.experiment.encoded import FurtherTest
@@ -141,42 +141,55 @@ def _named(name: str, fingerprint: str) -> str:
     return f"{clean_field(name)}@{fingerprint[:4]}"
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trained:
+    """The classifiers of a condition, by what they are and what they were trained on."""
+
+    model: PlannedModel
+    phi: PlannedPhi
+    """The transformation of the training data."""
+    size: int | None
+    """Number of training rows; None for all."""
+
+
 class Judge:
     """Tests cells, and decides over them."""
 
     def __init__(self, plan: Plan, work: Work, store: RunStore) -> None:
         self.settings = RunSettings.of_settings(plan.settings)
         """What the run was asked for."""
-        self._plan = plan
+        self.plan = plan
+        self.work = work
+        self.store = store
         self._config = plan.config
-        self._work = work
-        self._store = store
 
-    def judge(
-        self, model: PlannedModel, phi: PlannedPhi, train_size: int | None
-    ) -> ConditionResult:
-        """Test one model under one transformation, trained on so many rows, at every rho."""
-        config = self._config
+    def list_trained(self) -> list[Trained]:
+        """Return the classifiers of every condition, in order."""
+        axes = self.plan.models, self.plan.transformations, self._config.train_sizes
+        return [
+            Trained(model=model, phi=phi, size=size)
+            for model, phi, size in itertools.product(*axes)
+        ]
+
+    def judge(self, own: Trained) -> ConditionResult:
+        """Test classifiers under the transformation that they were trained on, at every rho."""
         matched = {
             rho: [
-                (record, match(self._read(record), phi.key))
-                for record in self.records(model, phi, rho, train_size)
+                (record, match(self.store.read_cell(record), own.phi.key))
+                for record in self.records(own, rho)
             ]
-            for rho in config.rho
+            for rho in self._config.rho
         }
-        rhos = [
-            self.judge_rho(model, phi, rho, matched[rho], train_size=train_size)
-            for rho in config.rho
-        ]
+        rhos = [self.judge_rho(own, own.phi, rho, found) for rho, found in matched.items()]
         cells = [cell for rho in rhos for cell in rho.cells]
         return ConditionResult.of(
             rhos,
-            model=model.key,
-            transformation=phi.key,
-            train_size=train_size,
-            signature=self.sign(model, phi, cells, train_size=train_size),
+            model=own.model.key,
+            transformation=own.phi.key,
+            train_size=own.size,
+            signature=self.sign(own, own.phi, cells),
             p_adjusted=self._adjust_over_rho(
-                [[table for _, table in matched[rho]] for rho in config.rho]
+                [[table for _, table in found] for found in matched.values()]
             ),
         )
 
@@ -184,7 +197,7 @@ class Judge:
         self, conditions: Sequence[ConditionResult]
     ) -> Iterator[AcrossTransformations]:
         """Correct over the transformations, for each model, number of training rows and rho."""
-        for model, size in itertools.product(self._plan.models, self._config.train_sizes):
+        for model, size in itertools.product(self.plan.models, self._config.train_sizes):
             own = [
                 each for each in conditions if each.model == model.key and each.train_size == size
             ]
@@ -194,47 +207,42 @@ class Judge:
 
     def judge_rho(
         self,
-        model: PlannedModel,
+        own: Trained,
         phi: PlannedPhi,
         rho: float,
         matched: Sequence[tuple[CellRecord, pa.Table]],
-        *,
-        trained: PlannedPhi | None = None,
-        train_size: int | None = None,
     ) -> RhoResult:
-        """Test the classifiers of one rho."""
+        """Test the classifiers of one rho on the test set under a transformation."""
         config = self._config
         cells = [self._test_cell(record, table, phi) for record, table in matched]
-        independent = self._plan.clusters is None
+        tables = [table for _, table in matched]
+        found: dict[str, Any] = {}
+        if self.plan.clusters is None:
+            found = {
+                "sensitivity": Sensitivity.of(cells, margin=config.margin, alpha=config.alpha),
+                "detectable_difference": find_detectable(cells, alpha=config.alpha),
+            }
         return RhoResult.from_cells(
             cells,
             alpha=config.alpha,
             correction=config.correction,
-            p_adjusted=self._adjust_jointly([table for _, table in matched], rho),
-            sensitivity=Sensitivity.of(cells, margin=config.margin, alpha=config.alpha)
-            if independent
-            else None,
-            detectable_difference=find_detectable(cells, alpha=config.alpha)
-            if independent
-            else None,
-            **self._test_algorithm([table for _, table in matched], rho),
-            signature=self.sign(model, phi, cells, trained=trained, train_size=train_size),
+            p_adjusted=self._adjust_jointly(tables, rho),
+            **found,
+            **self._test_algorithm(tables, rho),
+            signature=self.sign(own, phi, cells),
         )
 
-    def records(
-        self, model: PlannedModel, phi: PlannedPhi, rho: float, train_size: int | None
-    ) -> list[CellRecord]:
-        """Return the cells of one rho, by m; `phi` is the transformation of the training data."""
+    def records(self, own: Trained, rho: float) -> list[CellRecord]:
+        """Return the cells of one rho, by m."""
         return [
-            self._work.cells[model.key, Resample.of(phi.key, rho=rho, m=m, train_size=train_size)]
+            self.work.cells[
+                own.model.key, Resample.of(own.phi.key, rho=rho, m=m, train_size=own.size)
+            ]
             for m in range(self._config.n_classifiers)
         ]
 
-    def _read(self, record: CellRecord) -> Predictions:
-        return self._store.read_cell(record)
-
     def _test_cell(self, record: CellRecord, matched: pa.Table, phi: PlannedPhi) -> CellResult:
-        config, clusters = self._config, self._plan.clusters
+        config, clusters = self._config, self.plan.clusters
         # Beside clusters this test is for comparison alone, and its exact law costs nothing.
         method = config.used_method if clusters is None else "exact"
         sample = _sample(matched)
@@ -280,11 +288,11 @@ class Judge:
             answers=(matched["original"].to_numpy(), matched["transformed"].to_numpy()),
             gold=matched["gold"].to_numpy(),
             reworded=matched["changed"].to_numpy(),
-            clusters=self._plan.clusters,
+            clusters=self.plan.clusters,
             margin=config.margin,
             flip_margin=config.flip_margin,
             alpha=config.alpha,
-            labels=np.asarray(self._plan.splits.test.label_names)[matched["gold"].to_numpy()],
+            labels=np.asarray(self.plan.splits.test.label_names)[matched["gold"].to_numpy()],
             n_resamples=config.used_resamples,
             rng=seed,
             n_threads=config.n_threads,
@@ -299,7 +307,7 @@ class Judge:
         for name in config.strata:
             if name == LABEL:
                 continue  # is tested in any case
-            values: Any = self._plan.strata.get(name)
+            values: Any = self.plan.strata.get(name)
             if name == EDITS:
                 values = self._texts(phi).n_edits
             yield stratified_test(
@@ -308,7 +316,7 @@ class Judge:
                 values,
                 gold=matched["gold"].to_numpy(),
                 reworded=matched["changed"].to_numpy(),
-                clusters=self._plan.clusters,
+                clusters=self.plan.clusters,
                 name=name,
                 margin=config.margin,
                 flip_margin=config.flip_margin,
@@ -322,7 +330,7 @@ class Judge:
         """Test churn and accuracy of what all trainings at one rho share, on the reworded texts."""
         config = self._config
         rows = np.flatnonzero(matched[0]["changed"].to_numpy())
-        clusters = None if self._plan.clusters is None else self._plan.clusters[rows]
+        clusters = None if self.plan.clusters is None else self.plan.clusters[rows]
         if len(matched) < 2 or rows.size < 2:
             return {}
         if clusters is not None and np.unique(clusters).size < 2:
@@ -371,7 +379,7 @@ class Judge:
                 [_sample(table) for table in matched],
                 correction=config.correction,
                 alpha=config.alpha,
-                clusters=self._plan.clusters,
+                clusters=self.plan.clusters,
                 n_resamples=config.used_resamples,
                 rng=seed,
                 n_threads=config.n_threads,
@@ -380,12 +388,12 @@ class Judge:
 
     def _test_versions(self, model: PlannedModel, train_size: int | None) -> list[CochranRecord]:
         """Test every classifier of rho = 0 over all versions: it has answered them all."""
-        config, phis = self._config, self._plan.transformations
-        if self._plan.clusters is not None:
+        config, phis = self._config, self.plan.transformations
+        if self.plan.clusters is not None:
             return []
         found = []
-        for record in self.records(model, phis[0], 0.0, train_size):
-            predictions = self._read(record)
+        for record in self.records(Trained(model=model, phi=phis[0], size=train_size), 0.0):
+            predictions = self.store.read_cell(record)
             tables = [match(predictions, phi.key) for phi in phis]
             columns = {
                 ORIGINAL: tables[0]["original_correct"].to_numpy(),
@@ -403,29 +411,21 @@ class Judge:
             found.append(CochranRecord.from_result(result, m=record.m))
         return found
 
-    def sign(
-        self,
-        model: PlannedModel,
-        phi: PlannedPhi,
-        cells: Sequence[CellResult],
-        *,
-        trained: PlannedPhi | None = None,
-        train_size: int | None = None,
-    ) -> str:
-        """Sign the tests of some cells; arguments as those of :meth:`judge_rho`."""
+    def sign(self, own: Trained, phi: PlannedPhi, cells: Sequence[CellResult]) -> str:
+        """Sign the tests of some cells on the test set under a transformation."""
         return sign(
             self.settings,
-            ModelSettings.of_settings(model.settings),
+            ModelSettings.of_settings(own.model.settings),
             self._texts(phi),
             cells,
             data=self._config.data_name,
-            trained=None if trained is None else self._texts(trained),
-            train_size=train_size,
+            trained=None if phi is own.phi else self._texts(own.phi),
+            train_size=own.size,
         )
 
     def _texts(self, phi: PlannedPhi) -> TransformedSplits | FurtherTest:
-        found: TransformedSplits | FurtherTest | None = self._work.texts.get(phi.key)
-        return self._work.further[phi.key] if found is None else found
+        found: TransformedSplits | FurtherTest | None = self.work.texts.get(phi.key)
+        return self.work.further[phi.key] if found is None else found
 
 
 def _sample(matched: pa.Table) -> MatchedSample:

@@ -11,7 +11,7 @@ import ietest_fast
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import MADE_ANEW
 from ietest_fast.experiment.cells import match
-from ietest_fast.experiment.judge import Judge
+from ietest_fast.experiment.judge import Judge, Trained
 from ietest_fast.experiment.plan import make_plan, work_settings
 from ietest_fast.experiment.results import write_results
 from ietest_fast.experiment.run_consistency import write_clusters
@@ -34,7 +34,7 @@ from ietest_fast.experiment.store import RunStore
 from ietest_fast.experiment.work import do_work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import pyarrow as pa
 
@@ -75,113 +75,83 @@ def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, .
     return tuple(found)
 
 
-def judge_evaluations(
-    judge: Judge, plan: Plan, work: Work, store: RunStore
-) -> Iterator[FurtherResult]:
-    """Give accuracies on every further test set, and tests where labels are kept."""
-    if not plan.evaluations:
-        return
-    for model in plan.models:
-        for phi in plan.transformations:
-            for size in plan.config.train_sizes:
-                yield from _Evaluator(judge, plan, work, store, size).judge(model, phi)
-
-
 class _Evaluator:
-    """Judges the classifiers of a model that were trained on the texts of a transformation."""
+    """Judges the classifiers of a condition on further test sets."""
 
-    def __init__(
-        self, judge: Judge, plan: Plan, work: Work, store: RunStore, train_size: int | None
-    ) -> None:
-        self._size = train_size
+    def __init__(self, judge: Judge, own: Trained) -> None:
         self._judge = judge
-        self._plan = plan
-        self._work = work
-        self._store = store
+        self._own = own
+        self._phis = judge.plan.evaluations
 
-    def judge(self, model: PlannedModel, trained: PlannedPhi) -> list[FurtherResult]:
-        rhos = [self._judge_rho(model, trained, rho) for rho in self._plan.config.rho]
+    def judge(self) -> list[FurtherResult]:
+        """Give accuracies on every further test set, and tests where labels are kept."""
+        own = self._own
+        rhos = [self._judge_rho(rho) for rho in self._judge.settings.rho]
         return [
             FurtherResult(
-                model=model.key,
-                transformation=trained.key,
-                train_size=self._size,
+                model=own.model.key,
+                transformation=own.phi.key,
+                train_size=own.size,
                 evaluation=phi.key,
-                signature=self._sign(model, trained, phi, [own[place].test for own in rhos]),
-                rhos=tuple(own[place] for own in rhos),
+                signature=self._sign(phi, [each[place].test for each in rhos]),
+                rhos=tuple(each[place] for each in rhos),
             )
-            for place, phi in enumerate(self._plan.evaluations)
+            for place, phi in enumerate(self._phis)
         ]
 
-    def _judge_rho(
-        self, model: PlannedModel, trained: PlannedPhi, rho: float
-    ) -> list[EvaluatedRho]:
-        records = self._judge.records(model, trained, rho, self._size)
+    def _judge_rho(self, rho: float) -> list[EvaluatedRho]:
+        records = self._judge.records(self._own, rho)
         identities = [
-            self._plan.evaluations_of(
-                model, Resample.of(trained.key, rho=rho, m=m, train_size=self._size)
+            self._judge.plan.evaluations_of(
+                self._own.model,
+                Resample.of(self._own.phi.key, rho=rho, m=m, train_size=self._own.size),
             )
-            for m in range(self._plan.config.n_classifiers)
+            for m in range(len(records))
         ]
-        answers = [
-            [self._read(own[phi.key], phi) for own in identities] for phi in self._plan.evaluations
-        ]
+        answers = [[self._read(own[phi.key], phi) for own in identities] for phi in self._phis]
         tests = [
-            self._test(model, trained, phi, rho, list(zip(records, own, strict=True)))
-            for phi, own in zip(self._plan.evaluations, answers, strict=True)
+            self._test(phi, rho, list(zip(records, own, strict=True)))
+            for phi, own in zip(self._phis, answers, strict=True)
         ]
+        corrected = correct_over_evaluations(tests)
         return [
             EvaluatedRho(
                 rho=rho,
                 n=len(own[0].gold),
                 n_correct=tuple(each.n_correct for each in own),
                 identities=tuple(each[phi.key] for each in identities),
-                alpha=self._plan.config.alpha,
+                alpha=self._judge.settings.alpha,
                 test=test,
                 p_holm=p_holm,
             )
-            for phi, own, test, p_holm in zip(
-                self._plan.evaluations,
-                answers,
-                tests,
-                correct_over_evaluations(tests),
-                strict=True,
-            )
+            for phi, own, test, p_holm in zip(self._phis, answers, tests, corrected, strict=True)
         ]
 
     def _read(self, identity: str, phi: PlannedPhi) -> Answered:
-        found = self._store.read_evaluation(self._work.evaluations[identity])
-        texts = self._work.further[phi.key]
+        store, work = self._judge.store, self._judge.work
+        found, texts = store.read_evaluation(work.evaluations[identity]), work.further[phi.key]
         same = np.array_equal(found.source_row, texts.source_row) and np.array_equal(
             found.gold, texts.labels
         )
         if not same:
             raise StoreError(
-                f"{self._store.folder}: the answers {identity} are not those to {phi.key}; "
-                f"{MADE_ANEW}"
+                f"{store.folder}: the answers {identity} are not those to {phi.key}; {MADE_ANEW}"
             )
         return found
 
     def _test(
-        self,
-        model: PlannedModel,
-        trained: PlannedPhi,
-        phi: PlannedPhi,
-        rho: float,
-        answered: list[tuple[CellRecord, Answered]],
+        self, phi: PlannedPhi, rho: float, answered: list[tuple[CellRecord, Answered]]
     ) -> RhoResult | None:
-        if not self._work.further[phi.key].keeps_labels:
+        if not self._judge.work.further[phi.key].keeps_labels:
             return None
-        matched = [(record, self._match(record, trained, own)) for record, own in answered]
-        return self._judge.judge_rho(
-            model, phi, rho, matched, trained=trained, train_size=self._size
-        )
+        matched = [(record, self._match(record, own)) for record, own in answered]
+        return self._judge.judge_rho(self._own, phi, rho, matched)
 
-    def _match(self, record: CellRecord, trained: PlannedPhi, own: Answered) -> pa.Table:
+    def _match(self, record: CellRecord, own: Answered) -> pa.Table:
         """Put the answers to a further test set in the place of those to the run's own."""
         import pyarrow as pa
 
-        table = match(self._store.read_cell(record), trained.key)
+        table = match(self._judge.store.read_cell(record), self._own.phi.key)
         columns = {
             "transformed": own.predicted,
             "transformed_correct": own.predicted == own.gold,
@@ -192,17 +162,9 @@ class _Evaluator:
             table = table.set_column(place, name, pa.array(values))
         return table
 
-    def _sign(
-        self,
-        model: PlannedModel,
-        trained: PlannedPhi,
-        phi: PlannedPhi,
-        tests: list[RhoResult | None],
-    ) -> str | None:
+    def _sign(self, phi: PlannedPhi, tests: list[RhoResult | None]) -> str | None:
         cells = [cell for test in tests if test is not None for cell in test.cells]
-        if not cells:
-            return None
-        return self._judge.sign(model, phi, cells, trained=trained, train_size=self._size)
+        return self._judge.sign(self._own, phi, cells) if cells else None
 
 
 def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
@@ -212,12 +174,8 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
     conclusions from the same cells.
     """
     judge = Judge(plan, work, store)
-    conditions = tuple(
-        judge.judge(model, phi, size)
-        for model in plan.models
-        for phi in plan.transformations
-        for size in plan.config.train_sizes
-    )
+    trained = judge.list_trained()
+    conditions = tuple(map(judge.judge, trained))
     settings = judge.settings
     # Before the results that speak of it.
     write_clusters(
@@ -236,7 +194,7 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
             conditions=conditions,
             across=tuple(judge.judge_across(conditions)) if len(plan.transformations) > 1 else (),
             evaluated=record_evaluated(plan, work),
-            evaluations=tuple(judge_evaluations(judge, plan, work, store)),
+            evaluations=tuple(found for own in trained for found in _Evaluator(judge, own).judge()),
         ),
         store.folder,
     )
