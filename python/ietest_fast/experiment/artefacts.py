@@ -9,13 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ietest_fast.atomic import (
-    UNFINISHED,
-    explain_write,
-    hash_file,
-    sync_file,
-    sync_folder,
-)
+from ietest_fast.atomic import UNFINISHED, explain_write, hash_file, sync_file, sync_folder
 from ietest_fast.errors import IetestError, InputError, StoreError
 from ietest_fast.files import read_json
 

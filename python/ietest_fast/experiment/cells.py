@@ -293,22 +293,31 @@ def match(predictions: Predictions, version: str) -> pa.Table:
 
 def write_cell(predictions: Predictions, described: Mapping[str, Any]) -> bytes:
     """Write a cell's predictions, and in the metadata the fields of its record."""
+    return _write(predictions, _CELL_KEY, described)
+
+
+def _write(predictions: Predictions, key: bytes, described: Mapping[str, Any]) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = predictions.table
-    metadata = {**(table.schema.metadata or {}), _CELL_KEY: canonical_json(described).encode()}
+    metadata = {**(table.schema.metadata or {}), key: canonical_json(described).encode()}
     sink = pa.BufferOutputStream()
     pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def describe_cell(name: str, data: bytes) -> CellRecord:
-    """Read what a cell's file says of itself."""
+def _describe(name: str, data: bytes, key: bytes) -> dict[str, Any]:
+    """Read the fields of a record from the file that says them, and add those of the file."""
     import pyarrow.parquet as pq
 
-    described = json.loads(pq.read_schema(io.BytesIO(data)).metadata[_CELL_KEY])
-    return CellRecord(**described, artefact=name, sha256=hashlib.sha256(data).hexdigest())
+    described = json.loads(pq.read_schema(io.BytesIO(data)).metadata[key])
+    return dict(**described, artefact=name, sha256=hashlib.sha256(data).hexdigest())
+
+
+def describe_cell(name: str, data: bytes) -> CellRecord:
+    """Read what a cell's file says of itself."""
+    return CellRecord(**_describe(name, data, _CELL_KEY))
 
 
 def read_cell_artefact(path: Path, *, remedy: str = "delete it and run again") -> CellRecord:
@@ -320,24 +329,10 @@ def read_cell_artefact(path: Path, *, remedy: str = "delete it and run again") -
 
 
 def read_predictions(path: Path, record: CellRecord | None = None) -> Predictions:
-    """Read a cell's predictions.
+    """Read a cell's predictions, which its record (or else the run's database) has to know.
 
-    Parameters
-    ----------
-    path
-        The file.
-    record
-        What the run's database says of the cell; None to look its checksum up.
-
-    Raises
-    ------
-    StoreError
-        If the file is not the one that was written, or the database says something else than it.
-    ValueError
-        If the file is damaged.
+    A ValueError says that the file is damaged.
     """
-    import pyarrow.parquet as pq
-
     data = read_bytes(path, most_bytes=None)
     if record is None:
         check_recorded(path, data)
@@ -348,6 +343,12 @@ def read_predictions(path: Path, record: CellRecord | None = None) -> Prediction
             raise StoreError(
                 f"{path}: says something else of its cell than the run's database; {MADE_ANEW}"
             )
+    return _parse(path, data)
+
+
+def _parse(path: Path, data: bytes) -> Predictions:
+    import pyarrow.parquet as pq
+
     try:
         return Predictions.from_table(pq.read_table(io.BytesIO(data)), source=path.name)
     except InputError as error:
@@ -407,46 +408,31 @@ def write_evaluation(
     columns: Mapping[str, Any],
 ) -> bytes:
     """Write the answers to a further test set, as a table like that of a cell."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     from ietest_fast.answers.asking import number_copies
 
     copies = number_copies(texts.source_row)
-    table = Predictions.from_codes(
+    predictions = Predictions.from_codes(
         items=texts.source_row,
         gold=texts.split.labels,
         versions={key: predicted},
         label_names=label_names,
         columns={**columns, **({"copy": copies} if copies.any() else {})},
         version_columns={"changed": {key: texts.changed}},
-    ).table
-    described = canonical_json({"identity": identity, "cell": cell}).encode()
-    metadata = {**(table.schema.metadata or {}), _EVALUATION_KEY: described}
-    sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata(metadata), sink, compression="zstd")
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+    )
+    return _write(predictions, _EVALUATION_KEY, {"identity": identity, "cell": cell})
 
 
 def describe_evaluation(name: str, data: bytes) -> EvaluationRecord:
     """Read what such a file says of itself."""
-    import pyarrow.parquet as pq
-
-    described = json.loads(pq.read_schema(io.BytesIO(data)).metadata[_EVALUATION_KEY])
-    return EvaluationRecord(**described, artefact=name, sha256=hashlib.sha256(data).hexdigest())
+    return EvaluationRecord(**_describe(name, data, _EVALUATION_KEY))
 
 
 def read_evaluation(path: Path, record: EvaluationRecord) -> Answered:
     """Read the answers to a further test set."""
-    import pyarrow.parquet as pq
-
     data = read_bytes(path, most_bytes=None)
     if describe_evaluation(path.name, data) != record:
         raise StoreError(f"{path}: has changed since it was written; {MADE_ANEW}")
-    try:
-        found = Predictions.from_table(pq.read_table(io.BytesIO(data)), source=path.name)
-    except InputError as error:
-        raise ValueError(str(error)) from error
+    found = _parse(path, data)
     return Answered(
         source_row=found.table["item"].to_numpy(),
         gold=found.codes("gold").astype(np.int8),

@@ -57,19 +57,17 @@ class Splits:
         from ietest_fast.corpus import require_trainable
 
         for name, corpus in self.items():
-            if corpus.text_columns != self.train.text_columns:
-                raise InputError(
-                    f"the {name} set has the text columns {', '.join(corpus.text_columns)}, the "
-                    f"training set {', '.join(self.train.text_columns)}",
-                    path=corpus.source,
-                )
-            # Labels are numbers from here on: the same name has to have the same number.
-            if corpus.label_names != self.train.label_names:
-                raise InputError(
-                    f"the {name} set has the labels {', '.join(corpus.label_names)}, the training "
-                    f"set {', '.join(self.train.label_names)}",
-                    path=corpus.source,
-                )
+            for noun, own, said in (
+                ("text columns", corpus.text_columns, self.train.text_columns),
+                # Labels are numbers from here on: the same name has to have the same number.
+                ("labels", corpus.label_names, self.train.label_names),
+            ):
+                if own != said:
+                    raise InputError(
+                        f"the {name} set has the {noun} {', '.join(own)}, the training set "
+                        f"{', '.join(said)}",
+                        path=corpus.source,
+                    )
             if len(corpus) < 2:
                 raise InputError(
                     f"the {name} set has {len(corpus)} labelled rows; at least 2 are needed",
@@ -109,12 +107,7 @@ def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
     if config.demo is not None:
         from ietest_fast.corpus import demo_splits
 
-        train, valid, test = demo_splits(
-            n_train=config.demo.n_train,
-            n_valid=config.demo.n_valid,
-            n_test=config.demo.n_test,
-            seed=config.demo.seed,
-        )
+        train, valid, test = demo_splits(**config.demo.model_dump())
         return Splits(train=train, valid=valid, test=test)
     whole = None if config.split is None else config.split.file
     grouping = None if config.split is None else config.split.group_by
@@ -140,7 +133,7 @@ def _read_splits(config: DataConfig, keep: Sequence[str]) -> Splits:
             corpora[-1],
             [*own_train, config.split.n_valid, config.split.n_test],
             seed=config.split.seed,
-            group_by=config.split.group_by,
+            group_by=grouping,
         )
         corpora = (*corpora[:-1], *parts)
     train, valid, test = corpora

@@ -18,7 +18,7 @@ import time
 from collections import deque
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import IO, TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Protocol, cast
 
 from ietest_fast.errors import WorkerError
 from ietest_fast.experiment import worker as worker_script
@@ -243,12 +243,6 @@ class ProcessExecutor:
         self._workers: list[_Worker] = []
         self._answers: queue.Queue[tuple[_Worker, Message | None]] = queue.Queue()
         self._driver: Driver | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
         """Do the tasks and give outcomes as they come."""

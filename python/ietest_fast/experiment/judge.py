@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
-    from ietest_fast.stats import StratifiedResult
 
 
 # One line that says how a result came about.
@@ -282,49 +281,35 @@ class Judge:
     ) -> RewordedRecord | None:
         """Judge a classifier on the texts that were reworded."""
         config = self._config
+        answers = matched["original"].to_numpy(), matched["transformed"].to_numpy()
+        given: dict[str, Any] = {
+            "gold": matched["gold"].to_numpy(),
+            "reworded": matched["changed"].to_numpy(),
+            "clusters": self.plan.clusters,
+            "margin": config.margin,
+            "flip_margin": config.flip_margin,
+            "alpha": config.alpha,
+            "n_resamples": config.used_resamples,
+            "rng": seed,
+            "n_threads": config.n_threads,
+        }
         found = judge_pairs(
             _sample(matched),
             p_difference=1.0,  # decided for all classifiers and rho together
-            answers=(matched["original"].to_numpy(), matched["transformed"].to_numpy()),
-            gold=matched["gold"].to_numpy(),
-            reworded=matched["changed"].to_numpy(),
-            clusters=self.plan.clusters,
-            margin=config.margin,
-            flip_margin=config.flip_margin,
-            alpha=config.alpha,
-            labels=np.asarray(self.plan.splits.test.label_names)[matched["gold"].to_numpy()],
-            n_resamples=config.used_resamples,
-            rng=seed,
-            n_threads=config.n_threads,
+            answers=answers,
+            labels=np.asarray(self.plan.splits.test.label_names)[given["gold"]],
+            **given,
         )
-        return RewordedRecord.of(found, self._test_strata(matched, phi, seed))
+        strata = (
+            stratified_test(*answers, self._strata_of(name, phi), name=name, **given)
+            for name in config.strata
+            if name != LABEL  # which is tested in any case
+        )
+        return RewordedRecord.of(found, strata)
 
-    def _test_strata(
-        self, matched: pa.Table, phi: PlannedPhi, seed: int
-    ) -> Iterator[StratifiedResult]:
-        """Test the reworded texts by the columns that were asked for."""
-        config = self._config
-        for name in config.strata:
-            if name == LABEL:
-                continue  # is tested in any case
-            values: Any = self.plan.strata.get(name)
-            if name == EDITS:
-                values = self._texts(phi).n_edits
-            yield stratified_test(
-                matched["original"].to_numpy(),
-                matched["transformed"].to_numpy(),
-                values,
-                gold=matched["gold"].to_numpy(),
-                reworded=matched["changed"].to_numpy(),
-                clusters=self.plan.clusters,
-                name=name,
-                margin=config.margin,
-                flip_margin=config.flip_margin,
-                alpha=config.alpha,
-                n_resamples=config.used_resamples,
-                rng=seed,
-                n_threads=config.n_threads,
-            )
+    def _strata_of(self, name: str, phi: PlannedPhi) -> Any:
+        """Return the values of a column that was asked for, in the test rows."""
+        return self._texts(phi).n_edits if name == EDITS else self.plan.strata.get(name)
 
     def _test_algorithm(self, matched: Sequence[pa.Table], rho: float) -> dict[str, Any]:
         """Test churn and accuracy of what all trainings at one rho share, on the reworded texts."""

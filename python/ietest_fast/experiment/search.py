@@ -59,11 +59,7 @@ def training_seed(seed: int, *, rho: float, m: int, voter: int = 0) -> int:
 
     So has each of several classifiers that vote in a cell.
     """
-    return _seed(seed, _TRAINING, m, *_words_of(rho), *_unless_zero(voter))
-
-
-def _unless_zero(voter: int) -> tuple[int, ...]:
-    return () if voter == 0 else (voter,)
+    return _seed(seed, _TRAINING, m, *_words_of(rho), *([voter] if voter else []))
 
 
 def trial_seed(seed: int, *, number: int, address: tuple[float, int] | None = None) -> int:

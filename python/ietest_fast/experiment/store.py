@@ -98,13 +98,7 @@ CREATE TABLE IF NOT EXISTS executions (
 
 
 class RunStore:
-    """The folder of one run. Use :meth:`open`, as a context manager.
-
-    Attributes
-    ----------
-    folder
-        Where it is.
-    """
+    """The folder of one run. Use :meth:`open`, as a context manager."""
 
     def __init__(
         self,

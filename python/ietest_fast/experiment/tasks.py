@@ -18,12 +18,7 @@ import numpy as np
 from ietest_fast.corpus.dataset import DataGeneratingProcess
 from ietest_fast.experiment.cells import make_predictions, write_cell, write_evaluation
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
-from ietest_fast.experiment.search import (
-    Mode,
-    Resample,
-    training_seed,
-    trial_seed,
-)
+from ietest_fast.experiment.search import Mode, Resample, training_seed, trial_seed
 from ietest_fast.models import load_model
 from ietest_fast.models.protocol import ORIGINAL
 
@@ -35,6 +30,8 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.dataset import Split
     from ietest_fast.models import Classifier, EncodedRows, EncodedSplit, Model
     from ietest_fast.models.protocol import Params, RowStore
+
+    _Rows = tuple[EncodedRows, EncodedRows]  # of the training and the validation set
 
 
 # What classifiers answer: labels of one, or of several by majority vote.
@@ -342,22 +339,24 @@ class _Trainer:
 
     def try_out(self, task: TrialTask, left: Mapping[str, bytes]) -> Answer:
         """Train on the task's resample, and judge by its validation set."""
-        train, valid = self._choose_rows(task.resample, train_size=task.train_size)
+        rows = self._choose_rows(task.resample, train_size=task.train_size)
         address = None if task.resample is None else task.resample.address
         seed = trial_seed(self.context.seed, number=task.number, address=address)
-        classifier = self._fit(train, valid, task, left, seed=seed)
+        classifier = self._fit(rows, task, left, seed=seed)
+        _, valid = rows
         predicted = classifier.predict(valid.store, valid.rows)
         return Answer(values={"valid_accuracy": float(np.mean(predicted == valid.labels))})
 
     def fill_cell(self, task: CellTask, left: Mapping[str, bytes]) -> Answer:
         """Train what the cell asks for, and answer the test set in its versions."""
-        train, valid = self._choose_rows(task.resample)
+        rows = self._choose_rows(task.resample)
+        _, valid = rows
         test, resample, voters = self.texts.test, task.resample, range(self.own.n_voters)
         if len(voters) == 1:
-            classifier = self._train_voter(task, train, valid, left, voter=0)
+            classifier = self._train_voter(task, rows, left, 0)
             said = [self._predict(classifier.predict, task, valid)]
         else:
-            said = [self._ask_voter(task, train, valid, left, voter=v) for v in voters]
+            said = [self._ask_voter(task, rows, left, voter) for voter in voters]
         labels = find_labels(said)
         described = {
             "identity": task.identity,
@@ -424,9 +423,7 @@ class _Trainer:
         train = self.texts.train
         return train if size is None else train.take(self.process.subset(len(train), size))
 
-    def _choose_rows(
-        self, resample: Resample | None, *, train_size: int | None = None
-    ) -> tuple[EncodedRows, EncodedRows]:
+    def _choose_rows(self, resample: Resample | None, *, train_size: int | None = None) -> _Rows:
         """Return the training and validation rows of a resample; the size is for None alone."""
         train = self._train_split(train_size if resample is None else resample.train_size)
         valid = self.texts.valid
@@ -439,8 +436,7 @@ class _Trainer:
 
     def _fit(
         self,
-        train: EncodedRows,
-        valid: EncodedRows,
+        rows: _Rows,
         task: Task,
         left: Mapping[str, bytes],
         *,
@@ -453,8 +449,7 @@ class _Trainer:
             more["unfinished"] = KeptTraining(name, left.get(name), self.keeper)
             more["is_interrupted"] = self.is_interrupted
         return self.model.fit(
-            train,
-            valid,
+            *rows,
             params=task.params,
             n_classes=len(self.context.label_names),
             seed=seed,
@@ -463,17 +458,11 @@ class _Trainer:
         )
 
     def _train_voter(
-        self,
-        task: CellTask,
-        train: EncodedRows,
-        valid: EncodedRows,
-        left: Mapping[str, bytes],
-        *,
-        voter: int,
+        self, task: CellTask, rows: _Rows, left: Mapping[str, bytes], voter: int
     ) -> Classifier:
         rho, m = task.resample.address
         seed = training_seed(self.context.seed, rho=rho, m=m, voter=voter)
-        classifier = self._fit(train, valid, task, left, seed=seed, voter=voter)
+        classifier = self._fit(rows, task, left, seed=seed, voter=voter)
         if self.context.keep_models:
             self.keeper.keep_model(task, voter, self._pack(classifier))
         return classifier
@@ -491,13 +480,7 @@ class _Trainer:
             }
 
     def _ask_voter(
-        self,
-        task: CellTask,
-        train: EncodedRows,
-        valid: EncodedRows,
-        left: Mapping[str, bytes],
-        *,
-        voter: int,
+        self, task: CellTask, rows: _Rows, left: Mapping[str, bytes], voter: int
     ) -> Predicted:
         """Train one of several classifiers, or read what it said before the run was killed."""
         name = answers_name(task, voter)
@@ -505,7 +488,7 @@ class _Trainer:
             kept = Predicted.from_bytes(left[name])
             if set(task.evaluations.values()) <= set(kept.further):
                 return kept
-        classifier = self._train_voter(task, train, valid, left, voter=voter)
-        answers = self._predict(classifier.predict_proba, task, valid)
+        classifier = self._train_voter(task, rows, left, voter)
+        answers = self._predict(classifier.predict_proba, task, rows[1])
         self.keeper.keep_unfinished(name, answers.to_bytes())
         return answers

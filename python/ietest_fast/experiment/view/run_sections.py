@@ -91,19 +91,15 @@ def to_toml(results: RunResult, condition: ConditionResult) -> str:
     draws = settings.method != "exact" or settings.correction in JOINT_CORRECTIONS
     lines = [
         _line("rho", settings.rho),
-        *([] if settings.mode == "replace" else [_line("mode", settings.mode)]),
-        *([] if condition.train_size is None else [_line("train_size", condition.train_size)]),
+        *_given("mode", settings.mode, usual="replace"),
+        *_given("train_size", condition.train_size),
         *_say_evaluated(results),
         _line("n_classifiers", settings.n_classifiers),
         _line("alpha", settings.alpha),
-        *(
-            []
-            if settings.correction == "bonferroni"
-            else [_line("correction", settings.correction)]
-        ),
+        *_given("correction", settings.correction, usual="bonferroni"),
         _line("margin", settings.margin),
         _line("flip_margin", settings.flip_margin),
-        *([_line("strata", list(settings.strata))] if settings.strata else []),
+        *_given("strata", settings.strata, usual=()),
         _line("seed", settings.seed),
         _line("method", settings.method),
         # Otherwise S is that of Cochran's Q, which is about several transformations.
@@ -174,7 +170,7 @@ def _say_model(record: ModelRecord) -> list[str]:
     if model.params is None and isinstance(model.search, int) and record.params:
         lines.append(f"# found by the search: {json.dumps(record.params)}")
     for name, usual in (("search_per_resample", False), ("n_voters", 1)):
-        lines += [_line(name, getattr(model, name))] * (getattr(model, name) != usual)
+        lines += _given(name, getattr(model, name), usual=usual)
     return lines
 
 
@@ -189,8 +185,8 @@ def _say_options(options: Mapping[str, Any]) -> list[str]:
     return [*lines, *_given("options", {**options, **dict.fromkeys(hashed, "...")})]
 
 
-def _given(name: str, value: Any) -> list[str]:
-    return [] if value is None or value == {} else [_line(name, value)]
+def _given(name: str, value: Any, *, usual: Any = None) -> list[str]:
+    return [] if value in (None, {}, usual) else [_line(name, value)]
 
 
 def _line(name: str, value: Any) -> str:
@@ -199,9 +195,8 @@ def _line(name: str, value: Any) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return (
-            "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
-        )
+        items = ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items())
+        return f"{{ {items} }}"
     if isinstance(value, (list, tuple)):
         return "[" + ", ".join(map(_value, value)) + "]"
     # Strings, numbers, true and false are written alike in TOML.
@@ -209,11 +204,8 @@ def _value(value: Any) -> str:
 
 
 def _key(name: str) -> str:
-    return (
-        name
-        if name.replace("_", "").replace("-", "").isalnum() and name.isascii()
-        else _value(name)
-    )
+    is_bare = name.replace("_", "").replace("-", "").isalnum() and name.isascii()
+    return name if is_bare else _value(name)
 
 
 # Two runs beside each other, observation by observation.

@@ -32,14 +32,7 @@ from ietest_fast.experiment.view.run_sections import (
     robustness_section,
 )
 from ietest_fast.experiment.view.summary import say_verdict
-from ietest_fast.report.contents import (
-    Figures,
-    Finding,
-    Heading,
-    Numbers,
-    Part,
-    Section,
-)
+from ietest_fast.report.contents import Figures, Finding, Heading, Numbers, Part, Section
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,18 +93,15 @@ def effect_sections(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -
 
 
 def _check_train(train: Corpus, versions: Versions) -> None:
-    if train.text_columns != versions.columns:
-        raise InputError(
-            f"has the text columns {', '.join(train.text_columns)}; the run's are "
-            f"{', '.join(versions.columns)}",
-            path=train.source,
-        )
-    if train.label_names != versions.label_names:
-        raise InputError(
-            f"has the labels {', '.join(train.label_names)}; the run's are "
-            f"{', '.join(versions.label_names)}",
-            path=train.source,
-        )
+    for noun, own, said in (
+        ("text columns", train.text_columns, versions.columns),
+        ("labels", train.label_names, versions.label_names),
+    ):
+        if own != said:
+            raise InputError(
+                f"has the {noun} {', '.join(own)}; the run's are {', '.join(said)}",
+                path=train.source,
+            )
 
 
 def _of_test_set(part: Part, found: TestSetAnswers) -> Part:
