@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ietest_fast.analyses.consistency.page import curve_parts
 from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.experiment.view.result_tables import mean_sd
+from ietest_fast.experiment.view.result_tables import lay_out, mean_sd
 from ietest_fast.numerals import brief_p, percent, percent_of, points_of, say_count
 from ietest_fast.report.contents import Heading, Note, Part
 from ietest_fast.report.drawing import Chart, Hints, choose_look, draw_grid, draw_points, make_axes
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.schema import (
         ConditionResult,
         EvaluatedRho,
-        FurtherResult,
         RunResult,
         Spread,
     )
@@ -156,45 +155,35 @@ def _accuracies(run: FinishedRun) -> Table:
 
 
 def _tests(runs: Sequence[FinishedRun]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for run in runs:
-        assert run.results is not None  # noqa: S101 - as the caller has seen
-        for each in run.results.evaluations_of(run.condition):
-            rows += [_test_row(run, each, own) for own in each.rhos]
-    return Table(
-        name="further-tests-compared",
-        title=f"{_TITLE}, compared with the originals",
-        columns=(
-            Column("model"),
-            Column("trained on"),
-            Column("test set"),
-            Column("ρ", "number", -1),
-            Column("accuracy %", "percent"),
-            Column("loss (points)", "points"),
-            Column("p, Holm", "p"),
-            Column("rejected"),
-            Column("verdict"),
+    return lay_out(
+        "further-tests-compared",
+        f"{_TITLE}, compared with the originals",
+        (
+            (own, run, each)
+            for run in runs
+            if run.results is not None
+            for each in run.results.evaluations_of(run.condition)
+            for own in each.rhos
         ),
-        rows=tuple(rows),
+        {
+            Column("model"): lambda _, run, __: run.name,
+            Column("trained on"): lambda _, run, __: run.transformation,
+            Column("test set"): lambda _, __, each: each.evaluation,
+            Column("ρ", "number", -1): lambda own, _, __: own.rho,
+            Column("accuracy %", "percent"): lambda own, _, __: mean_sd(own.accuracy),
+            Column("loss (points)", "points"): lambda own, _, __: (
+                None if own.test is None else mean_sd(own.test.delta)
+            ),
+            Column("p, Holm", "p"): lambda own, _, __: (
+                None if own.p_holm is None else PValue(own.p_holm, own.alpha)
+            ),
+            Column("rejected"): lambda own, _, __: own.reject,
+            Column("verdict"): lambda own, _, __: None if own.verdict is None else str(own.verdict),
+        },
         note="Loss: accuracy on the originals less that on the test set. p: the smallest of the M "
         "tests, corrected for M, and by Holm's rule for the further test sets that keep labels, "
         "each ρ by itself; the verdict takes accuracy to differ where that rejects. Where a test "
         "set has rows or labels of its own, there is nothing to compare.",
-    )
-
-
-def _test_row(run: FinishedRun, each: FurtherResult, own: EvaluatedRho) -> tuple[Cell, ...]:
-    test = own.test
-    return (
-        run.name,
-        run.transformation,
-        each.evaluation,
-        own.rho,
-        mean_sd(own.accuracy),
-        None if test is None else mean_sd(test.delta),
-        None if own.p_holm is None else PValue(own.p_holm, own.alpha),
-        own.reject,
-        None if own.verdict is None else str(own.verdict),
     )
 
 
@@ -276,35 +265,29 @@ def size_lines(curve: Sequence[ConditionResult]) -> list[str]:
 def size_table(curve: Sequence[FinishedRun], *, number: int) -> Table:
     """Return the table of the curve with this number for a page."""
     first = curve[0]
-    return Table(
-        name=f"training-rows-{number}",
-        title=f"Over the number of training rows: {first.model} under {first.transformation}",
-        columns=(
-            Column("training rows", "count"),
-            Column("ρ", "number"),
-            Column("accuracy, original %", "percent"),
-            Column("accuracy, transformed %", "percent"),
-            Column("loss (points)", "points"),
-            Column("answers changed %", "percent"),
-            Column("excess churn (points)", "points"),
-            Column("p", "p"),
-            Column("verdict", "text"),
-        ),
-        rows=tuple(
-            (
-                rows_of(run.condition),
-                rho.rho,
-                mean_sd(rho.accuracy_original),
-                mean_sd(rho.accuracy_transformed),
-                mean_sd(rho.shown_delta),
-                mean_sd(rho.flip_rate),
-                None if rho.churn is None else rho.churn.excess,
-                PValue(run.condition.over_rho.p_adjusted[place], run.alpha),
-                str(run.condition.verdicts[place]),
-            )
-            for run in curve
-            for place, rho in enumerate(run.rhos)
-        ),
+    return lay_out(
+        f"training-rows-{number}",
+        f"Over the number of training rows: {first.model} under {first.transformation}",
+        ((rho, run, place) for run in curve for place, rho in enumerate(run.rhos)),
+        {
+            Column("training rows", "count"): lambda _, run, __: rows_of(run.condition),
+            Column("ρ", "number"): lambda rho, _, __: rho.rho,
+            Column("accuracy, original %", "percent"): lambda rho, _, __: mean_sd(
+                rho.accuracy_original
+            ),
+            Column("accuracy, transformed %", "percent"): lambda rho, _, __: mean_sd(
+                rho.accuracy_transformed
+            ),
+            Column("loss (points)", "points"): lambda rho, _, __: mean_sd(rho.shown_delta),
+            Column("answers changed %", "percent"): lambda rho, _, __: mean_sd(rho.flip_rate),
+            Column("excess churn (points)", "points"): lambda rho, _, __: (
+                None if rho.churn is None else rho.churn.excess
+            ),
+            Column("p", "p"): lambda _, run, place: PValue(
+                run.condition.over_rho.p_adjusted[place], run.alpha
+            ),
+            Column("verdict"): lambda _, run, place: str(run.condition.verdicts[place]),
+        },
         note=" ".join(size_lines([run.condition for run in curve])),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVarTuple
 
 from ietest_fast.experiment.finished import name_of_size
 from ietest_fast.experiment.schema import Spread
@@ -12,12 +12,28 @@ from ietest_fast.report.tables import Column, MeanSd, PValue, Table, as_table_na
 from ietest_fast.stats import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import RhoResult
     from ietest_fast.experiment.schema.cells import StratumRecord
+    from ietest_fast.report.tables import Cell
     from ietest_fast.stats import SignalToNoise
+
+
+Ts = TypeVarTuple("Ts")
+
+
+def lay_out(
+    name: str,
+    title: str,
+    items: Iterable[tuple[*Ts]],
+    columns: Mapping[Column, Callable[[*Ts], Cell]],
+    note: str = "",
+) -> Table:
+    """Make a table with a row for each item, of what each column says of it."""
+    rows = tuple(tuple(say(*item) for say in columns.values()) for item in items)
+    return Table(name=name, title=title, columns=tuple(columns), rows=rows, note=note)
 
 
 # Models by the robustness of their accuracy (the paper's Table 2).
@@ -115,36 +131,22 @@ _CLUSTERS = (
 
 def runs_table(runs: Sequence[FinishedRun]) -> Table:
     """Say what was run: model, data, transformation, sizes."""
-    return Table(
-        name="runs",
-        title="Runs",
-        columns=(
-            Column("model"),
-            Column("data"),
-            Column("transformation"),
-            Column("test observations", "count"),
-            Column("values of ρ", "count"),
-            Column("M", "count"),
-            Column("α", "number", -1),
-            Column("margin (points)", "percent"),
-            Column("values of ρ rejected", "count"),
-            Column("clusters", "count"),
-        ),
-        rows=tuple(
-            (
-                run.name,
-                run.data_name,
-                run.transformation,
-                run.n,
-                len(run.rhos),
-                run.n_classifiers,
-                run.alpha,
-                run.margin,
-                sum(rho.reject for rho in run.rhos),
-                run.cells[0].n_clusters,
-            )
-            for run in runs
-        ),
+    return lay_out(
+        "runs",
+        "Runs",
+        ((run,) for run in runs),
+        {
+            Column("model"): lambda run: run.name,
+            Column("data"): lambda run: run.data_name,
+            Column("transformation"): lambda run: run.transformation,
+            Column("test observations", "count"): lambda run: run.n,
+            Column("values of ρ", "count"): lambda run: len(run.rhos),
+            Column("M", "count"): lambda run: run.n_classifiers,
+            Column("α", "number", -1): lambda run: run.alpha,
+            Column("margin (points)", "percent"): lambda run: run.margin,
+            Column("values of ρ rejected", "count"): lambda run: sum(r.reject for r in run.rhos),
+            Column("clusters", "count"): lambda run: run.cells[0].n_clusters,
+        },
         note=_CLUSTERS if any(run.cells[0].n_clusters is not None for run in runs) else "",
     )
 
@@ -154,30 +156,25 @@ def glance_table(runs: Sequence[FinishedRun]) -> Table | None:
     known = [run for run in runs if all(rho.flip_rate is not None for rho in run.rhos)]
     if not known:
         return None
-    return Table(
-        name="glance",
-        title="At a glance: the reworded texts",
-        columns=(
-            Column("model"),
-            Column("transformation"),
-            Column("loss (points)", "points"),
-            Column("answers changed %", "percent"),
-            Column("excess churn (points)", "points"),
-            Column("p over all ρ", "p"),
-            Column("verdicts", "text"),
-        ),
-        rows=tuple(
-            (
-                run.name,
-                run.transformation,
-                _over_rho(rho.reworded_delta for rho in run.rhos),
-                _over_rho(rho.flip_rate for rho in run.rhos),
-                _range([rho.churn.excess for rho in run.rhos if rho.churn is not None]),
-                PValue(run.condition.over_rho.p_value, run.alpha),
-                ", ".join(dict.fromkeys(str(verdict) for verdict in run.condition.verdicts)),
-            )
-            for run in known
-        ),
+    return lay_out(
+        "glance",
+        "At a glance: the reworded texts",
+        ((run, run.condition) for run in known),
+        {
+            Column("model"): lambda run, _: run.name,
+            Column("transformation"): lambda run, _: run.transformation,
+            Column("loss (points)", "points"): lambda run, _: _over_rho(
+                rho.reworded_delta for rho in run.rhos
+            ),
+            Column("answers changed %", "percent"): lambda run, _: _over_rho(
+                rho.flip_rate for rho in run.rhos
+            ),
+            Column("excess churn (points)", "points"): lambda run, _: _range(
+                [rho.churn.excess for rho in run.rhos if rho.churn is not None]
+            ),
+            Column("p over all ρ", "p"): lambda run, own: PValue(own.over_rho.p_value, run.alpha),
+            Column("verdicts"): lambda _, own: ", ".join(dict.fromkeys(map(str, own.verdicts))),
+        },
         note=(
             "From the smallest to the largest over ρ, of means over the classifiers. Loss: "
             "accuracy on the originals minus accuracy on the rephrased texts. Excess churn: how "
@@ -198,39 +195,24 @@ def _range(values: Sequence[float]) -> Interval | None:
 def rho_table(runs: Sequence[FinishedRun]) -> Table:
     """Give the test at every rho of every run: Figures 3 to 7 of the paper as numbers."""
     is_any_joint = any(rho.is_joint for run in runs for rho in run.rhos)
-    return Table(
-        name="by-rho",
-        title="The test at every ρ: means ± standard deviations over the M classifiers",
-        columns=(
-            Column("model"),
-            Column("ρ", "number", -1),
-            Column("original %", "percent"),
-            Column("transformed %", "percent"),
-            Column("δ (points)", "points"),
-            Column("t", "number", 3),
-            Column("smallest p", "p"),
-            Column("threshold" if is_any_joint else "α/M", "number", -1),
-            Column("power", "number"),
-            Column("rejected", "text"),
-            Column("verdict", "text"),
-        ),
-        rows=tuple(
-            (
-                run.name,
-                rho.rho,
-                mean_sd(rho.accuracy_original),
-                mean_sd(rho.accuracy_transformed),
-                mean_sd(rho.delta),
-                mean_sd(rho.t),
-                PValue(rho.p_min, rho.threshold),
-                rho.threshold,
-                rho.power,
-                rho.reject,
-                str(rho.verdict),
-            )
-            for run in runs
-            for rho in run.rhos
-        ),
+    threshold = "threshold" if is_any_joint else "α/M"
+    return lay_out(
+        "by-rho",
+        "The test at every ρ: means ± standard deviations over the M classifiers",
+        ((rho, run) for run in runs for rho in run.rhos),
+        {
+            Column("model"): lambda _, run: run.name,
+            Column("ρ", "number", -1): lambda rho, _: rho.rho,
+            Column("original %", "percent"): lambda rho, _: mean_sd(rho.accuracy_original),
+            Column("transformed %", "percent"): lambda rho, _: mean_sd(rho.accuracy_transformed),
+            Column("δ (points)", "points"): lambda rho, _: mean_sd(rho.delta),
+            Column("t", "number", 3): lambda rho, _: mean_sd(rho.t),
+            Column("smallest p", "p"): lambda rho, _: PValue(rho.p_min, rho.threshold),
+            Column(threshold, "number", -1): lambda rho, _: rho.threshold,
+            Column("power", "number"): lambda rho, _: rho.power,
+            Column("rejected"): lambda rho, _: rho.reject,
+            Column("verdict"): lambda rho, _: str(rho.verdict),
+        },
         note=f"{_SPREADS} Power: of one classifier's test at α/M, for a difference of the margin."
         + _say_joint(runs),
     )
@@ -416,49 +398,29 @@ def algorithm_table(runs: Sequence[FinishedRun]) -> Table | None:
 
 def cell_table(runs: Sequence[FinishedRun]) -> Table:
     """Give every classifier with its counts, its test and its interval."""
-    return Table(
-        name="by-classifier",
-        title="Every classifier",
-        columns=(
-            Column("model"),
-            Column("ρ", "number", -1),
-            Column("m", "count"),
-            *(Column(name, "count") for name in ("n11", "n10", "n01", "n00")),
-            Column("original %", "percent"),
-            Column("transformed %", "percent"),
-            Column("δ (points)", "points"),
-            Column("interval of δ", "points"),
-            Column("t", "number", 3),
-            Column("p", "p"),
-            Column("exact McNemar p", "p"),
-            Column("discordant %", "percent"),
-            Column("within the margin", "text"),
-            Column("collapsed", "text"),
-        ),
-        rows=tuple(
-            (
-                run.name,
-                cell.rho,
-                cell.m,
-                cell.counts.n11,
-                cell.counts.n10,
-                cell.counts.n01,
-                cell.counts.n00,
-                cell.accuracy_original,
-                cell.accuracy_transformed,
-                cell.counts.delta,
-                cell.interval,
-                cell.t,
-                PValue(cell.p_value, rho.threshold),
-                cell.test.p_mcnemar_exact,
-                cell.counts.discordance_rate,
-                cell.is_equivalent,
-                cell.collapsed,
-            )
-            for run in runs
-            for rho in run.rhos
-            for cell in rho.cells
-        ),
+    return lay_out(
+        "by-classifier",
+        "Every classifier",
+        ((cell, run, rho) for run in runs for rho in run.rhos for cell in rho.cells),
+        {
+            Column("model"): lambda _, run, __: run.name,
+            Column("ρ", "number", -1): lambda cell, _, __: cell.rho,
+            Column("m", "count"): lambda cell, _, __: cell.m,
+            Column("n11", "count"): lambda cell, _, __: cell.n11,
+            Column("n10", "count"): lambda cell, _, __: cell.n10,
+            Column("n01", "count"): lambda cell, _, __: cell.n01,
+            Column("n00", "count"): lambda cell, _, __: cell.n00,
+            Column("original %", "percent"): lambda cell, _, __: cell.accuracy_original,
+            Column("transformed %", "percent"): lambda cell, _, __: cell.accuracy_transformed,
+            Column("δ (points)", "points"): lambda cell, _, __: cell.delta,
+            Column("interval of δ", "points"): lambda cell, _, __: cell.interval,
+            Column("t", "number", 3): lambda cell, _, __: cell.t,
+            Column("p", "p"): lambda cell, _, rho: PValue(cell.p_value, rho.threshold),
+            Column("exact McNemar p", "p"): lambda cell, _, __: cell.test.p_mcnemar_exact,
+            Column("discordant %", "percent"): lambda cell, _, __: cell.counts.discordance_rate,
+            Column("within the margin"): lambda cell, _, __: cell.is_equivalent,
+            Column("collapsed"): lambda cell, _, __: cell.collapsed,
+        },
         note=(
             "n11: right on both versions; n10: on the original only; n01: on the transformed only; "
             f"n00: on neither. {_say_tests(runs)}"
@@ -515,21 +477,17 @@ def across_tables(runs: Sequence[FinishedRun]) -> list[Table]:
         ),
         note="Holm's correction is over the transformations of a model at one ρ." + left_out,
     )
-    cochran = Table(
-        name="all-versions",
-        title="All versions at once: Cochran's test",
-        columns=(
-            Column("model"),
-            Column("ρ", "number", -1),
-            Column("m", "count"),
-            Column("Q", "number", 3),
-            Column("p", "p"),
-        ),
-        rows=tuple(
-            (name_of_size(each.model, each.train_size), each.rho, own.m, own.statistic, own.p_value)
-            for each in every
-            for own in each.cochran
-        ),
+    cochran = lay_out(
+        "all-versions",
+        "All versions at once: Cochran's test",
+        ((each, own) for each in every for own in each.cochran),
+        {
+            Column("model"): lambda each, _: name_of_size(each.model, each.train_size),
+            Column("ρ", "number", -1): lambda each, _: each.rho,
+            Column("m", "count"): lambda _, own: own.m,
+            Column("Q", "number", 3): lambda _, own: own.statistic,
+            Column("p", "p"): lambda _, own: own.p_value,
+        },
         note="Of the original and all transformed versions, answered by one classifier.",
     )
     return [holm, cochran] if cochran.rows else [holm]

@@ -35,6 +35,7 @@ from ietest_fast.experiment.view.result_tables import (
     cell_table,
     collapsed_table,
     glance_table,
+    lay_out,
     mean_sd,
     ranking_table,
     reworded_table,
@@ -342,32 +343,20 @@ _SAID = {
 
 def comparison_table(comparison: Comparison, *, number: int = 1) -> Table:
     """Give a comparison as a table, the number of which is in its name."""
-    return Table(
-        name=f"comparison-{number}",
-        title=f"{comparison.first} beside {comparison.second}",
-        columns=(
-            Column("ρ", "number", -1),
-            Column("quantity"),
-            Column(f"{comparison.first} %", "percent"),
-            Column(f"{comparison.second} %", "percent"),
-            Column("difference (points)", "points"),
-            Column("smallest p", "p"),
-            Column("α/M", "number", -1),
-            Column("different"),
-        ),
-        rows=tuple(
-            (
-                row.rho,
-                _SAID[row.quantity],
-                mean_sd(row.first),
-                mean_sd(row.second),
-                mean_sd(row.difference),
-                PValue(row.decision.p_min, row.decision.threshold),
-                row.decision.threshold,
-                row.decision.reject,
-            )
-            for row in comparison.rows
-        ),
+    return lay_out(
+        f"comparison-{number}",
+        f"{comparison.first} beside {comparison.second}",
+        ((row, row.decision) for row in comparison.rows),
+        {
+            Column("ρ", "number", -1): lambda row, _: row.rho,
+            Column("quantity"): lambda row, _: _SAID[row.quantity],
+            Column(f"{comparison.first} %", "percent"): lambda row, _: mean_sd(row.first),
+            Column(f"{comparison.second} %", "percent"): lambda row, _: mean_sd(row.second),
+            Column("difference (points)", "points"): lambda row, _: mean_sd(row.difference),
+            Column("smallest p", "p"): lambda _, own: PValue(own.p_min, own.threshold),
+            Column("α/M", "number", -1): lambda _, own: own.threshold,
+            Column("different"): lambda _, own: own.reject,
+        },
         note=(
             "Paired tests of the classifiers of equal ρ and m on the same observations, drawn one "
             f"by one; losses with S = {N_REPLICATES:,} replicates."
