@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from ietest_fast.corpus import require_trainable
 from ietest_fast.corpus.description import count_words, find_incidence
 from ietest_fast.errors import InputError
+from ietest_fast.experiment.view.result_tables import lay_out
 from ietest_fast.models import SplitTexts, load_model
 from ietest_fast.report.contents import Reading, compress
 from ietest_fast.report.tables import Column, MeanSd, Table
@@ -337,30 +338,18 @@ def frequent_table(found: Substitutions) -> Table:
 def extent_table(versions: Versions, found: Substitutions) -> Table:
     """Say how much of the test set was changed, by label."""
     n_words = found.n_by_row
-    groups = _by_label(versions)
-    return Table(
-        name="extent",
-        title="How much was changed",
-        columns=(
-            Column("label"),
-            Column("observations", "count"),
-            Column("changed %", "percent"),
-            Column("reworded %", "percent"),
-            Column("substitutions each", "number"),
-            Column("most", "count"),
-        ),
-        rows=tuple(
-            (
-                name,
-                int(rows.sum()),
-                float(versions.changed[rows].mean()),
-                float((n_words[rows] > 0).mean()),
-                _mean_sd(n_words[rows]),
-                int(n_words[rows].max()),
-            )
-            for name, rows in groups
-            if rows.any()
-        ),
+    return lay_out(
+        "extent",
+        "How much was changed",
+        ((name, rows) for name, rows in _by_label(versions) if rows.any()),
+        {
+            Column("label"): lambda name, _: name,
+            Column("observations", "count"): lambda _, rows: int(rows.sum()),
+            Column("changed %", "percent"): lambda _, rows: float(versions.changed[rows].mean()),
+            Column("reworded %", "percent"): lambda _, rows: float((n_words[rows] > 0).mean()),
+            Column("substitutions each", "number"): lambda _, rows: _mean_sd(n_words[rows]),
+            Column("most", "count"): lambda _, rows: int(n_words[rows].max()),
+        },
         note=(
             "Changed: one byte at least is another. Reworded: one word at least was replaced, "
             "which lower case and dropped punctuation are not."
@@ -682,28 +671,18 @@ def _measure(train: Corpus, test: Corpus, columns: tuple[str, ...]) -> PartialIn
 
 def partial_input_table(found: Sequence[PartialInput]) -> Table:
     """Give baselines as a table."""
-    return Table(
-        name="partial-input",
-        title="What a bag of words gets right from a part of the input",
-        columns=(
-            Column("it saw"),
-            Column("observations", "count"),
-            Column("accuracy %", "percent", 1),
-            Column("95% interval", "percent", 1),
-            Column("most frequent label %", "percent", 1),
-            Column("p", "p"),
-        ),
-        rows=tuple(
-            (
-                ", ".join(each.columns),
-                each.n,
-                each.accuracy,
-                each.interval,
-                each.most_frequent,
-                each.p_value,
-            )
-            for each in found
-        ),
+    return lay_out(
+        "partial-input",
+        "What a bag of words gets right from a part of the input",
+        ((each,) for each in found),
+        {
+            Column("it saw"): lambda each: ", ".join(each.columns),
+            Column("observations", "count"): lambda each: each.n,
+            Column("accuracy %", "percent", 1): lambda each: each.accuracy,
+            Column("95% interval", "percent", 1): lambda each: each.interval,
+            Column("most frequent label %", "percent", 1): lambda each: each.most_frequent,
+            Column("p", "p"): lambda each: each.p_value,
+        },
         note=(
             "p: that guessing the most frequent label is right as often. A small p for one of two "
             "texts means that the labels can be guessed without comparing them."

@@ -100,26 +100,19 @@ def _snr(found: SignalToNoise | None) -> tuple[float | None, Interval | None]:
 
 def collapsed_table(runs: Sequence[FinishedRun]) -> Table | None:
     """List the collapsed classifiers; None if there is none."""
-    rows = [
-        (run.name, cell.rho, cell.m, cell.accuracy_original, cell.accuracy_transformed)
-        for run in runs
-        for cell in run.cells
-        if cell.collapsed
-    ]
-    if not rows:
-        return None
-    return Table(
-        name="collapsed",
-        title="Classifiers that cannot be told from guessing",
-        columns=(
-            Column("model"),
-            Column("ρ", "number", -1),
-            Column("m", "count"),
-            Column("original %", "percent"),
-            Column("transformed %", "percent"),
-        ),
-        rows=tuple(rows),
+    table = lay_out(
+        "collapsed",
+        "Classifiers that cannot be told from guessing",
+        ((run, cell) for run in runs for cell in run.cells if cell.collapsed),
+        {
+            Column("model"): lambda run, _: run.name,
+            Column("ρ", "number", -1): lambda _, cell: cell.rho,
+            Column("m", "count"): lambda _, cell: cell.m,
+            Column("original %", "percent"): lambda _, cell: cell.accuracy_original,
+            Column("transformed %", "percent"): lambda _, cell: cell.accuracy_transformed,
+        },
     )
+    return table if table.rows else None
 
 
 _SPREADS = "Standard deviations have the divisor M − 1. δ is original minus transformed."
