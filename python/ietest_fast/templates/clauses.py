@@ -16,6 +16,7 @@ from ietest_fast.templates.formulas import (
     And,
     AsTall,
     AtLeast,
+    Atom,
     Constant,
     Description,
     Domain,
@@ -25,20 +26,22 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    Quantified,
     SameHeight,
     Sort,
     Taller,
     Variable,
     Visited,
+    free_in_term,
     terms_of,
 )
-from ietest_fast.templates.normal_form import is_free_in_term, miniscope
+from ietest_fast.templates.normal_form import miniscope
 from ietest_fast.templates.parsing import print_formula
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ietest_fast.templates.formulas import Atom, Formula, Term
+    from ietest_fast.templates.formulas import Formula, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ def _unclear(formula: Formula) -> InputError:
 def _of_one(formula: Formula) -> Clause | None:
     """Return a clause with one subject: *everyone has visited ...*, *Anna has visited ...*."""
     inner = formula.body if isinstance(formula, Not) else formula
-    if isinstance(inner, ForAll | AtLeast | Exactly):
+    if isinstance(inner, Quantified):
         quantity = _quantity(formula)
         predicate = _predicate(inner.body, Variable(inner.variable))
         if quantity is not None and predicate is not None and _denies_all(quantity, predicate):
@@ -275,7 +278,7 @@ def _predicate(formula: Formula, subject: Term) -> Predicate | None:
     match formula:
         case Visited() | Taller() | AsTall() | SameHeight() | Equal():
             return _predicate_of_atom(formula, subject, positive=True)
-        case Not(body) if isinstance(body, Visited | Taller | AsTall | SameHeight | Equal):
+        case Not(body) if isinstance(body, Atom):
             return _predicate_of_atom(body, subject, positive=False)
         case And(parts) if parts:
             return _joined([_predicate(part, subject) for part in parts])
@@ -289,7 +292,7 @@ def _predicate_of_atom(atom: Atom, subject: Term, *, positive: bool) -> Predicat
     first, second = terms_of(atom)
     if first != subject:
         return None
-    if isinstance(subject, Variable) and is_free_in_term(subject.name, second):
+    if isinstance(subject, Variable) and subject.name in free_in_term(second):
         return None
     nominal, verb = _nominal(second), _VERBS[type(atom)]
     if nominal is None or (verb != "is" and _ends_in_list(nominal)):
@@ -311,7 +314,7 @@ def _ends_in_list(nominal: Nominal) -> bool:
 def _predicate_of_quantity(formula: Formula, subject: Term) -> Predicate | None:
     """Return a predicate with a quantity as its object: *has visited every place*."""
     inner = formula.body if isinstance(formula, Not) else formula
-    if not isinstance(inner, ForAll | AtLeast | Exactly):
+    if not isinstance(inner, Quantified):
         return None
     quantity, variable, atom = _quantity(formula), Variable(inner.variable), inner.body
     if isinstance(formula, ForAll) and isinstance(atom, Not):

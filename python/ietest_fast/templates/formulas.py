@@ -9,14 +9,14 @@ by what they say, and can be keys.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar, assert_never, cast, get_args
 
 from ietest_fast.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 T = TypeVar("T")
@@ -181,7 +181,6 @@ Connective = Not | And | Or | Implies
 Quantified = ForAll | AtLeast | Exactly
 Formula = Atom | Connective | Quantified
 
-_ATOMS = get_args(Atom)
 _FIELDS: dict[type, tuple[str, ...]] = {
     kind: tuple(each.name for each in fields(kind))
     for kind in (*get_args(Term), *get_args(Formula))
@@ -208,6 +207,39 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
             return tuple(each.body for each in terms_of(formula) if isinstance(each, Description))
 
 
+def map_parts(
+    formula: Connective | Quantified, change: Callable[[Formula], Formula]
+) -> Connective | Quantified:
+    """Return the same connective or quantifier with other parts."""
+    match formula:
+        case Not(body):
+            return Not(change(body))
+        case And(parts) | Or(parts):
+            return type(formula)(tuple(map(change, parts)))
+        case Implies(antecedent, consequent):
+            return Implies(change(antecedent), change(consequent))
+        case ForAll(body=body) | AtLeast(body=body) | Exactly(body=body):
+            return replace(formula, body=change(body))
+        case _:
+            assert_never(formula)
+
+
+def free_in(formula: Formula) -> frozenset[str]:
+    """Return the names of the variables that are free in a formula."""
+    if isinstance(formula, Quantified):
+        return free_in(formula.body) - {formula.variable}
+    if isinstance(formula, Connective):
+        return frozenset().union(*map(free_in, parts_of(formula)))
+    return frozenset().union(*map(free_in_term, terms_of(formula)))
+
+
+def free_in_term(term: Term) -> frozenset[str]:
+    """Return the names of the variables that are free in a term."""
+    if isinstance(term, Description):
+        return free_in(term.body) - {term.variable}
+    return frozenset({term.name} if isinstance(term, Variable) else ())
+
+
 def constants_of(formula: Formula) -> tuple[Constant, ...]:
     """Return the constants of a formula, each once, in the order in which they stand there."""
     found: dict[Constant, None] = {}
@@ -216,7 +248,7 @@ def constants_of(formula: Formula) -> tuple[Constant, ...]:
 
 
 def _collect(formula: Formula, found: dict[Constant, None]) -> None:
-    if isinstance(formula, _ATOMS):
+    if isinstance(formula, Atom):
         for term in terms_of(formula):
             if isinstance(term, Constant):
                 found[term] = None
@@ -338,18 +370,8 @@ class _Evaluation:
     def _free_in(self, formula: Formula) -> frozenset[str]:
         found = self._free.get(id(formula))
         if found is None:
-            found = self._free[id(formula)] = self._find_free(formula)
+            found = self._free[id(formula)] = free_in(formula)
         return found
-
-    def _find_free(self, formula: Formula) -> frozenset[str]:
-        if isinstance(formula, ForAll | AtLeast | Exactly):
-            return self._free_in(formula.body) - {formula.variable}
-        if isinstance(formula, Not | And | Or | Implies):
-            return frozenset().union(*map(self._free_in, parts_of(formula)))
-        terms = terms_of(formula)
-        own = frozenset(each.name for each in terms if isinstance(each, Variable))
-        described = [each for each in terms if isinstance(each, Description)]
-        return own.union(*(self._free_in(each.body) - {each.variable} for each in described))
 
     def _satisfying(
         self, variable: str, domain: Domain, body: Formula, bound: Mapping[str, Constant]

@@ -7,7 +7,7 @@ form is monotone: if a part of it is replaced by something weaker, the whole bec
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, assert_never
 
@@ -15,6 +15,7 @@ from ietest_fast.templates.formulas import (
     And,
     AsTall,
     AtLeast,
+    Atom,
     Constant,
     Description,
     Domain,
@@ -24,6 +25,7 @@ from ietest_fast.templates.formulas import (
     Implies,
     Not,
     Or,
+    Quantified,
     SameHeight,
     Sort,
     Taller,
@@ -31,6 +33,8 @@ from ietest_fast.templates.formulas import (
     Visited,
     constants_of,
     exists,
+    free_in,
+    map_parts,
     parts_of,
     rename,
     terms_of,
@@ -40,7 +44,7 @@ from ietest_fast.templates.parsing import print_formula
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from ietest_fast.templates.formulas import Atom, Formula, Term
+    from ietest_fast.templates.formulas import Formula, Term
 
 
 # Definite descriptions as quantifiers (Russell 1905).
@@ -56,35 +60,14 @@ def spell_out(formula: Formula) -> Formula:
     return _spell_out(formula, {}, (f"#{number}" for number in count()))
 
 
-def _spell_out(  # noqa: PLR0911 - one line for each kind
-    formula: Formula, names: Mapping[str, str], fresh: Iterator[str]
-) -> Formula:
-    match formula:
-        case Not(body):
-            return Not(_spell_out(body, names, fresh))
-        case And(parts):
-            return And(tuple(_spell_out(part, names, fresh) for part in parts))
-        case Or(parts):
-            return Or(tuple(_spell_out(part, names, fresh) for part in parts))
-        case Implies(antecedent, consequent):
-            return Implies(
-                _spell_out(antecedent, names, fresh), _spell_out(consequent, names, fresh)
-            )
-        case ForAll(variable, domain, body):
-            name = next(fresh)
-            return ForAll(name, domain, _spell_out(body, {**names, variable: name}, fresh))
-        case AtLeast(number, variable, domain, body):
-            name = next(fresh)
-            body = _spell_out(body, {**names, variable: name}, fresh)
-            return AtLeast(number, name, domain, body)
-        case Exactly(number, variable, domain, body):
-            name = next(fresh)
-            body = _spell_out(body, {**names, variable: name}, fresh)
-            return Exactly(number, name, domain, body)
-        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
-            return _spell_out_atom(formula, names, fresh)
-        case _:
-            assert_never(formula)
+def _spell_out(formula: Formula, names: Mapping[str, str], fresh: Iterator[str]) -> Formula:
+    if isinstance(formula, Atom):
+        return _spell_out_atom(formula, names, fresh)
+    if isinstance(formula, Quantified):
+        name = next(fresh)
+        names = {**names, formula.variable: name}
+        formula = replace(formula, variable=name)
+    return map_parts(formula, lambda part: _spell_out(part, names, fresh))
 
 
 def _spell_out_atom(atom: Atom, names: Mapping[str, str], fresh: Iterator[str]) -> Formula:
@@ -248,14 +231,10 @@ def substitute(form: Form, variable: str, constant: Constant) -> Form:
             free = Variable(variable)
             terms = (constant if term == free else term for term in terms_of(atom))
             return Literal(type(atom)(*terms), positive)
-        case Conjunction(parts):
-            return Conjunction(tuple(substitute(part, variable, constant) for part in parts))
-        case Disjunction(parts):
-            return Disjunction(tuple(substitute(part, variable, constant) for part in parts))
-        case Some(number, bound, domain, body):
-            return Some(number, bound, domain, substitute(body, variable, constant))
-        case AllBut(number, bound, domain, body):
-            return AllBut(number, bound, domain, substitute(body, variable, constant))
+        case Conjunction(parts) | Disjunction(parts):
+            return type(form)(tuple(substitute(part, variable, constant) for part in parts))
+        case Some(body=body) | AllBut(body=body):
+            return replace(form, body=substitute(body, variable, constant))
         case _:
             assert_never(form)
 
@@ -263,61 +242,24 @@ def substitute(form: Form, variable: str, constant: Constant) -> Form:
 # Quantifiers moved inwards, to what their variable stands in.
 
 
-def miniscope(formula: Formula) -> Formula:  # noqa: PLR0911 - one line for each kind
+def miniscope(formula: Formula) -> Formula:
     """Return a formula that means the same, with universal quantifiers as far in as they can be.
 
     ``all y in Pe: all z in Pl: V(x, y) & V(x, z)`` becomes ``(all y in Pe: V(x, y)) & (all z in Pl:
     V(x, z))``, as there is at least one person and one place. Conjunctions in conjunctions become
     one.
     """
-    match formula:
-        case ForAll(variable, domain, body):
-            return _move(variable, ForAll(variable, domain, miniscope(body)))
-        case Not(body):
-            return Not(miniscope(body))
-        case And(parts):
-            return And(_flat(tuple(miniscope(part) for part in parts)))
-        case Or(parts):
-            return Or(tuple(miniscope(part) for part in parts))
-        case Implies(antecedent, consequent):
-            return Implies(miniscope(antecedent), miniscope(consequent))
-        case AtLeast(number, variable, domain, body):
-            return AtLeast(number, variable, domain, miniscope(body))
-        case Exactly(number, variable, domain, body):
-            return Exactly(number, variable, domain, miniscope(body))
-        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
-            return type(formula)(*(_miniscope_term(term) for term in terms_of(formula)))
-        case _:
-            assert_never(formula)
-
-
-def is_free(variable: str, formula: Formula) -> bool:
-    """Say whether a variable is free in a formula."""
-    match formula:
-        case Not(body):
-            return is_free(variable, body)
-        case And(parts) | Or(parts):
-            return any(is_free(variable, part) for part in parts)
-        case Implies(antecedent, consequent):
-            return is_free(variable, antecedent) or is_free(variable, consequent)
-        case ForAll(bound, _, body) | AtLeast(_, bound, _, body) | Exactly(_, bound, _, body):
-            return bound != variable and is_free(variable, body)
-        case Visited() | Taller() | AsTall() | SameHeight() | Equal():
-            return any(is_free_in_term(variable, term) for term in terms_of(formula))
-        case _:
-            assert_never(formula)
-
-
-def is_free_in_term(variable: str, term: Term) -> bool:
-    """Say whether a variable is free in a term."""
-    if isinstance(term, Description):
-        return term.variable != variable and is_free(variable, term.body)
-    return term == Variable(variable)
+    if isinstance(formula, Atom):
+        return type(formula)(*(_miniscope_term(term) for term in terms_of(formula)))
+    whole = map_parts(formula, miniscope)
+    if isinstance(whole, And):
+        return And(_flat(whole.parts))
+    return _move(whole.variable, whole) if isinstance(whole, ForAll) else whole
 
 
 def _move(variable: str, formula: ForAll) -> Formula:
     """Move a universal quantifier into a conjunction, or leave it out if it binds nothing."""
-    if not is_free(variable, formula.body):
+    if variable not in free_in(formula.body):
         return formula.body
     if isinstance(formula.body, And):
         parts = (ForAll(variable, formula.domain, part) for part in formula.body.parts)
@@ -393,11 +335,11 @@ def _conjuncts(formula: Formula) -> Iterable[Formula]:
 
 
 def _subjects(formula: Formula, bound: Mapping[str, Domain]) -> Iterable[Subject]:
-    if isinstance(formula, ForAll | AtLeast | Exactly):
+    if isinstance(formula, Quantified):
         yield from (("all", sort) for sort in formula.domain.sorts)
         yield from _subjects(formula.body, {**bound, formula.variable: formula.domain})
         return
-    if not isinstance(formula, Visited | Taller | AsTall | SameHeight | Equal):
+    if not isinstance(formula, Atom):
         for part in parts_of(formula):
             yield from _subjects(part, bound)
         return

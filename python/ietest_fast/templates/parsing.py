@@ -30,6 +30,7 @@ from ietest_fast.templates.formulas import (
     And,
     AsTall,
     AtLeast,
+    Atom,
     Description,
     Domain,
     Equal,
@@ -367,7 +368,7 @@ def _closed(formula: Formula) -> str:
     while isinstance(formula, And | Or) and len(formula.parts) == 1:
         (formula,) = formula.parts
     text = print_formula(formula)
-    is_closed = isinstance(formula, Visited | Taller | AsTall | SameHeight | Equal | Not)
+    is_closed = isinstance(formula, Atom | Not)
     return text if is_closed else f"({text})"
 
 

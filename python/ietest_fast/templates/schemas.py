@@ -362,9 +362,6 @@ def _join(mark: str, parts: Iterable[Formula]) -> Formula:
 
 # Checking schemas: names, sorts and sizes.
 
-_PLURALS = {Sort.PERSON: "people", Sort.PLACE: "places"}
-_DOMAINS = {Sort.PERSON: "Pe", Sort.PLACE: "Pl"}
-
 
 @dataclass(frozen=True)
 class Names:

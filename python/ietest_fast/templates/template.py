@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ from ietest_fast.templates.formulas import (
     Sort,
     TemplateError,
     constants_of,
+    map_parts,
     rename,
 )
 from ietest_fast.templates.grounding import Label, find_world, label_of
@@ -110,12 +111,10 @@ def strengthen(  # noqa: PLR0911 - one line for each kind
             return AtLeast(number + 1, variable, domain, body)
         case Not(Exactly(0, variable, domain, body)) if what == "number":
             return AtLeast(2, variable, domain, body)
-        case And(parts) | Or(parts):
-            return replace(formula, parts=tuple(strengthen(each, what) for each in parts))
         case Implies(antecedent, consequent):
             return Implies(antecedent, strengthen(consequent, what))
-        case ForAll(body=body) | AtLeast(body=body):
-            return replace(formula, body=strengthen(body, what))
+        case And() | Or() | ForAll() | AtLeast():
+            return map_parts(formula, lambda part: strengthen(part, what))
         case _:
             return formula
 
