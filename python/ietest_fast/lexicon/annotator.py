@@ -8,7 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,14 +17,13 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError, ResourceError
 from ietest_fast.files import check_file
 from ietest_fast.lexicon.parse_pipelines import ParsePipeline
-from ietest_fast.lexicon.pipelines import Pipeline, resolve_name
+from ietest_fast.lexicon.pipelines import LoadedPipeline, Pipeline, resolve_name
 from ietest_fast.lexicon.tag_workers import TagWorkers, Task
 from ietest_fast.lexicon.token_table import TokenParses, TokenTable, TokenTags
 from ietest_fast.runtime import n_cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from types import TracebackType
 
 # Tags and parses kept in one SQLite file, keyed by text and pipeline.
 
@@ -148,12 +147,7 @@ class TagCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -205,17 +199,6 @@ _TEXTS_PER_CHUNK = 2000
 _MOST_PROCESSES = 8
 
 
-class NamedPipeline(Protocol):
-    """A loaded pipeline."""
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def folder(self) -> Path: ...  # noqa: D102
-    @property
-    def fingerprint(self) -> str: ...  # noqa: D102
-
-
 class Annotator(Generic[T]):
     """Base of what runs a spaCy pipeline over many texts, in several processes and with a cache.
 
@@ -230,7 +213,7 @@ class Annotator(Generic[T]):
     texts_per_process: ClassVar[int]
     """So many texts repay the start of one more process."""
 
-    def __init__(self, pipeline: NamedPipeline, work: Callable[[list[str]], T]) -> None:
+    def __init__(self, pipeline: LoadedPipeline, work: Callable[[list[str]], T]) -> None:
         self._pipeline = pipeline
         self._work = work
         self._workers: TagWorkers[T] | None = None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -13,11 +12,8 @@ from ietest_fast.errors import ResourceError
 from ietest_fast.lexicon.pipelines import (
     RESOURCES,
     TEXTS_PER_BATCH,
+    LoadedPipeline,
     WordVectors,
-    check_packaged,
-    describe_files,
-    find_folder,
-    hash_pipeline,
     load_spacy,
     to_bytes,
     tokenise,
@@ -202,51 +198,25 @@ _KNOWN = _NEEDLESS | _PARSERS | {"tok2vec", "tagger", "attribute_ruler"}
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
 
 
-class ParsePipeline:
-    """A loaded spaCy pipeline, used for Penn tags and dependency trees.
+class ParsePipeline(LoadedPipeline):
+    """A pipeline that is used for Penn tags and dependency trees."""
 
-    Make one with :meth:`load`. The one that was loaded last is kept and shared. It parses for one
-    thread at a time.
-
-    Attributes
-    ----------
-    name
-        What it was loaded by; ``"packaged"`` for the pipeline that comes with this package.
-    folder
-        Where the pipeline's files are.
-    fingerprint
-        Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits.
-    """
+    _VERSION = f"parse {_PARSES_VERSION}"
 
     def __init__(self, name: str, folder: Path) -> None:
-        self.name = name
-        self.folder = folder
-        # Now: another pipeline may be put there later.
-        self.fingerprint = hash_pipeline(folder, f"parse {_PARSES_VERSION}")
+        super().__init__(name, folder)
         self.nlp, factories = load_spacy(name, folder, needless=_NEEDLESS, known=_KNOWN)
         self._is_clearnlp = _check(self.nlp, name, factories)
         self._fast = _fast_path(self.nlp)
-        self._is_parsing = threading.Lock()
 
-    @staticmethod
-    def load(name: str) -> ParsePipeline:
-        """Load a pipeline: the packaged one, an installed package, or a folder."""
-        if name == "packaged":
-            check_packaged(PACKAGED_PARSER)
-            folder = PACKAGED_PARSER
-        else:
-            folder = find_folder(name)
-        return _load_once(name, folder, describe_files(folder))
+    @classmethod
+    def load(cls, name: str) -> Self:
+        """Load a pipeline."""
+        return cls._load(name, PACKAGED_PARSER)
 
     def parse(self, texts: list[str]) -> TokenParses:
-        """Parse a list of texts as it is, in this process."""
-        if not texts:
-            return TokenParses.concatenate([])
-        from threadpoolctl import threadpool_limits
-
-        # The matrices are small; a second BLAS thread would only get in the way.
-        with self._is_parsing, threadpool_limits(1, user_api="blas"):
-            return self._parse(texts)
+        """Parse texts."""
+        return self._run(texts, TokenParses, self._parse)
 
     def _parse(self, texts: list[str]) -> TokenParses:
         from spacy.attrs import IDX, IS_SPACE, LENGTH
@@ -401,9 +371,3 @@ def _code_of_relation(name: str) -> int:
         if known in RELATIONS:
             return RELATIONS.index(known)
     return 0
-
-
-@functools.lru_cache(maxsize=1)
-def _load_once(name: str, folder: Path, _files: object) -> ParsePipeline:
-    """Load a pipeline, unless it is the one that was loaded last and no file of it has changed."""
-    return ParsePipeline(name, folder)

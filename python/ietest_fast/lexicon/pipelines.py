@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,15 @@ import numpy.typing as npt
 from ietest_fast.atomic import hash_file
 from ietest_fast.errors import ResourceError, shorten_error
 from ietest_fast.files import check_folder, read_json
-from ietest_fast.lexicon.token_table import NOUN, PLURAL, SINGULAR, UPOS, TokenTags, offsets_of
+from ietest_fast.lexicon.token_table import (
+    NOUN,
+    PLURAL,
+    SINGULAR,
+    UPOS,
+    TokenTable,
+    TokenTags,
+    offsets_of,
+)
 from ietest_fast.runtime import hide_module, is_own_process
 
 if TYPE_CHECKING:
@@ -140,56 +148,73 @@ _TAGGING = frozenset({"tagger", "morphologizer"})
 _READ = frozenset({"tok2vec", "attribute_ruler"})
 
 
-class Pipeline:
-    """A loaded spaCy pipeline, used for universal tags and the number of common nouns alone.
+T = TypeVar("T", bound=TokenTable)
 
-    Make one with :meth:`load`. The one that was loaded last is kept and shared: loading takes more
-    than a second. It tags for one thread at a time.
 
-    Attributes
-    ----------
-    name
-        What it was loaded by; ``"packaged"`` for the pipeline that comes with this package.
-    folder
-        Where the pipeline's files are.
-    fingerprint
-        Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits.
-    """
+class LoadedPipeline:
+    """A loaded spaCy pipeline, which works for one thread at a time."""
+
+    name: str
+    """What it was loaded by; ``"packaged"`` for the pipeline that comes with this package."""
+    folder: Path
+    """Where the pipeline's files are."""
+    fingerprint: str
+    """Sha256 of the pipeline's files and of spaCy's version, 64 hexadecimal digits."""
+    _VERSION: ClassVar[object]
+    _last: ClassVar[tuple[object, Any]] = (None, None)
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name = name
         self.folder = folder
         # Now: another pipeline may be put there later.
-        self.fingerprint = hash_pipeline(folder, _TAGS_VERSION)
-        self.nlp = _load(name, folder)
-        self._tag = _fast_path(self.nlp) or functools.partial(tag_with_pipe, self.nlp)
-        self._is_tagging = threading.Lock()
+        self.fingerprint = hash_pipeline(folder, self._VERSION)
+        self._is_working = threading.Lock()
 
-    @staticmethod
-    def load(name: str) -> Pipeline:
-        """Load a pipeline: the packaged one, an installed package, or a folder."""
+    @classmethod
+    def _load(cls, name: str, packaged: Path) -> Self:
+        """Load a pipeline: the packaged one, an installed package, or a folder.
+
+        The one that was loaded last is kept and shared, for loading takes more than a second, until
+        a file of it changes.
+        """
         if name == "packaged":
-            check_packaged(PACKAGED_FOLDER)
-            folder = PACKAGED_FOLDER
-        else:
-            folder = find_folder(name)
-        return _load_once(name, folder, describe_files(folder))
+            check_packaged(packaged)
+        folder = packaged if name == "packaged" else find_folder(name)
+        asked = name, describe_files(folder)
+        if cls._last[0] != asked:
+            cls._last = asked, cls(name, folder)
+        pipeline: Self = cls._last[1]
+        return pipeline
 
-    def tag(self, texts: list[str]) -> TokenTags:
-        """Tag a list of texts as it is, in this process."""
+    def _run(self, texts: list[str], kind: type[T], work: Callable[[list[str]], T]) -> T:
+        """Work on a list of texts as it is, in this process."""
         if not texts:
-            return TokenTags.concatenate([])
+            return kind.concatenate([])
         from threadpoolctl import threadpool_limits
 
         # The matrices are small; a second BLAS thread would only get in the way.
-        with self._is_tagging, threadpool_limits(1, user_api="blas"):
-            return self._tag(texts)
+        with self._is_working, threadpool_limits(1, user_api="blas"):
+            return work(texts)
 
 
-@functools.lru_cache(maxsize=1)
-def _load_once(name: str, folder: Path, _files: object) -> Pipeline:
-    """Load a pipeline, unless it is the one that was loaded last and no file of it has changed."""
-    return Pipeline(name, folder)
+class Pipeline(LoadedPipeline):
+    """A pipeline that is used for universal tags and the number of common nouns alone."""
+
+    _VERSION = _TAGS_VERSION
+
+    def __init__(self, name: str, folder: Path) -> None:
+        super().__init__(name, folder)
+        self.nlp = _load(name, folder)
+        self._tag = _fast_path(self.nlp) or functools.partial(tag_with_pipe, self.nlp)
+
+    @classmethod
+    def load(cls, name: str) -> Self:
+        """Load a pipeline."""
+        return cls._load(name, PACKAGED_FOLDER)
+
+    def tag(self, texts: list[str]) -> TokenTags:
+        """Tag texts."""
+        return self._run(texts, TokenTags, self._tag)
 
 
 def hash_pipeline(folder: Path, version: object) -> str:
@@ -410,16 +435,11 @@ def _lookups(nlp: Language) -> tuple[npt.NDArray[np.uint8], Callable[[int], int]
 
 
 class WordVectors:
-    """The vectors of tokens by a hash embedding and a window encoder, each word embedded once.
-
-    Attributes
-    ----------
-    attributes
-        Of spaCy, by which a word is embedded.
-    """
+    """The vectors of tokens by a hash embedding and a window encoder, each word embedded once."""
 
     def __init__(self, attributes: list[int | str], hashes: Any, mix: Any, encoder: Any) -> None:
         self.attributes = attributes
+        """Of spaCy, by which a word is embedded."""
         self._hashes = hashes
         self._mix = mix
         self._encoder = encoder

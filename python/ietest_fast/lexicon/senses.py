@@ -13,7 +13,7 @@ import numpy as np
 
 from ietest_fast.errors import ResourceError
 from ietest_fast.lexicon.pipelines import RESOURCES, check_packaged
-from ietest_fast.lexicon.wordnet import WordNet
+from ietest_fast.lexicon.wordnet import WordNet, as_bytes, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -116,13 +116,13 @@ def write_senses(senses: Sequence[GlossedSense], *, wordnet: str) -> bytes:
     """Give the one-file form; equal senses give equal bytes."""
     header = {"format": _FORMAT, "wordnet": wordnet}
     arrays: dict[str, npt.NDArray[Any]] = {
-        "header": _lines([json.dumps(header, sort_keys=True)]),
+        "header": as_bytes([json.dumps(header, sort_keys=True)]),
         "synset": np.array([sense.synset for sense in senses], np.int32),
-        "name": _lines([sense.name for sense in senses]),
-        "pos": _lines(["".join(sense.pos for sense in senses)]),
-        "definition": _lines([sense.definition for sense in senses]),
-        "examples": _lines(["\t".join(sense.examples) for sense in senses]),
-        "antonyms": _lines(
+        "name": as_bytes([sense.name for sense in senses]),
+        "pos": as_bytes(["".join(sense.pos for sense in senses)]),
+        "definition": as_bytes([sense.definition for sense in senses]),
+        "examples": as_bytes(["\t".join(sense.examples) for sense in senses]),
+        "antonyms": as_bytes(
             [" ".join(f"{own}>{other}" for own, other in sense.antonyms) for sense in senses]
         ),
     }
@@ -135,16 +135,16 @@ def read_senses(path: Path) -> dict[int, GlossedSense]:
     """Read the one-file form."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            header = json.loads(_text(arrays["header"]))
+            header = json.loads(as_text(arrays["header"]))
             if header["format"] != _FORMAT or header["wordnet"] != WordNet.packaged().fingerprint:
                 raise ResourceError(
                     f"{path}: made for another WordNet; make it again with tools/make_senses.py"
                 )
             columns = [
-                _text(arrays[key]).split("\n")
+                as_text(arrays[key]).split("\n")
                 for key in ("name", "definition", "examples", "antonyms")
             ]
-            rows = zip(arrays["synset"].tolist(), _text(arrays["pos"]), *columns, strict=True)
+            rows = zip(arrays["synset"].tolist(), as_text(arrays["pos"]), *columns, strict=True)
             return {
                 synset: GlossedSense(
                     synset=synset,
@@ -163,11 +163,3 @@ def read_senses(path: Path) -> dict[int, GlossedSense]:
 def _pair(written: str) -> tuple[str, str]:
     own, _, other = written.partition(">")
     return own, other
-
-
-def _lines(lines: Sequence[str]) -> npt.NDArray[np.uint8]:
-    return np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
-
-
-def _text(array: npt.NDArray[np.uint8]) -> str:
-    return array.tobytes().decode()

@@ -81,24 +81,8 @@ def offsets_of(lengths: Sequence[int] | npt.NDArray[np.integer[Any]]) -> npt.NDA
 
 UPOS = (
     "",
-    "ADJ",
-    "ADP",
-    "ADV",
-    "AUX",
-    "CCONJ",
-    "DET",
-    "INTJ",
-    "NOUN",
-    "NUM",
-    "PART",
-    "PRON",
-    "PROPN",
-    "PUNCT",
-    "SCONJ",
-    "SYM",
-    "VERB",
-    "X",
-    "SPACE",
+    *"ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X "  # noqa: SIM905
+    "SPACE".split(),
 )
 """Universal tags; ``TokenTags.pos`` indexes this. ``""`` is a token that got no tag."""
 
@@ -108,15 +92,7 @@ SINGULAR, PLURAL = 1, 2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TokenTags(TokenTable):
-    """Tokens of n texts and their parts of speech (CSR).
-
-    Attributes
-    ----------
-    offsets
-        int64 (n + 1,): the tokens of text i are ``offsets[i]:offsets[i + 1]``.
-    start, end
-        int32: where a token begins and ends in its text, in bytes of its UTF-8.
-    """
+    """Tokens of n texts and their parts of speech (CSR)."""
 
     DTYPES: ClassVar[Mapping[str, type[np.generic]]] = {
         **TokenTable.DTYPES,
@@ -154,15 +130,7 @@ this. ``"dep"`` also stands for relations that have no name here."""
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TokenParses(TokenTable):
-    """Tokens of n texts with tags and a dependency tree for each sentence (CSR).
-
-    Attributes
-    ----------
-    offsets
-        int64 (n + 1,): the tokens of text i are ``offsets[i]:offsets[i + 1]``.
-    start, end
-        int32: where a token begins and ends in its text, in bytes of its UTF-8.
-    """
+    """Tokens of n texts with tags and a dependency tree for each sentence (CSR)."""
 
     DTYPES: ClassVar[Mapping[str, type[np.generic]]] = {
         **TokenTable.DTYPES,

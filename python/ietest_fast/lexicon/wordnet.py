@@ -78,9 +78,9 @@ class Relations:
         counted = np.flatnonzero(self.sense_count).astype(np.int32)
         header = {"format": _FORMAT, "version": self.version}
         arrays: dict[str, npt.NDArray[Any]] = {
-            "header": _bytes_array(json.dumps(header, sort_keys=True)),
-            "words": _bytes_array("\n".join(self.words)),
-            "cased": _bytes_array("\n".join(self.cased)),
+            "header": as_bytes([json.dumps(header, sort_keys=True)]),
+            "words": as_bytes(self.words),
+            "cased": as_bytes(self.cased),
             "n_senses": self.n_senses,
             "sense_synset": self.sense_synset,
             "counted_sense": counted,
@@ -91,7 +91,7 @@ class Relations:
         }
         for part in PARTS:
             lines = [" ".join((form, *bases)) for form, bases in self.exceptions[part].items()]
-            arrays[f"exceptions_{part}"] = _bytes_array("\n".join(sorted(lines)))
+            arrays[f"exceptions_{part}"] = as_bytes(sorted(lines))
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)  # type: ignore[arg-type]
         return buffer.getvalue()
@@ -101,7 +101,7 @@ class Relations:
         """Read the one-file form."""
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                header = json.loads(_text(arrays["header"]))
+                header = json.loads(as_text(arrays["header"]))
                 if header["format"] != _FORMAT:
                     raise ResourceError(
                         f"{path}: lexicon format {header['format']}, expected {_FORMAT}; "
@@ -114,8 +114,8 @@ class Relations:
                 instance = np.unpackbits(arrays["is_instance"], count=len(n_members))
                 return Relations(
                     version=header["version"],
-                    words=tuple(_text(arrays["words"]).split("\n")),
-                    cased=tuple(_text(arrays["cased"]).split("\n")),
+                    words=tuple(as_text(arrays["words"]).split("\n")),
+                    cased=tuple(as_text(arrays["cased"]).split("\n")),
                     n_senses=n_senses,
                     sense_synset=arrays["sense_synset"],
                     sense_count=sense_count,
@@ -123,7 +123,7 @@ class Relations:
                     member=arrays["member"],
                     is_instance=instance.astype(np.bool_),
                     exceptions={
-                        part: _exceptions(_text(arrays[f"exceptions_{part}"]).splitlines())
+                        part: _exceptions(as_text(arrays[f"exceptions_{part}"]).splitlines())
                         for part in PARTS
                     },
                 )
@@ -149,12 +149,14 @@ class Relations:
     __hash__ = None  # type: ignore[assignment]
 
 
-def _bytes_array(text: str) -> npt.NDArray[np.uint8]:
-    return np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+def as_bytes(lines: Iterable[str]) -> npt.NDArray[np.uint8]:
+    """Return lines as an array, which a file of arrays can hold."""
+    return np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
 
 
-def _text(array: npt.NDArray[np.uint8]) -> str:
-    return array.tobytes().decode("utf-8")
+def as_text(array: npt.NDArray[np.uint8]) -> str:
+    """Return the text of such an array."""
+    return array.tobytes().decode()
 
 
 def _exceptions(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:

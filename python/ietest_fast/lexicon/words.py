@@ -254,62 +254,20 @@ def _import_stemmer() -> Any:
 
 QuantityKind = Literal["number", "decimal", "fraction", "words", "ordinal", "ordinal-word"]
 
-_ONES = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "  # noqa: SIM905
+    "fifteen sixteen seventeen eighteen nineteen".split()
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()  # noqa: SIM905
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_ORDINAL_ONES = [
-    "zeroth",
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-]
-_ORDINAL_TENS = [
-    "twentieth",
-    "thirtieth",
-    "fortieth",
-    "fiftieth",
-    "sixtieth",
-    "seventieth",
-    "eightieth",
-    "ninetieth",
-]
+_ORDINAL_ONES = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "  # noqa: SIM905
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split()
+)
+_ORDINAL_TENS = (
+    "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth "  # noqa: SIM905
+    "ninetieth".split()
+)
 
 _WORD_VALUES = {word: value for value, word in enumerate(_ONES)} | {
     word: 10 * place for place, word in enumerate(_TENS, start=2)
