@@ -24,7 +24,7 @@ from ietest_fast.transform.base import (
     fingerprint_of,
     put_pairs,
 )
-from ietest_fast.transform.edits import ARTICLE_RULE
+from ietest_fast.transform.edits import ARTICLE_RULE, put_pieces
 from ietest_fast.transform.phi import (
     Material,
     PhiOptions,
@@ -195,16 +195,6 @@ def _places_elsewhere(pair: AntonymPair) -> tuple[str, ...]:
         behind = f"next=NOUN;next!={_NO_NOUNS};next2={_TAILS}"
         places += (f"prev=a|an;prev2=AUX;{behind}", f"prev={_DEGREES};prev2=a;{behind}")
     return places
-
-
-def is_said_of_people(adjective: str) -> bool:
-    """Say whether an adjective and its opposite mean of people what they mean of things."""
-    return adjective in _SAID_OF_PEOPLE
-
-
-def is_said_of_things(adjective: str) -> bool:
-    """Say whether an adjective and its opposite exclude each other of one thing."""
-    return adjective in _SAID_OF_THINGS
 
 
 class AntonymPair(NamedTuple):
@@ -404,7 +394,7 @@ def _is_said(words: Sequence[str], tags: Sequence[str], at: int, wordnet: WordNe
     if tags[at] == "NOUN" or "DET" in tags[verbs[-1] + 1 : at]:
         return True
     is_person = is_person or not nouns_of(wordnet, subject[-1]).isdisjoint(_SOMEBODY)
-    return is_said_of_people(words[at]) if is_person else is_said_of_things(words[at])
+    return words[at] in (_SAID_OF_PEOPLE if is_person else _SAID_OF_THINGS)
 
 
 LABEL = "contradiction"
@@ -576,11 +566,8 @@ class Antonym(BaseTransformation):
                 continue
             # The article before it, if it had to change.
             first = i - 1 if i and rules[i - 1] == ARTICLE_RULE and rows[i - 1] == rows[i] else i
-            data, new, at = text.encode(), b"", 0
-            for edit in range(first, i + 1):
-                new += data[at : starts[edit]] + news[edit].encode()
-                at = ends[edit]
-            found.append((rows[i], text, (new + data[at:]).decode(), starts[i]))
+            pieces = ((starts[k], ends[k], news[k].encode()) for k in range(first, i + 1))
+            found.append((rows[i], text, put_pieces(text.encode(), pieces).decode(), starts[i]))
         kept = self._fitting(found, n_threads)
         yield from ((row, text, new) for row, text, new, _ in kept)
 

@@ -332,6 +332,30 @@ def edits_of_column(
     )
 
 
+def edits_of_texts(
+    column: str,
+    columns: Sequence[str],
+    rule: str,
+    rows: npt.NDArray[np.int64],
+    *,
+    old: pa.Array | pa.ChunkedArray,
+    new: pa.Array | pa.ChunkedArray,
+) -> pa.Table:
+    """Make a table of the edits that replace whole texts of a column, those of some rows."""
+    places = pa.array(rows)
+    before = old.take(places)
+    return edits_of_column(
+        column,
+        columns,
+        rule,
+        row=rows,
+        start=np.zeros(len(rows), np.int64),
+        end=np.asarray(pc.binary_length(before), np.int64),
+        old=before,
+        new=new.take(places),
+    )
+
+
 def count_rules(edits: pa.Table) -> dict[str, int]:
     """Count edits by rule, in the alphabet's order."""
     counts = pc.value_counts(edits["rule"].cast(pa.string())).to_pylist()
@@ -500,11 +524,17 @@ def _apply(old: bytes, edits: list[_Edit]) -> tuple[bytes, list[tuple[int, int]]
 
 
 def _apply_within(text: bytes, edits: list[_Edit], low: int, high: int) -> bytes:
-    pieces, at = [], low
-    for start, end, new, _ in edits:
-        pieces += [text[at:start], new]
+    pieces = [(start - low, end - low, new) for start, end, new, _ in edits]
+    return put_pieces(text[low:high], pieces)
+
+
+def put_pieces(text: bytes, pieces: Iterable[tuple[int, int, bytes]]) -> bytes:
+    """Put new pieces in the places of old ones: the bytes from one number to another."""
+    made, at = [], 0
+    for start, end, new in pieces:
+        made += [text[at:start], new]
         at = end
-    return b"".join([*pieces, text[at:high]])
+    return b"".join([*made, text[at:]])
 
 
 # Drawing some of the edits that a transformation can make.

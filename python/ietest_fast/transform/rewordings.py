@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from ietest_fast.errors import InputError
 from ietest_fast.transform.base import BaseTransformation, Transformed, put_texts
 from ietest_fast.transform.edits import (
-    EDIT_SCHEMA,
     STEP_SCHEMA,
     are_same_rows,
     as_strings,
+    edits_of_texts,
     find_changed,
     move_rows,
 )
@@ -246,27 +246,13 @@ class Rewordings(BaseTransformation):
             touched[rows] = True
             texts[name] = [replaced.cast(kind) if pa.types.is_string(kind) else replaced]
             if with_edits:
-                edits.append(_list_edits(name, rows, [old[i] for i in codes[rows]], replaced))
+                before = encoded.dictionary.take(encoded.indices)
+                edits.append(
+                    edits_of_texts(name, text_columns, RULE, rows, old=before, new=replaced)
+                )
         if not found and self.must_fit and table.num_rows:
             raise self._find_none(" or ".join(text_columns))
         return put_texts(table, texts, edits if with_edits else None, touched)
-
-
-def _list_edits(
-    column: str, rows: npt.NDArray[np.int64], old: Sequence[str], new: pa.Array
-) -> pa.Table:
-    """Return the edits that replace whole texts, one for each row."""
-    n = len(rows)
-    arrays = {
-        "row": pa.array(rows, pa.int64()),
-        "column": pa.array([column] * n, pa.string()),
-        "start": pa.array(np.zeros(n, np.int64)),
-        "end": pa.array([len(text.encode()) for text in old], pa.int64()),
-        "old": pa.array(old, pa.large_string()),
-        "new": new.take(pa.array(rows, pa.int64())),
-        "rule": pa.array([RULE] * n, pa.string()),
-    }
-    return pa.table({each.name: arrays[each.name].cast(each.type) for each in EDIT_SCHEMA})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -33,7 +33,7 @@ from ietest_fast.transform.base import (
     fingerprint_of,
     put_texts,
 )
-from ietest_fast.transform.edits import as_strings, edits_of_column
+from ietest_fast.transform.edits import as_strings, edits_of_column, edits_of_texts
 from ietest_fast.transform.phi import (
     Material,
     PhiOptions,
@@ -303,16 +303,7 @@ class Swap(BaseTransformation):
         differ = pc.fill_null(pc.not_equal(first, second), fill_value=False).to_numpy()
         places = np.flatnonzero(rows & differ)
         edits = [
-            edits_of_column(
-                name,
-                text_columns,
-                self.name,
-                row=places,
-                start=np.zeros(len(places), np.int64),
-                end=_byte_lengths(old)[places],
-                old=old.take(pa.array(places)),
-                new=new[name].take(pa.array(places)),
-            )
+            edits_of_texts(name, text_columns, self.name, places, old=old, new=new[name])
             for name, old in zip(columns, (first, second), strict=True)
         ]
         return _finish(table, new, edits)
@@ -404,18 +395,11 @@ class Internalisation(BaseTransformation):
         }
         if not with_edits:
             return _finish(table, new, None)
-        constant = pa.scalar(self.premise, pa.large_string())
-        differ = pc.fill_null(pc.not_equal(first, constant), fill_value=False).to_numpy()
-        places = np.flatnonzero(rows & differ)
-        of_premise = edits_of_column(
-            columns[0],
-            text_columns,
-            self.name,
-            row=places,
-            start=np.zeros(len(places), np.int64),
-            end=_byte_lengths(first)[places],
-            old=first.take(pa.array(places)),
-            new=pa.array([self.premise] * len(places), pa.large_string()),
+        premises = new[columns[0]]
+        differ = pc.fill_null(pc.not_equal(first, premises), fill_value=False).to_numpy()
+        places = np.flatnonzero(differ)
+        of_premise = edits_of_texts(
+            columns[0], text_columns, self.name, places, old=first, new=premises
         )
         # Before and behind the hypothesis, in turns.
         places = np.flatnonzero(rows)

@@ -20,7 +20,7 @@ from ietest_fast.transform.base import (
     fingerprint_of,
     put_texts,
 )
-from ietest_fast.transform.edits import edits_of_column
+from ietest_fast.transform.edits import edits_of_rows, put_pieces
 from ietest_fast.transform.phi import PlannedTransformation
 from ietest_fast.transform.syntax.trees import Doubt, only, read_noun_phrase, sentences_of
 from ietest_fast.transform.words import join_columns, select_texts
@@ -581,7 +581,8 @@ class SyntacticTransformation(BaseTransformation):
         old = {i: distinct[i].as_py().encode() for i in found}
         words = distinct.to_pylist()
         for i, made in found.items():
-            words[i] = _apply(old[i], made).decode()
+            pieces = [(edit.start, edit.end, edit.new.encode()) for edit in made]
+            words[i] = put_pieces(old[i], pieces).decode()
         new_distinct = pa.array(words, pa.large_string())
         texts: dict[str, list[pa.Array]] = {}
         edits: list[pa.Table] = []
@@ -590,11 +591,22 @@ class SyntacticTransformation(BaseTransformation):
             # Index -1 is a text that is missing.
             texts[name] = [new_distinct.take(pa.array(own, mask=own < 0))]
             rows = np.flatnonzero(np.isin(own, list(found)))
-            if with_edits and len(rows):
-                listed = [
-                    (int(row), old[int(own[row])], edit) for row in rows for edit in found[own[row]]
-                ]
-                edits.append(_edit_table(name, names, listed))
+            if with_edits:
+                edits.append(
+                    edits_of_rows(
+                        (
+                            int(row),
+                            name,
+                            edit.start,
+                            edit.end,
+                            old[own[row]][edit.start : edit.end].decode(),
+                            edit.new,
+                            edit.rule,
+                        )
+                        for row in rows
+                        for edit in found[own[row]]
+                    )
+                )
         return put_texts(table, texts, edits if with_edits else None)
 
     def _find_edits(self, texts: pa.Array, n_threads: int | None) -> dict[int, list[_Edit]]:
@@ -654,39 +666,3 @@ def _sure_sentences(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     for i, sentence in enumerate(found):
         if (i == 0 or ends[i - 1]) and (i == len(found) - 1 or ends[i]):
             yield sentence
-
-
-def _apply(old: bytes, edits: Sequence[_Edit]) -> bytes:
-    pieces, at = [], 0
-    for edit in edits:
-        pieces += [old[at : edit.start], edit.new.encode()]
-        at = edit.end
-    return b"".join([*pieces, old[at:]])
-
-
-def _edit_table(column: str, columns: list[str], made: list[tuple[int, bytes, _Edit]]) -> pa.Table:
-    tables = []
-    # One table for each rule, then in the order of rows again.
-    for rule in dict.fromkeys(edit.rule for *_, edit in made):
-        chosen = [(row, old, edit) for row, old, edit in made if edit.rule == rule]
-        tables.append(
-            edits_of_column(
-                column,
-                columns,
-                rule,
-                row=np.array([row for row, *_ in chosen], np.int64),
-                start=np.array([edit.start for *_, edit in chosen], np.int64),
-                end=np.array([edit.end for *_, edit in chosen], np.int64),
-                old=pa.array(
-                    [old[edit.start : edit.end].decode() for _, old, edit in chosen],
-                    pa.large_string(),
-                ),
-                new=pa.array([edit.new for *_, edit in chosen], pa.large_string()),
-            )
-        )
-    joined = pa.concat_tables(tables)
-    return (
-        joined
-        if len(tables) == 1
-        else joined.sort_by([("row", "ascending"), ("start", "ascending")])
-    )
