@@ -473,12 +473,12 @@ class Antonym(BaseTransformation):
             }
         )
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options."""
+    @property
+    def _options(self) -> dict[str, Any]:
         options = {"rules": self.rules, "tagger": pipeline_name(self.tagger)}
         if self.rules == "careful":
             options["texts"] = "captions" if self.are_captions else "any"
-        return {"name": self.name, "options": options}
+        return options
 
     @functools.cached_property
     def _substitution(self) -> TaggedSubstitution:
@@ -523,10 +523,6 @@ class Antonym(BaseTransformation):
         """Say whether a form of the antonym is among the words of a text already."""
         own = self._bases_of(antonym.lower()) | {antonym.lower()}
         return any(word in own or not own.isdisjoint(self._bases_of(word)) for word in words)
-
-    def __getstate__(self) -> dict[str, Any]:
-        made = {"_substitution", "_parts", "_people", "_bases_of", "_senses_of"}
-        return {key: value for key, value in self.__dict__.items() if key not in made}
 
     def transform_table(
         self,

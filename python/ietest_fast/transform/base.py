@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import hashlib
 import json
 from dataclasses import dataclass, field
@@ -195,9 +196,23 @@ class BaseTransformation(abc.ABC):
         """Sha256 of what the transformation says of itself, 64 hexadecimal digits."""
         return fingerprint_of(self.describe())
 
+    @property
+    def _options(self) -> dict[str, Any]:
+        """What :meth:`describe` says of the options."""
+        return {}
+
     def describe(self) -> dict[str, Any]:
         """Return name and options, ready for JSON: what runs record."""
-        return {"name": self.name, "options": {}}
+        return {"name": self.name, "options": self._options}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is worked out when it is needed: some of it cannot be copied."""
+        kind = type(self)
+        return {
+            key: value
+            for key, value in self.__dict__.items()
+            if not isinstance(getattr(kind, key, None), functools.cached_property)
+        }
 
     def transform(
         self,

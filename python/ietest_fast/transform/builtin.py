@@ -113,14 +113,12 @@ class SenseChecked(BaseTransformation):
             }
         )
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options, those of the check among them."""
-        described = self.inner.describe()
-        check = {
-            "sense_check": f"{self.model.kind}@{self.model.fingerprint[:12]}",
-            "sense_least": self.least,
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {
+            **self.inner.describe()["options"],
+            **describe_check(self.model, self.least),
         }
-        return {**described, "options": {**described["options"], **check}}
 
     def transform_table(
         self,
@@ -214,6 +212,11 @@ class SenseChecked(BaseTransformation):
             )
 
 
+def describe_check(model: SenseModel, least: float) -> dict[str, Any]:
+    """Return what runs record of a check."""
+    return {"sense_check": f"{model.kind}@{model.fingerprint[:12]}", "sense_least": least}
+
+
 def _is_article_of(
     i: int, rules: Sequence[str], rows: Sequence[int], columns: Sequence[str]
 ) -> bool:
@@ -242,13 +245,7 @@ class IdentityOptions(PhiOptions):
 
 
 def _plan_identity(_: IdentityOptions) -> PlannedTransformation:
-    identity = Identity()
-    return PlannedTransformation(
-        name=identity.name,
-        fingerprint=identity.fingerprint,
-        options={},
-        builder=lambda _: identity,
-    )
+    return PlannedTransformation.of(Identity())
 
 
 class SynonymOptions(PhiOptions):
@@ -334,13 +331,6 @@ class _SenseCheck:
             raise InputError(f"sense_least: {given:g} is no cosine, which lies between -1 and 1")
         return cls(model=model, least=DEFAULT_LEAST[model.kind] if given is None else given)
 
-    @property
-    def recorded(self) -> dict[str, Any]:
-        return {
-            "sense_check": f"{self.model.kind}@{self.model.fingerprint[:12]}",
-            "sense_least": self.least,
-        }
-
     def over(self, built: TaggedSubstitution) -> Transformation:
         """Let the model judge what a transformation replaces."""
         return SenseChecked(
@@ -381,7 +371,7 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
             words.wordnet_only,
         ]
     if check is not None:
-        recorded |= check.recorded
+        recorded |= describe_check(check.model, check.least)
         identified["sense"] = [check.model.fingerprint, check.least]
 
     def build(material: Material) -> Transformation:

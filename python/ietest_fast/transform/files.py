@@ -7,7 +7,7 @@ import functools
 import os
 import warnings
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
@@ -536,32 +536,6 @@ def text_source(data: Any, text_columns: Sequence[str] | None) -> Corpus | TextS
     return TextTable(table=table, text_columns=find_texts(table, text_columns, "learn_from"))
 
 
-def transform_in_memory(
-    data: Any,
-    phi: Any,
-    *,
-    text_columns: Sequence[str] | None = None,
-    label_column: str | None = None,
-    learn_from: Any = None,
-    n_threads: int | None = None,
-) -> tuple[Transformed, pa.Table]:
-    """Transform a table of any kind; see :class:`ietest_fast.transform.files.TransformRoom`."""
-    table = to_arrow(data, source=_SOURCE)
-    columns = find_texts(table, text_columns, _SOURCE)
-    learnt: Corpus | TextSource = TextTable(table=table, text_columns=columns)
-    if learn_from is not None:
-        learnt = text_source(learn_from, text_columns)
-    with plan(phi) as planned:
-        material = Material(corpora=(learnt,), tag_cache="temporary", n_threads=n_threads)
-        transformation = planned.build(material)
-        made = transformation.transform(table, columns, n_threads=n_threads)
-    if not transformation.keeps_labels:
-        own = label_column_of(_SOURCE, table.schema, label_column)
-        warn_of_old_labels(_SOURCE, table, own, columns)
-        made = replace(made, table=put_labels(made, own, _SOURCE))
-    return made, made.edits
-
-
 # What a call of the room itself does: a table in, the same kind of table with new texts out.
 
 
@@ -592,13 +566,20 @@ class TransformRoom(ModuleType):
         """
         from ietest_fast.frames import give_back
 
-        made, edits = transform_in_memory(
-            data,
-            phi,
-            text_columns=(text_columns,) if isinstance(text_columns, str) else text_columns,
-            label_column=label_column,
-            learn_from=learn_from,
-            n_threads=n_threads,
-        )
-        table = give_back(made.table, like=data, rows=made.source_row)
-        return (table, edits) if return_edits else table
+        names = (text_columns,) if isinstance(text_columns, str) else text_columns
+        table = to_arrow(data, source=_SOURCE)
+        columns = find_texts(table, names, _SOURCE)
+        learnt: Corpus | TextSource = TextTable(table=table, text_columns=columns)
+        if learn_from is not None:
+            learnt = text_source(learn_from, names)
+        with plan(phi) as planned:
+            material = Material(corpora=(learnt,), tag_cache="temporary", n_threads=n_threads)
+            transformation = planned.build(material)
+            made = transformation.transform(table, columns, n_threads=n_threads)
+        new = made.table
+        if not transformation.keeps_labels:
+            own = label_column_of(_SOURCE, table.schema, label_column)
+            warn_of_old_labels(_SOURCE, table, own, columns)
+            new = put_labels(made, own, _SOURCE)
+        given = give_back(new, like=data, rows=made.source_row)
+        return (given, made.edits) if return_edits else given

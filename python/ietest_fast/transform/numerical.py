@@ -607,9 +607,9 @@ class Numerical(BaseTransformation):
         scheme = {"scheme": _SCHEME} if self.rules == "careful" else {}
         return fingerprint_of({**scheme, **self.describe()})
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options."""
-        return {"name": self.name, "options": {"seed": self.seed, "rules": self.rules}}
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"seed": self.seed, "rules": self.rules}
 
     def pairs(self, texts: Sequence[str | None]) -> Iterator[NewPair]:
         """Yield the pairs of some texts, rows counted from 0."""

@@ -41,28 +41,23 @@ if TYPE_CHECKING:
 
 
 def _resolve(path: Path, info: ValidationInfo) -> Path:
-    """Take relative paths from the configuration's folder; the file must be there."""
+    """Take relative paths from the configuration's folder."""
     folder = (info.context or {}).get("folder")
-    resolved = path if folder is None else Path(folder) / path
-    check_file(resolved)
-    return resolved
+    return path if folder is None else Path(folder) / path
 
 
-InputFile = Annotated[Path, Strict(False), AfterValidator(_resolve)]
+InputFile = Annotated[Path, Strict(False), AfterValidator(_resolve), AfterValidator(check_file)]
 """Type of an option that names a file to be read; a relative path starts in the folder of the
 configuration that it stands in."""
 
 
-def _resolve_any(path: Path, info: ValidationInfo) -> Path:
-    """Take relative paths from the configuration's folder; the file or folder must be there."""
-    folder = (info.context or {}).get("folder")
-    resolved = path if folder is None else Path(folder) / path
-    if not resolved.exists():
-        raise InputError("there is no such file or folder", path=resolved)
-    return resolved
+def _check_any(path: Path) -> Path:
+    if not path.exists():
+        raise InputError("there is no such file or folder", path=path)
+    return path
 
 
-InputModel = Annotated[Path, Strict(False), AfterValidator(_resolve_any)]
+InputModel = Annotated[Path, Strict(False), AfterValidator(_resolve), AfterValidator(_check_any)]
 """Type of an option that names a model: a file or a folder; relative as :data:`InputFile`."""
 
 

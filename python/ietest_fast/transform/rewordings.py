@@ -83,9 +83,9 @@ class Composition(BaseTransformation):
         """Whether all parts keep labels."""
         return all(part.keeps_labels for part in self.parts)
 
-    def describe(self) -> dict[str, Any]:
-        """Return the name, and as ``options.parts`` what each part says of itself."""
-        return {"name": self.name, "options": {"parts": [part.describe() for part in self.parts]}}
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"parts": [part.describe() for part in self.parts]}
 
     def transform_table(
         self,
@@ -197,11 +197,11 @@ class Rewordings(BaseTransformation):
         """``"mapping"``, or ``function.`` and the function's name."""
         return self.title
 
-    def describe(self) -> dict[str, Any]:
-        """Return the name, and a hash of the rewordings."""
+    @property
+    def _options(self) -> dict[str, Any]:
         pairs = sorted((str(text), str(new)) for text, new in self.rewordings.items())
         digest = hashlib.sha256(json.dumps([pair for pair in pairs if len(set(pair)) > 1]).encode())
-        return {"name": self.name, "options": {"rewordings": digest.hexdigest()}}
+        return {"rewordings": digest.hexdigest()}
 
     def _find_none(self, where: str) -> InputError:
         first = next(iter(self.rewordings), None)

@@ -84,15 +84,14 @@ class Distraction(BaseTransformation):
         """That of the test."""
         return self.test
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options."""
-        options = {
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {
             "tautology": self.tautology,
             "times": self.times,
             "columns": list(self.columns) or self.default_column,
             "rules": self.rules,
         }
-        return {"name": self.name, "options": options}
 
     @property
     def phrase(self) -> str:
@@ -290,9 +289,9 @@ class Spelling(BaseTransformation):
             identified["known"] = _digest(known_words())
         return fingerprint_of(identified)
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options."""
-        options = {
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {
             "n_words": self.n_words,
             "ways": [way for way in ("swap", "key") if way in self._ways],
             "words": self.words,
@@ -301,7 +300,6 @@ class Spelling(BaseTransformation):
             "seed": self.seed,
             "rules": self.rules,
         }
-        return {"name": self.name, "options": options}
 
     @property
     def _ways(self) -> tuple[Way, ...]:
@@ -327,9 +325,6 @@ class Spelling(BaseTransformation):
             min_letters=2 if is_paper else 3,
             between_blanks=is_paper,
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_misspelling"}
 
     def transform_table(
         self,

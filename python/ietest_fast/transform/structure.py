@@ -247,13 +247,6 @@ def _read_pair(
     return first, second, rows & there.to_numpy()
 
 
-def _byte_lengths(texts: pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    lengths: npt.NDArray[np.int64] = (
-        pc.fill_null(pc.binary_length(texts), 0).cast(pa.int64()).to_numpy()
-    )
-    return lengths
-
-
 def _finish(
     table: pa.Table, new: dict[str, pa.ChunkedArray], edits: list[pa.Table] | None
 ) -> Transformed:
@@ -276,10 +269,9 @@ class Swap(BaseTransformation):
         """``"swap"``."""
         return "swap"
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options."""
-        options = {"symmetric": list(self.labels.names), "labels_in": self.labels.column}
-        return {"name": self.name, "options": options}
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {"symmetric": list(self.labels.names), "labels_in": self.labels.column}
 
     def transform_table(
         self,
@@ -350,14 +342,13 @@ class Internalisation(BaseTransformation):
         made = {"templates": _TEMPLATES[self.connective], "left": NO_STATEMENT}
         return fingerprint_of({**self.describe(), **made})
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options."""
-        options = {
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {
             "connective": self.connective,
             "premise": self.premise,
             "labels_in": self.labels.column,
         }
-        return {"name": self.name, "options": options}
 
     def transform_table(
         self,
@@ -407,7 +398,7 @@ class Internalisation(BaseTransformation):
         pieces[0::2] = ahead.take(pa.array(places)).to_pylist()
         pieces[1::2] = after.take(pa.array(places)).to_pylist()
         at = np.zeros(2 * len(places), np.int64)
-        at[1::2] = _byte_lengths(second)[places]
+        at[1::2] = pc.binary_length(second.take(pa.array(places)))
         of_hypothesis = edits_of_column(
             columns[1],
             text_columns,

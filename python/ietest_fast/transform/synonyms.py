@@ -85,13 +85,10 @@ class SynonymSubstitution(BaseTransformation):
         parts = [str(_VERSION), "paper", self.table.fingerprint]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options, and how many synonyms there are."""
+    @property
+    def _options(self) -> dict[str, Any]:
         tagger = {} if self.tagger is None else {"tagger": pipeline_name(self.tagger)}
-        return {
-            "name": self.name,
-            "options": {**tagger, **self.settings, "n_synonyms": len(self.table)},
-        }
+        return {**tagger, **self.settings, "n_synonyms": len(self.table)}
 
     @functools.cached_property
     def _kernel(self) -> Any:
@@ -102,9 +99,6 @@ class SynonymSubstitution(BaseTransformation):
             rules if len(rules) else np.zeros(1, np.int8),
             by_words=False,
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_kernel"}
 
     def transform_table(
         self,

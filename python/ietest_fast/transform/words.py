@@ -106,16 +106,13 @@ class WordSubstitution(BaseTransformation):
             digest.update(f"{len(key)} {len(value)} {key}{value}\n".encode())
         return digest.hexdigest()
 
-    def describe(self) -> dict[str, Any]:
-        """Return the options, with the number of words and the fingerprint for the mapping."""
+    @property
+    def _options(self) -> dict[str, Any]:
         return {
-            "name": self.name,
-            "options": {
-                "mapping": describe_words([*self.mapping.items()]),
-                "ignore_case": self.ignore_case,
-                "keeps_labels": self.keeps_labels,
-                "rule": self.rule,
-            },
+            "mapping": describe_words([*self.mapping.items()]),
+            "ignore_case": self.ignore_case,
+            "keeps_labels": self.keeps_labels,
+            "rule": self.rule,
         }
 
     @functools.cached_property
@@ -141,9 +138,6 @@ class WordSubstitution(BaseTransformation):
                     known.add(folded)
                     words[other] = value
         return words
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_table"}
 
     def replace(
         self, texts: pa.Array | Sequence[str | None], *, n_threads: int | None = None
@@ -314,20 +308,14 @@ class TaggedSubstitution(BaseTransformation):
         parts = [str(_VERSION), "tagged", self.words.fingerprint, self.tagger.fingerprint]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options, and how many forms have substitutes."""
+    @property
+    def _options(self) -> dict[str, Any]:
         tagger = {"tagger": pipeline_name(self.tagger)}
-        return {
-            "name": self.name,
-            "options": {**tagger, **self.settings, "n_synonyms": len(self.words)},
-        }
+        return {**tagger, **self.settings, "n_synonyms": len(self.words)}
 
     @functools.cached_property
     def _kernel(self) -> Any:
         return load_core().text.TaggedTable(**self.words.columns(RULES))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_kernel"}
 
     def transform_table(
         self,

@@ -23,7 +23,7 @@ from ietest_fast.transform.base import (
 from ietest_fast.transform.edits import edits_of_rows, put_pieces
 from ietest_fast.transform.phi import PlannedTransformation
 from ietest_fast.transform.syntax.trees import Doubt, only, read_noun_phrase, sentences_of
-from ietest_fast.transform.words import join_columns, select_texts
+from ietest_fast.transform.words import join_columns, pipeline_name, select_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -534,14 +534,9 @@ class SyntacticTransformation(BaseTransformation):
     def options(self) -> dict[str, Any]:
         """Options, ready for JSON, besides the parser."""
 
-    def describe(self) -> dict[str, Any]:
-        """Return name and options."""
-        from ietest_fast.transform.words import pipeline_name
-
-        return {
-            "name": self.name,
-            "options": {**self.options, "parser": pipeline_name(self.parser)},
-        }
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {**self.options, "parser": pipeline_name(self.parser)}
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -556,9 +551,6 @@ class SyntacticTransformation(BaseTransformation):
                 "wordnet": self.wordnet.fingerprint,
             }
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "fingerprint"}
 
     def transform_table(
         self,
