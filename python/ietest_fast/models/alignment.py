@@ -20,12 +20,12 @@ from ietest_fast.models.protocol import (
     Capabilities,
     EncodedRows,
     EncodedSplit,
+    FixedSpace,
     FloatRange,
     Params,
     RowStore,
     SearchSpace,
     SplitTexts,
-    check_against_space,
     normalise_params,
 )
 from ietest_fast.models.tokens import pool_texts, spread
@@ -42,8 +42,10 @@ _KINDS = (("NOUN", "PROPN"), ("VERB",), ("ADJ", "ADV"), ("NUM",))
 _PASSED_OVER = ("PUNCT", "SPACE", "SYM")
 N_KINDS = len(_KINDS) + 1
 
+# The weight of the squared Euclidean norm of the coefficients.
 _SEARCH_SPACE: SearchSpace = {"l2": FloatRange(low=1e-5, high=0.1)}
 _ALLOWED: Mapping[str, Bounds] = {"l2": Bounds(low=0)}
+# Hardly any shrinkage.
 _PRESETS: Mapping[str, Params] = {"default": {"l2": 1e-3}}
 
 # Pairs of words that are compared at once, some 70 bytes for each.
@@ -200,7 +202,7 @@ def _standardise(
     return np.concatenate((standard, np.ones((len(features), 1))), axis=1)
 
 
-class Alignment:
+class Alignment(FixedSpace):
     """Word alignment by edit distance and a logistic regression over kinds of words.
 
     Notes
@@ -209,6 +211,9 @@ class Alignment:
     """
 
     name = "align"
+    _SPACE = _SEARCH_SPACE
+    _ALLOWED = _ALLOWED
+    _PRESETS = _PRESETS
     capabilities = Capabilities()
 
     def __init__(self, tagger: str = "") -> None:
@@ -229,20 +234,6 @@ class Alignment:
     def options(self) -> dict[str, str | int | float | bool]:
         """The settings that are not searched over; the tagger counts by what is in it."""
         return {"tagger": self._fingerprint}
-
-    @property
-    def search_space(self) -> SearchSpace:
-        """The weight of the squared Euclidean norm of the coefficients."""
-        return _SEARCH_SPACE
-
-    @property
-    def presets(self) -> Mapping[str, Params]:
-        """Hardly any shrinkage."""
-        return _PRESETS
-
-    def check_params(self, params: Mapping[str, Any]) -> list[str]:
-        """Say what is wrong with some hyperparameters, each with its name."""
-        return check_against_space(params, _SEARCH_SPACE, allowed=_ALLOWED)
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]

@@ -18,13 +18,13 @@ from ietest_fast.models.protocol import (
     Capabilities,
     EncodedRows,
     EncodedSplit,
+    FixedSpace,
     FloatRange,
     IntegerRange,
     Params,
     RowStore,
     SearchSpace,
     SplitTexts,
-    check_against_space,
     normalise_params,
 )
 
@@ -292,16 +292,13 @@ class BagOfWordsClassifier:
         return labels
 
 
-class _BagOfWords:
+class _BagOfWords(FixedSpace):
     """Word counts (or TF-IDF) and trees of XGBoost's ``multi:softprob``.
 
     Subclasses say which trees, and what is searched over.
     """
 
     capabilities = Capabilities()
-    _SPACE: ClassVar[SearchSpace]
-    _ALLOWED: ClassVar[Mapping[str, Bounds]]
-    _PRESETS: ClassVar[Mapping[str, Params]]
     _MAY_BE_EXACT: ClassVar[bool] = True
 
     def __init__(self, weighting: str = "count") -> None:
@@ -325,20 +322,6 @@ class _BagOfWords:
     def options(self) -> dict[str, str | int | float | bool]:
         """The settings that are not searched over."""
         return {"weighting": self._weighting}
-
-    @property
-    def search_space(self) -> SearchSpace:
-        """The hyperparameters and their ranges."""
-        return self._SPACE
-
-    @property
-    def presets(self) -> Mapping[str, Params]:
-        """Known good hyperparameters by name."""
-        return self._PRESETS
-
-    def check_params(self, params: Mapping[str, Any]) -> list[str]:
-        """Say what is wrong with some hyperparameters, each with its name."""
-        return check_against_space(params, self._SPACE, allowed=self._ALLOWED)
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]

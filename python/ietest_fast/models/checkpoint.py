@@ -407,6 +407,11 @@ def save_checkpoint(model: Any, source: Path, folder: Path) -> None:
     Anything built on transformers loads it.
     """
     model.save_pretrained(folder)
+    copy_tokenizer(source, folder)
+
+
+def copy_tokenizer(source: Path, folder: Path) -> None:
+    """Write the files of a checkpoint's tokenizer into another folder."""
     for name in TOKENIZER_FILES:
         if (source / name).is_file():
             shutil.copyfile(source / name, folder / name)

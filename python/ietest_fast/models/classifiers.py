@@ -187,23 +187,6 @@ class Scores:
     def __len__(self) -> int:
         return len(self.predicted)
 
-    @classmethod
-    def from_logits(cls, logits: NDArray[np.float32], *, n_tokens: int | None = None) -> Scores:
-        """Compute probabilities and labels from class scores; of equal ones the first label.
-
-        Raises
-        ------
-        InputError
-            If a score is no number.
-        """
-        _check_numbers(logits)
-        return cls(
-            predicted=logits.argmax(axis=1),
-            probabilities=softmax(logits),
-            logits=logits,
-            n_tokens=n_tokens,
-        )
-
     def take(self, rows: NDArray[np.int64]) -> Scores:
         """Return the answers to some inputs, in any order and with repeats."""
         return Scores(
@@ -245,23 +228,17 @@ class Head:
 
     def score(self, logits: NDArray[np.float32], *, n_tokens: int | None = None) -> Scores:
         """Compute probabilities and labels from class scores, shape (n, outputs)."""
-        if self.threshold is None:
-            return Scores.from_logits(logits, n_tokens=n_tokens)
-        _check_numbers(logits)
+        n_wrong = int((~np.isfinite(logits).all(axis=1)).sum())
+        if n_wrong:
+            raise InputError(
+                f"the model's scores of {n_wrong:,} of {len(logits):,} inputs are no numbers; are "
+                "its weights whole, and its precision enough?"
+            )
         return Scores(
             predicted=self.choose(logits),
-            probabilities=sigmoid(logits),
+            probabilities=softmax(logits) if self.threshold is None else sigmoid(logits),
             logits=logits,
             n_tokens=n_tokens,
-        )
-
-
-def _check_numbers(scores: NDArray[np.float32]) -> None:
-    n_wrong = int((~np.isfinite(scores).all(axis=1)).sum())
-    if n_wrong:
-        raise InputError(
-            f"the model's scores of {n_wrong:,} of {len(scores):,} inputs are no numbers; are its "
-            "weights whole, and its precision enough?"
         )
 
 

@@ -24,7 +24,7 @@ from ietest_fast.models.classifiers import (
     rename_labels,
     select_columns,
 )
-from ietest_fast.models.label_map import read_head
+from ietest_fast.models.label_map import NO_LENGTH, read_head
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 # A row of probabilities may miss 1 by this much: half precision and many labels.
 _TOLERANCE = 0.01
 _NO_PROBABILITIES = "and probabilities are 0 or more and add up to 1 (apply a softmax to scores)"
-# Lengths beyond this in a tokenizer mean that nobody has set one.
-_NO_LENGTH = 10**9
 # Steps that set what a function has around it, such as the number of its calls.
 _STORED = ("STORE_ATTR", "STORE_GLOBAL", "STORE_DEREF")
 
@@ -456,7 +454,7 @@ class HubPipeline(_InBatches):
         self._columns = text_columns
         self._batch_size = batch_size
         length = pipeline.tokenizer.model_max_length
-        self._options: dict[str, Any] = {"truncation": True} if length < _NO_LENGTH else {}
+        self._options: dict[str, Any] = {"truncation": True} if length < NO_LENGTH else {}
 
     @cached_property
     def fingerprint(self) -> str:

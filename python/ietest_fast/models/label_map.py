@@ -19,6 +19,7 @@ from ietest_fast import files
 from ietest_fast.corpus.labels import TWO_LABELS, label_key
 from ietest_fast.errors import InputError
 from ietest_fast.models.classifiers import DEFAULT_THRESHOLD, Head
+from ietest_fast.models.tokens import LARGEST_ID, LARGEST_TYPE
 from ietest_fast.models.training import Padding
 from ietest_fast.numerals import say_count
 from ietest_fast.values import as_text
@@ -46,12 +47,10 @@ _POSITIONS_AFTER_PADDING = frozenset(
         "roberta-prelayernorm",
     }
 )
-# Lengths beyond this in a tokenizer's settings mean that nobody has set one.
-_NO_LENGTH = 10**9
+NO_LENGTH = 10**9
+"""Lengths beyond this in a tokenizer's settings mean that nobody has set one."""
+
 _DEFAULT_LENGTH = 512
-# Ids are 32-bit integers in most models, and signed.
-_LARGEST_ID = 2**31 - 1
-_LARGEST_TYPE = 255
 # What a model without names of its own calls its labels.
 _NAMELESS = re.compile(r"label[ _-]?\d+|\d+")
 
@@ -70,13 +69,13 @@ def find_max_length(config: Mapping[str, Any], tokenizer_config: Mapping[str, An
     """Find how many tokens a model takes, by its own and its tokenizer's settings."""
     limits = []
     positions = config.get("max_position_embeddings")
-    if _is_integer(positions) and 0 < positions < _NO_LENGTH:
+    if _is_integer(positions) and 0 < positions < NO_LENGTH:
         padding = config.get("pad_token_id")
         if has_positions_after_padding(config) and _is_integer(padding) and padding >= 0:
             positions -= padding + 1
         limits.append(positions)
     length = tokenizer_config.get("model_max_length")
-    if (_is_integer(length) or isinstance(length, float)) and 1 <= length < _NO_LENGTH:
+    if (_is_integer(length) or isinstance(length, float)) and 1 <= length < NO_LENGTH:
         limits.append(int(length))
     return min(limits, default=_DEFAULT_LENGTH)
 
@@ -110,15 +109,15 @@ def find_padding(
         name = read_token(tokenizer_config.get("pad_token"))
         token = None if name is None else tokenizer.token_id(name)
     token = 0 if token is None else token
-    if not 0 <= token <= (_LARGEST_ID if n_known is None else n_known - 1):
-        shown = token if abs(token) <= _LARGEST_ID else f"an integer of {token.bit_length()} bits"
+    if not 0 <= token <= (LARGEST_ID if n_known is None else n_known - 1):
+        shown = token if abs(token) <= LARGEST_ID else f"an integer of {token.bit_length()} bits"
         raise InputError(
             f"config.json's pad_token_id is {shown}, and the model knows "
             f"{'no such token' if n_known is None else f'{n_known} tokens'}"
         )
     is_xlnet = config.get("model_type") == "xlnet"
     type_id = tokenizer_config.get("pad_token_type_id")
-    if not (_is_integer(type_id) and 0 <= type_id <= _LARGEST_TYPE):
+    if not (_is_integer(type_id) and 0 <= type_id <= LARGEST_TYPE):
         type_id = 0
     return Padding(
         token=token,

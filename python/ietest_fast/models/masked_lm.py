@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import tempfile
 import time
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ietest_fast.atomic import new_folder
 from ietest_fast.errors import InputError
 from ietest_fast.models.checkpoint import (
     TOKEN_BUDGET,
@@ -50,6 +49,7 @@ from ietest_fast.models.training import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -248,11 +248,8 @@ class TorchMaskedModel:
             If it exists, or the folder above does not.
         """
         check_new_folder(target)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
-            whole = Path(room) / "whole"
-            whole.mkdir()
-            save_checkpoint(self.module, self.folder, whole)
-            whole.rename(target)
+        with new_folder(target) as folder:
+            save_checkpoint(self.module, self.folder, folder)
 
     def read(self, store: TokenStore, places: NDArray[np.int64], take: Take) -> None:
         """Compute the scores of all tokens for one place of each input."""

@@ -21,6 +21,7 @@ from ietest_fast.models.protocol import (
     Capabilities,
     EncodedRows,
     EncodedSplit,
+    FixedSpace,
     FloatRange,
     IntegerRange,
     Params,
@@ -28,7 +29,6 @@ from ietest_fast.models.protocol import (
     SearchSpace,
     SplitTexts,
     Unfinished,
-    check_against_space,
     normalise_params,
 )
 from ietest_fast.models.tokens import (
@@ -494,10 +494,11 @@ def _inputs(
     ]
 
 
-class _Network:
+class _Network(FixedSpace):
     """A family of networks over word vectors."""
 
     name: ClassVar[str]
+    _ALLOWED = _ALLOWED
     capabilities = Capabilities(resumes=True, depends_on_threads=True)
     _KIND: ClassVar[str]
 
@@ -555,10 +556,6 @@ class _Network:
     def presets(self) -> Mapping[str, Params]:
         """What does well on a few thousand pairs."""
         return {"default": {name: _DEFAULT[name] for name in self.search_space}}
-
-    def check_params(self, params: Mapping[str, Any]) -> list[str]:
-        """Say what is wrong with some hyperparameters, each with its name."""
-        return check_against_space(params, self.search_space, allowed=_ALLOWED)
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]

@@ -7,26 +7,26 @@ import json
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
 import ietest_fast
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_arrays
-from ietest_fast.models.classifiers import Scores, ScoringClassifier
+from ietest_fast.models.classifiers import Head, ScoringClassifier
 from ietest_fast.models.label_map import read_json, read_labels
 from ietest_fast.models.protocol import (
     Bounds,
     Capabilities,
     EncodedRows,
     EncodedSplit,
+    FixedSpace,
     FloatRange,
     IntegerRange,
     Params,
     SearchSpace,
     SplitTexts,
-    check_against_space,
     normalise_params,
 )
 from ietest_fast.models.tokens import PooledInputs, Ragged, Rows, find_offsets, pool_texts, spread
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from ietest_fast.models.classifiers import Scores
     from ietest_fast.models.protocol import RowStore
 
 
@@ -489,7 +490,7 @@ class NgramTextClassifier:
             parts.append(own.predict_logits(rows, which))
             if on_batch is not None:
                 on_batch(len(which))
-        return Scores.from_logits(np.concatenate(parts))
+        return Head(labels=self.labels).score(np.concatenate(parts))
 
 
 # A linear classifier over hashed word n-grams: the lexical baseline of Srikanth et al. (2024).
@@ -499,6 +500,7 @@ class NgramTextClassifier:
 # fastText's layer of 100 numbers between n-grams and labels: here each n-gram has a weight for
 # each label.
 
+# Passes over the training set, the first step's rate, and the weight of the penalty.
 _SEARCH_SPACE: SearchSpace = {
     "epochs": IntegerRange(low=2, high=20),
     "learning_rate": FloatRange(low=0.25, high=2.0, step=0.25),
@@ -511,10 +513,11 @@ _ALLOWED: Mapping[str, Bounds] = {
     "l2": Bounds(low=0, high=0.05),
 }
 
+# The paper's five epochs, without a penalty.
 _PRESETS: Mapping[str, Params] = {"default": {"epochs": 5, "learning_rate": 1.0, "l2": 0.0}}
 
 
-class NgramLinear:
+class NgramLinear(FixedSpace):
     """Word n-grams up to four and a linear classifier: fast enough for sweeps of thousands.
 
     Notes
@@ -525,8 +528,10 @@ class NgramLinear:
     """
 
     name = NAME
+    _SPACE = _SEARCH_SPACE
+    _ALLOWED = _ALLOWED
+    _PRESETS = _PRESETS
     capabilities = Capabilities(saves=True, restores=True)
-    _OPTIONS: ClassVar[tuple[str, ...]] = ("max_n", "bits", "texts")
 
     def __init__(self, max_n: int = 4, bits: int = 22, texts: str = "apart") -> None:
         self._options = NgramOptions(max_n=max_n, bits=bits, texts=texts)
@@ -539,21 +544,7 @@ class NgramLinear:
     @property
     def options(self) -> dict[str, str | int | float | bool]:
         """The settings that are not searched over."""
-        return {name: getattr(self._options, name) for name in self._OPTIONS}
-
-    @property
-    def search_space(self) -> SearchSpace:
-        """Passes over the training set, the first step's rate, and the weight of the penalty."""
-        return _SEARCH_SPACE
-
-    @property
-    def presets(self) -> Mapping[str, Params]:
-        """The paper's five epochs, without a penalty."""
-        return _PRESETS
-
-    def check_params(self, params: Mapping[str, Any]) -> list[str]:
-        """Return what is wrong with some hyperparameters, each with its name."""
-        return check_against_space(params, _SEARCH_SPACE, allowed=_ALLOWED)
+        return asdict(self._options)
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]

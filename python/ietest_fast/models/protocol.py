@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import numpy as np
 
@@ -413,6 +413,28 @@ def check_against_space(
         elif (must_be := _find_fault(value, space[name], (allowed or {}).get(name))) is not None:
             problems.append(f"{name}: must be {must_be}")
     return problems
+
+
+class FixedSpace:
+    """What a family of models says of hyperparameters, where no option changes them."""
+
+    _SPACE: ClassVar[SearchSpace]
+    _ALLOWED: ClassVar[Mapping[str, Bounds]]
+    _PRESETS: ClassVar[Mapping[str, Params]]
+
+    @property
+    def search_space(self) -> SearchSpace:
+        """The hyperparameters and their ranges."""
+        return self._SPACE
+
+    @property
+    def presets(self) -> Mapping[str, Params]:
+        """Known good hyperparameters by name."""
+        return self._PRESETS
+
+    def check_params(self, params: Mapping[str, Any]) -> list[str]:
+        """Say what is wrong with some hyperparameters, each with its name."""
+        return check_against_space(params, self.search_space, allowed=self._ALLOWED)
 
 
 def _find_fault(

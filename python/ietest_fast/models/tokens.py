@@ -138,9 +138,10 @@ def find_changed(
     return changed
 
 
-# Ids are kept in 32 bits, signed.
-_LARGEST_ID = 2**31 - 1
-_LARGEST_TYPE = 255
+LARGEST_ID = 2**31 - 1
+"""Ids are kept in 32 bits, signed."""
+
+LARGEST_TYPE = 255
 
 # Texts that go to the tokenizer at once: enough for all its threads, little enough to stop between.
 _TEXTS_AT_ONCE = 8192
@@ -239,16 +240,16 @@ class Template:
         if inside != n_texts - 1:
             raise InputError(f"the tokenizer cannot join {n_texts} texts", path=path)
         largest = max((token for ids, _ in pieces for token in ids), default=0)
-        if largest > _LARGEST_ID:
+        if largest > LARGEST_ID:
             raise InputError(
-                f"the tokenizer makes token {largest}, and models take ids up to {_LARGEST_ID}",
+                f"the tokenizer makes token {largest}, and models take ids up to {LARGEST_ID}",
                 path=path,
             )
         types = {*text_types, *(kind for _, kinds in pieces for kind in kinds)}
-        if not all(0 <= kind <= _LARGEST_TYPE for kind in types):
+        if not all(0 <= kind <= LARGEST_TYPE for kind in types):
             raise InputError(
                 f"the tokenizer gives types of tokens from {min(types)} to {max(types)}, and "
-                f"models take types from 0 to {_LARGEST_TYPE}",
+                f"models take types from 0 to {LARGEST_TYPE}",
                 path=path,
             )
         return cls(
@@ -398,9 +399,9 @@ class TextTokenizer:
         )
 
     def _as_ids(self, ids: Sequence[int]) -> NDArray[np.int32]:
-        if ids and max(ids) > _LARGEST_ID:
+        if ids and max(ids) > LARGEST_ID:
             raise InputError(
-                f"the tokenizer makes token {max(ids)}, and models take ids up to {_LARGEST_ID}",
+                f"the tokenizer makes token {max(ids)}, and models take ids up to {LARGEST_ID}",
                 path=self._path,
             )
         return np.array(ids, dtype=np.int32)

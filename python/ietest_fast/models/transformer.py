@@ -41,6 +41,7 @@ from ietest_fast.models.protocol import (
     Capabilities,
     EncodedRows,
     EncodedSplit,
+    FixedSpace,
     FloatRange,
     IntegerRange,
     Params,
@@ -48,7 +49,6 @@ from ietest_fast.models.protocol import (
     SearchSpace,
     SplitTexts,
     Unfinished,
-    check_against_space,
     normalise_params,
 )
 from ietest_fast.models.tokens import TextRows, encode_splits
@@ -289,10 +289,13 @@ class TransformerClassifier(ScoringClassifier):
         settings.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
 
-class Transformer:
+class Transformer(FixedSpace):
     """Any checkpoint for sequence classification, from a hub's name or a local folder."""
 
     name = "transformer"
+    _SPACE = _SEARCH_SPACE
+    _ALLOWED = _ALLOWED
+    _PRESETS = _PRESETS
 
     def __init__(
         self,
@@ -406,16 +409,6 @@ class Transformer:
             "lora_dropout": settings.dropout,
         }
 
-    @property
-    def search_space(self) -> SearchSpace:
-        """Tables 8 to 12."""
-        return _SEARCH_SPACE
-
-    @property
-    def presets(self) -> Mapping[str, Params]:
-        """The values that Tables 8 to 12 give as best."""
-        return _PRESETS
-
     def _count_jobs(self) -> int:
         """Compute how many trainings fit into the memory of the GPU, or else of the machine.
 
@@ -430,10 +423,6 @@ class Transformer:
         else:
             free = available_memory() or 0
         return max(1, int(0.9 * free / needed))
-
-    def check_params(self, params: Mapping[str, Any]) -> list[str]:
-        """Say what is wrong with some hyperparameters, each with its name."""
-        return check_against_space(params, _SEARCH_SPACE, allowed=_ALLOWED)
 
     def encode(
         self, splits: Mapping[str, SplitTexts], text_columns: Sequence[str]

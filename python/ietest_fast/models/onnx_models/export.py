@@ -6,8 +6,6 @@ import io
 import json
 import logging
 import math
-import shutil
-import tempfile
 import warnings
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -16,9 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from ietest_fast.atomic import new_folder
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.models.checkpoint import (
     check_new_folder,
+    copy_tokenizer,
     load_classifier,
     load_sense_model,
     load_tokenizer,
@@ -30,7 +30,6 @@ from ietest_fast.models.label_map import read_json
 from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 from ietest_fast.models.onnx_models.runners import import_onnxruntime
 from ietest_fast.models.training import import_torch, pad
-from ietest_fast.models.vocabularies import TOKENIZER_FILES
 from ietest_fast.runtime import hide_module
 
 if TYPE_CHECKING:
@@ -245,9 +244,7 @@ def export_onnx(
         import_nncf()
     check_new_folder(target)
     model = load_classifier(checkpoint)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
-        folder = Path(room) / "whole"
-        folder.mkdir()
+    with new_folder(target) as folder:
         _write_graph(model, checkpoint, folder / _MODEL)
         _write_companions(model, checkpoint, folder)
         if calibration is not None:
@@ -259,7 +256,6 @@ def export_onnx(
         check = None if texts is None else check_export(checkpoint, folder, texts)
         if check is not None:
             _refuse_wrong(check, precision)
-        folder.rename(target)
     return Export(folder=target, n_bytes=count_bytes(target / _MODEL), check=check)
 
 
@@ -268,12 +264,9 @@ def export_sense_model(checkpoint: str | Path, target: str | Path) -> Path:
     checkpoint, target = Path(checkpoint), Path(target)
     check_new_folder(target)
     model, output = load_sense_model(checkpoint)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as room:
-        folder = Path(room) / "whole"
-        folder.mkdir()
+    with new_folder(target) as folder:
         _write_graph(model, checkpoint, folder / _MODEL, output=output, each_token=True)
         _write_companions(model, checkpoint, folder)
-        folder.rename(target)
     return target
 
 
@@ -405,12 +398,8 @@ def _trace_graph(
 
 
 def _write_companions(model: Any, checkpoint: Path, folder: Path) -> None:
-    for name in ("config.json", *TOKENIZER_FILES):
-        if (checkpoint / name).is_file():
-            shutil.copyfile(checkpoint / name, folder / name)
-    if not (folder / "tokenizer.json").is_file():
-        load_tokenizer(checkpoint).save(folder / "tokenizer.json")
-    config = read_json(folder / "config.json")
+    copy_tokenizer(checkpoint, folder)
+    config = read_json(checkpoint / "config.json")
     # transformers leaves names out that are LABEL_0, LABEL_1, ...
     config.setdefault("id2label", {str(i): name for i, name in model.config.id2label.items()})
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
