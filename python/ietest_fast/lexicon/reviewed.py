@@ -229,13 +229,7 @@ class ReviewedSubstitution:
 
 @functools.cache
 def load_reviewed() -> tuple[ReviewedSubstitution, ...]:
-    """Read the packaged table, in its order.
-
-    Raises
-    ------
-    ResourceError
-        If it is missing or damaged.
-    """
+    """Read the packaged table, in its order."""
     check_packaged(_FILE.parent)
     with _FILE.open(encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)

@@ -28,7 +28,7 @@ from ietest_fast.models.protocol import (
     SplitTexts,
     normalise_params,
 )
-from ietest_fast.models.tokens import pool_texts, spread
+from ietest_fast.models.tokens import Rows, find_offsets, pool_texts, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,22 +124,10 @@ def _align(
     lengths = np.diff(words.offsets)
     # Every word of a hypothesis is an entry, even if its premise has none.
     sizes = np.maximum(lengths[premise], 1) * lengths[hypothesis]
+    runs = Rows(offsets=find_offsets(sizes)).runs(at_once)
     return np.concatenate(
-        [_align_at_once(words, premise[part], hypothesis[part]) for part in cut(sizes, at_once)]
+        [_align_at_once(words, premise[begin:end], hypothesis[begin:end]) for begin, end in runs]
     )
-
-
-def cut(sizes: NDArray[np.int64], most: int) -> list[slice]:
-    """Cut rows into runs whose sizes add up to `most` at the most; a larger row is a run alone."""
-    ends = np.cumsum(sizes)
-    runs = []
-    begin = 0
-    while begin < len(sizes):
-        before = ends[begin] - sizes[begin]
-        end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
-        runs.append(slice(begin, end))
-        begin = end
-    return runs
 
 
 def _align_at_once(

@@ -39,7 +39,6 @@ def embed_texts(
     columns: Sequence[pa.ChunkedArray],
     *,
     n_threads: int | None = None,
-    on_batch: Callable[[int], None] | None = None,
 ) -> NDArray[np.float32]:
     """Return the mean vector of the tokens of each input, float32 (n, d)."""
     model = SenseModel.load(path)
@@ -71,8 +70,6 @@ def embed_texts(
         if not found.shape[1]:
             found = np.empty((len(rows), vectors.shape[1]), np.float32)
         found[places] = vectors
-        if on_batch is not None:
-            on_batch(len(places))
 
     network.run(store, rows, take, reduce=reduce, n_threads=n_threads)
     return found

@@ -88,16 +88,11 @@ def _estimate(form: Form, sizes: Mapping[Sort, int]) -> int:
 
 
 class Grounding:
-    """A form, its axioms and a world's entities as clauses of numbered variables.
-
-    Attributes
-    ----------
-    clauses : list of list of int
-        As in DIMACS: a negative number is a negated variable.
-    """
+    """A form, its axioms and a world's entities as clauses of numbered variables."""
 
     def __init__(self, named: Sequence[Constant], sizes: Mapping[Sort, int]) -> None:
         self.clauses: list[list[int]] = []
+        """As in DIMACS: a negative number is a negated variable."""
         self._n_variables = 0
         self._n_instances = 0
         self._numbers: dict[tuple[str, Constant, Constant], int] = {}
@@ -369,9 +364,7 @@ class _Weakening:
         self._named = named
         self._n_parts = 0
 
-    def weaken(  # noqa: PLR0911 - one line for each kind
-        self, form: Form, outer: frozenset[Sort] = frozenset()
-    ) -> Form:
+    def weaken(self, form: Form, outer: frozenset[Sort] = frozenset()) -> Form:
         # What is said again of each named entity, and in it of each again, has no end otherwise.
         self._n_parts += 1
         if self._n_parts > MOST_PARTS:
@@ -379,10 +372,8 @@ class _Weakening:
         match form:
             case Literal():
                 return form
-            case Conjunction(parts):
-                return Conjunction(tuple(self.weaken(part, outer) for part in parts))
-            case Disjunction(parts):
-                return Disjunction(tuple(self.weaken(part, outer) for part in parts))
+            case Conjunction(parts) | Disjunction(parts):
+                return type(form)(tuple(self.weaken(part, outer) for part in parts))
             case Some(number, variable, domain, body):
                 first, second = self._order
                 if outer and (outer != {first} or domain.sorts != (second,)):

@@ -449,15 +449,8 @@ class Antonym(BaseTransformation):
     ``"paper"``: as the published code, every antonym of every lemma of the sense that NLTK's
     ``lesk`` finds, put where the word's letters first occur."""
 
-    @property
-    def name(self) -> str:
-        """``"antonym"``."""
-        return "antonym"
-
-    @property
-    def keeps_labels(self) -> bool:
-        """False: labels are set."""
-        return False
+    name = "antonym"
+    keeps_labels = False  # they are set
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -275,10 +275,7 @@ def fingerprint_of(description: Mapping[str, Any]) -> str:
 class Identity(BaseTransformation):
     """The transformation that leaves every text as it is: a control for experiments."""
 
-    @property
-    def name(self) -> str:
-        """``"identity"``."""
-        return "identity"
+    name = "identity"
 
     @property
     def fingerprint(self) -> str:

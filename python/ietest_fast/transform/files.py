@@ -60,13 +60,6 @@ class FrequentCounts(Generic[Key]):
     ones are dropped, and each count that is left is too low by at most `error`; a key that
     occurs more than `error` times is always there. With N counted in all, `error` is at most
     N / (`capacity` + 1) (Agarwal et al. 2012, for sums of counts).
-
-    Attributes
-    ----------
-    counts
-        By key.
-    error
-        By how much a count may be too low; 0 if all are exact.
     """
 
     def __init__(self, capacity: int = MOST_KEPT) -> None:

@@ -591,15 +591,8 @@ class Numerical(BaseTransformation):
     what follows (:func:`ietest_fast.transform.numerical.is_plain`). ``"paper"`` changes the
     first digit of the first whole number, as the published code does."""
 
-    @property
-    def name(self) -> str:
-        """``"numerical"``."""
-        return "numerical"
-
-    @property
-    def keeps_labels(self) -> bool:
-        """False: labels are set."""
-        return False
+    name = "numerical"
+    keeps_labels = False  # they are set
 
     @property
     def fingerprint(self) -> str:
@@ -649,8 +642,7 @@ class NumericalOptions(PhiOptions):
 
 
 def _plan_numerical(options: NumericalOptions) -> PlannedTransformation:
-    made = Numerical(seed=options.seed, rules=options.rules)
-    return PlannedTransformation.of(made)
+    return PlannedTransformation.of(Numerical(**dict(options)))
 
 
 NUMERICAL = TransformationKind(

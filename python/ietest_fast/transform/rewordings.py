@@ -177,8 +177,8 @@ class Rewordings(BaseTransformation):
 
     rewordings: Mapping[str, str]
     """Texts by the texts that they replace."""
-    title: str = "mapping"
-    """What it is called."""
+    name: str = "mapping"
+    """``"mapping"``, or ``function.`` and the function's name."""
     must_fit: bool = True
     """Whether it is a mistake that none of the texts is in the table."""
 
@@ -191,11 +191,6 @@ class Rewordings(BaseTransformation):
                 )
             for each in (text, new):
                 _check_text(each, f"a mapping leads from {show_object(text)} to {show_object(new)}")
-
-    @property
-    def name(self) -> str:
-        """``"mapping"``, or ``function.`` and the function's name."""
-        return self.title
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -278,7 +273,7 @@ class RewordingFunction(BaseTransformation):
     @property
     def known(self) -> Rewordings:
         """What it has returned."""
-        return Rewordings(rewordings=self._known, title=self.name, must_fit=False)
+        return Rewordings(rewordings=self._known, name=self.name, must_fit=False)
 
     def reword(self, texts: pa.Array | pa.ChunkedArray) -> None:
         """Call the function for the texts that are new."""

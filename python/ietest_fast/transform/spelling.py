@@ -158,14 +158,7 @@ class LengthMismatchOptions(DistractionOptions):
 def _plan(
     name: str, default_column: Literal["first", "last"], options: DistractionOptions
 ) -> PlannedTransformation:
-    made = Distraction(
-        test=name,
-        tautology=options.tautology,
-        times=options.times,
-        columns=options.columns,
-        default_column=default_column,
-        rules=options.rules,
-    )
+    made = Distraction(test=name, default_column=default_column, **dict(options))
     is_own = options.tautology != type(options).model_fields["tautology"].default
     return PlannedTransformation.of(made).in_language(None if is_own else "English")
 
@@ -276,10 +269,7 @@ class Spelling(BaseTransformation):
         if self.rules == "paper" and "key" not in self.ways:
             raise InputError("ways: the published code replaces keys; with rules=paper, give key")
 
-    @property
-    def name(self) -> str:
-        """``"spelling"``."""
-        return "spelling"
+    name = "spelling"
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -380,16 +370,7 @@ class SpellingOptions(PhiOptions):
 
 
 def _plan_spelling(options: SpellingOptions) -> PlannedTransformation:
-    made = Spelling(
-        n_words=options.n_words,
-        ways=options.ways,
-        words=options.words,
-        keyboard=options.keyboard,
-        columns=options.columns,
-        seed=options.seed,
-        rules=options.rules,
-    )
-    return PlannedTransformation.of(made)
+    return PlannedTransformation.of(Spelling(**dict(options)))
 
 
 SPELLING = TransformationKind(

@@ -264,10 +264,7 @@ class Swap(BaseTransformation):
     labels: LabelChoice
     """The labels that are symmetric."""
 
-    @property
-    def name(self) -> str:
-        """``"swap"``."""
-        return "swap"
+    name = "swap"
 
     @property
     def _options(self) -> dict[str, Any]:
@@ -331,10 +328,7 @@ class Internalisation(BaseTransformation):
     labels: LabelChoice
     """Which rows are put into one text."""
 
-    @property
-    def name(self) -> str:
-        """``"internalise"``."""
-        return "internalise"
+    name = "internalise"
 
     @property
     def fingerprint(self) -> str:

@@ -69,15 +69,8 @@ class SynonymSubstitution(BaseTransformation):
                 "TaggedSubstitution of it"
             )
 
-    @property
-    def name(self) -> str:
-        """``"syn.paper"``."""
-        return "syn.paper"
-
-    @property
-    def edits_are_independent(self) -> bool:
-        """True: each word is replaced by itself."""
-        return True
+    name = "syn.paper"
+    edits_are_independent = True  # each word is replaced by itself
 
     @functools.cached_property
     def fingerprint(self) -> str:

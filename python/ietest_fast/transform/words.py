@@ -87,15 +87,8 @@ class WordSubstitution(BaseTransformation):
         accents = "whether accents are signs of their own"
         return f"case, which ignore_case ignores, or {accents}" if self.ignore_case else accents
 
-    @property
-    def name(self) -> str:
-        """``"words"``."""
-        return "words"
-
-    @property
-    def edits_are_independent(self) -> bool:
-        """True: each word is replaced by itself."""
-        return True
+    name = "words"
+    edits_are_independent = True  # each word is replaced by itself
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -297,10 +290,7 @@ class TaggedSubstitution(BaseTransformation):
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """What else to say of the table's making in :meth:`describe`."""
 
-    @property
-    def edits_are_independent(self) -> bool:
-        """True: each word is replaced by itself."""
-        return True
+    edits_are_independent = True  # each word is replaced by itself
 
     @functools.cached_property
     def fingerprint(self) -> str:

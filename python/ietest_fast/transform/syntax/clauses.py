@@ -512,10 +512,7 @@ class SyntacticTransformation(BaseTransformation):
     wordnet: WordNet
     """Finds the base forms of words, and tells words from names."""
 
-    @property
-    def edits_are_independent(self) -> bool:
-        """True: each sentence is rewritten by itself."""
-        return True
+    edits_are_independent = True  # each sentence is rewritten by itself
 
     @abc.abstractmethod
     def rewrite(self, sentence: Sentence) -> Sequence[Rewritten]:

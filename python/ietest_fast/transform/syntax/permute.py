@@ -494,10 +494,7 @@ class Permutation(SyntacticTransformation):
     ``"relative"``: *a red ball that is large* and *a large ball that is red*; ``"coordination"``:
     *a man and a woman* and *a woman and a man*. Of a sentence the first that it has is permuted."""
 
-    @property
-    def name(self) -> str:
-        """``"permute"``."""
-        return "permute"
+    name = "permute"
 
     @property
     def options(self) -> dict[str, Any]:

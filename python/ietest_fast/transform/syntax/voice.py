@@ -558,10 +558,7 @@ class Voice(SyntacticTransformation):
     direction: Direction = "both"
     """``"passive"`` or ``"active"`` for one direction alone."""
 
-    @property
-    def name(self) -> str:
-        """``"voice"``."""
-        return "voice"
+    name = "voice"
 
     @property
     def options(self) -> dict[str, Any]:
