@@ -274,17 +274,17 @@ def _select(store: RowStore, rows: NDArray[np.int64]) -> sp.csr_matrix:
     return cast("WordCounts", store).matrix()[rows]
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class BagOfWordsClassifier:
     """Boosted trees over word counts, fitted."""
 
-    def __init__(self, booster: xgb.Booster, features: _Features) -> None:
-        self._booster = booster
-        self._features = features
+    booster: xgb.Booster
+    features: _Features
 
     def predict_proba(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Predict class probabilities, float32, shape (len(rows), n_classes)."""
-        matrix = self._features.apply(_select(store, rows))
-        return cast("NDArray[np.float32]", self._booster.inplace_predict(matrix))
+        matrix = self.features.apply(_select(store, rows))
+        return cast("NDArray[np.float32]", self.booster.inplace_predict(matrix))
 
     def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """Predict labels, int8, shape (len(rows),); of equally likely ones the lowest."""
@@ -395,7 +395,7 @@ class _BagOfWords(FixedSpace):
             data,
             num_boost_round=n_rounds,
         )
-        return BagOfWordsClassifier(booster, features)
+        return BagOfWordsClassifier(booster=booster, features=features)
 
 
 class BagOfWordsXGBoost(_BagOfWords):

@@ -439,29 +439,18 @@ class AnswerCache:
             )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class CachedFunction:
     """A function that is asked only for the answers that are not known yet."""
 
-    def __init__(
-        self,
-        function: Callable[[Any], Any],
-        *,
-        name: str,
-        present: Callable[[Sequence[Input]], Any],
-        labels: Sequence[str],
-        batch_size: int,
-        cache: AnswerCache,
-        find_fault: Callable[[Answer], str | None],
-        find_refusal: Callable[[Answer], str | None],
-    ) -> None:
-        self.cache = cache
-        self._function = function
-        self._name = name
-        self._present = present
-        self._labels = tuple(labels)
-        self._batch_size = batch_size
-        self._find_fault = find_fault
-        self._find_refusal = find_refusal
+    function: Callable[[Any], Any]
+    name: str
+    present: Callable[[Sequence[Input]], Any]
+    labels: tuple[str, ...]
+    batch_size: int
+    cache: AnswerCache
+    find_fault: Callable[[Answer], str | None]
+    find_refusal: Callable[[Answer], str | None]
 
     def ask(
         self, inputs: Sequence[Input], *, on_batch: Callable[[int], None] | None = None
@@ -471,8 +460,8 @@ class CachedFunction:
         unknown = [each for each in distinct if not self._knows(each)]
         if on_batch is not None and len(unknown) < len(inputs):
             on_batch(len(inputs) - len(unknown))
-        for begin in range(0, len(unknown), self._batch_size):
-            batch = unknown[begin : begin + self._batch_size]
+        for begin in range(0, len(unknown), self.batch_size):
+            batch = unknown[begin : begin + self.batch_size]
             try:
                 self._ask_batch(batch, begin)
             except BaseException as error:  # an interruption from the keyboard, too
@@ -498,17 +487,17 @@ class CachedFunction:
             )
 
     def _knows(self, asked: Input) -> bool:
-        return asked in self.cache and self._find_refusal(self.cache[asked]) is None
+        return asked in self.cache and self.find_refusal(self.cache[asked]) is None
 
     def _ask_batch(self, batch: Sequence[Input], begin: int) -> None:
         """Ask a batch, and keep its answers."""
         returned = read_batch(
-            self._function(self._present(batch)), len(batch), self._name, self._labels
+            self.function(self.present(batch)), len(batch), self.name, self.labels
         )
         if isinstance(returned, list):
             if len(returned) != len(batch):
                 raise InputError(
-                    f"{self._name} returned {len(returned):,} answers for {len(batch):,} inputs; "
+                    f"{self.name} returned {len(returned):,} answers for {len(batch):,} inputs; "
                     "expected one for each, in their order"
                 )
             self._keep(batch, returned, begin)
@@ -517,12 +506,10 @@ class CachedFunction:
         for place, asked in enumerate(batch):
             answer = next(returned, self)
             if answer is self:
-                raise InputError(
-                    f"{self._name} yielded {place:,} answers for {len(batch):,} inputs"
-                )
+                raise InputError(f"{self.name} yielded {place:,} answers for {len(batch):,} inputs")
             self._keep([asked], [answer], begin + place)
         if next(returned, self) is not self:
-            raise InputError(f"{self._name} yielded more answers than the {len(batch):,} inputs")
+            raise InputError(f"{self.name} yielded more answers than the {len(batch):,} inputs")
 
     def _keep(self, batch: Sequence[Input], returned: Sequence[Any], begin: int) -> None:
         """Keep the answers among what was returned, and then refuse what is none."""
@@ -530,15 +517,15 @@ class CachedFunction:
         for place, (own, value) in enumerate(zip(batch, returned, strict=True)):
             try:
                 answer = read_answer(value)
-                fault = self._find_fault(answer)
+                fault = self.find_fault(answer)
             except (TypeError, ValueError, OverflowError) as error:
                 fault = f": {error}" if str(error) else ""
             if fault is None:
                 asked.append(own)
                 answers.append(answer)
-                fault = self._find_refusal(answer)
+                fault = self.find_refusal(answer)
             if fault is not None:
-                what = f"{self._name} returned {show_object(value)} for input {begin + place}"
+                what = f"{self.name} returned {show_object(value)} for input {begin + place}"
                 problems.append(f"{what}{fault}")
         if asked:
             self.cache.keep(asked, answers)

@@ -198,20 +198,18 @@ class EstimatorModel:
         with threadpool_limits(limits=n_threads):
             estimator.fit(_texts(train.store, train.rows, self._inputs), train.labels)
         return FittedEstimator(
-            estimator, inputs=self._inputs, n_classes=n_classes, n_threads=n_threads
+            estimator=estimator, inputs=self._inputs, n_classes=n_classes, n_threads=n_threads
         )
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FittedEstimator:
     """An estimator that has been fitted on labels 0 ... n_classes - 1."""
 
-    def __init__(
-        self, estimator: Any, *, inputs: Inputs | None, n_classes: int, n_threads: int
-    ) -> None:
-        self._estimator = estimator
-        self._inputs = inputs
-        self._n_classes = n_classes
-        self._n_threads = n_threads
+    estimator: Any
+    inputs: Inputs | None
+    n_classes: int
+    n_threads: int
 
     def predict(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.int8]:
         """Predict the labels of some rows of a store, shape (len(rows),)."""
@@ -223,9 +221,9 @@ class FittedEstimator:
 
         An estimator without probabilities gives 1 to the label that it predicts.
         """
-        found = np.zeros((len(rows), self._n_classes), dtype=np.float32)
-        if hasattr(self._estimator, "predict_proba"):
-            classes = np.asarray(self._estimator.classes_, dtype=np.int64)
+        found = np.zeros((len(rows), self.n_classes), dtype=np.float32)
+        if hasattr(self.estimator, "predict_proba"):
+            classes = np.asarray(self.estimator.classes_, dtype=np.int64)
             found[:, classes] = self._ask("predict_proba", store, rows)
         else:
             found[np.arange(len(rows)), self.predict(store, rows)] = 1
@@ -235,8 +233,8 @@ class FittedEstimator:
         from threadpoolctl import threadpool_limits
 
         distinct, places = np.unique(rows, return_inverse=True)
-        with threadpool_limits(limits=self._n_threads):
-            answers = getattr(self._estimator, method)(_texts(store, distinct, self._inputs))
+        with threadpool_limits(limits=self.n_threads):
+            answers = getattr(self.estimator, method)(_texts(store, distinct, self.inputs))
         return np.asarray(answers)[places]
 
 

@@ -28,7 +28,7 @@ from ietest_fast.models.label_map import NO_LENGTH, read_head
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -50,11 +50,6 @@ def name_backend(estimator: Any) -> str:
         return f"{package} {version(package)}"
     except PackageNotFoundError:
         return package
-
-
-def _batches(inputs: pa.Table, size: int) -> Iterator[pa.Table]:
-    for begin in range(0, inputs.num_rows, size):
-        yield inputs.slice(begin, size)
 
 
 def present(batch: pa.Table, form: Inputs) -> Any:
@@ -143,8 +138,10 @@ class _InBatches:
 
     def score(self, inputs: pa.Table, *, on_batch: Callable[[int], None] | None = None) -> Scores:
         """Classify inputs; see :class:`~ietest_fast.models.classifiers.TextClassifier`."""
+        table = select_columns(inputs, self._columns)
         parts = []
-        for batch in _batches(select_columns(inputs, self._columns), self._batch_size):
+        for begin in range(0, table.num_rows, self._batch_size):
+            batch = table.slice(begin, self._batch_size)
             parts.append(self._score_batch(batch))
             if on_batch is not None:
                 on_batch(batch.num_rows)
@@ -215,7 +212,7 @@ class Function:
             return present(pa.table(columns, table.column_names), form)
 
         asker = CachedFunction(
-            self._function,
+            function=self._function,
             name="the function",
             present=shape,
             labels=self.labels,

@@ -438,6 +438,12 @@ class _Options:
     min_count: int
     """Rarer words share a vector."""
 
+    def __post_init__(self) -> None:
+        if self.pooling not in {"last", "mean", "max"}:
+            raise InputError(f'pooling must be "last", "mean" or "max", not {self.pooling!r}')
+        if self.min_count < 1:
+            raise InputError(f"min_count must be 1 or more, not {self.min_count}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkClassifier(ScoringClassifier):
@@ -449,16 +455,11 @@ class NetworkClassifier(ScoringClassifier):
     pairs: bool
     device: str
 
-    def _texts(
-        self, store: WordRows, rows: NDArray[np.int64]
-    ) -> list[tuple[Ragged, NDArray[np.int64]]]:
-        return _texts_of(store, rows, pairs=self.pairs)
-
     def predict_logits(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Give class scores, float32, shape (len(rows), n_classes); equal rows are run once."""
         torch = import_torch()
         distinct, place_of = np.unique(rows, return_inverse=True)
-        texts = self._texts(cast("WordRows", store), distinct)
+        texts = _texts_of(cast("WordRows", store), distinct, pairs=self.pairs)
         lengths = np.sum([column.lengths[which] for column, which in texts], axis=0)
         scores = np.empty((len(distinct), self.n_classes), dtype=np.float32)
         self.network.eval()
@@ -502,25 +503,10 @@ class _Network(FixedSpace):
     capabilities = Capabilities(resumes=True, depends_on_threads=True)
     _KIND: ClassVar[str]
 
-    def __init__(
-        self,
-        *,
-        pairs: bool,
-        bidirectional: bool,
-        pooling: str,
-        vectors: str,
-        min_count: int,
-        checkpoint_minutes: float,
-    ) -> None:
-        if pooling not in {"last", "mean", "max"}:
-            raise InputError(f'pooling must be "last", "mean" or "max", not {pooling!r}')
-        if min_count < 1:
-            raise InputError(f"min_count must be 1 or more, not {min_count}")
+    def __init__(self, options: _Options, *, vectors: str, checkpoint_minutes: float) -> None:
         if vectors and not Path(vectors).exists():
             raise InputError("there is no such file of word vectors", path=vectors)
-        self._options = _Options(
-            pairs=pairs, bidirectional=bidirectional, pooling=pooling, min_count=min_count
-        )
+        self._options = options
         self._vectors = Path(vectors) if vectors else None
         self._checkpoint_seconds = check_minutes(checkpoint_minutes)
 
@@ -654,14 +640,10 @@ class _Sequence(_Network):
         min_count: int = 2,
         checkpoint_minutes: float = 10.0,
     ) -> None:
-        super().__init__(
-            pairs=False,
-            bidirectional=bidirectional,
-            pooling=pooling,
-            vectors=vectors,
-            min_count=min_count,
-            checkpoint_minutes=checkpoint_minutes,
+        options = _Options(
+            pairs=False, bidirectional=bidirectional, pooling=pooling, min_count=min_count
         )
+        super().__init__(options, vectors=vectors, checkpoint_minutes=checkpoint_minutes)
 
 
 class RecurrentNetwork(_Sequence):
@@ -702,14 +684,8 @@ class PairBiLSTM(_Network):
         min_count: int = 2,
         checkpoint_minutes: float = 10.0,
     ) -> None:
-        super().__init__(
-            pairs=True,
-            bidirectional=True,
-            pooling=pooling,
-            vectors=vectors,
-            min_count=min_count,
-            checkpoint_minutes=checkpoint_minutes,
-        )
+        options = _Options(pairs=True, bidirectional=True, pooling=pooling, min_count=min_count)
+        super().__init__(options, vectors=vectors, checkpoint_minutes=checkpoint_minutes)
 
 
 class PairCBOW(_Network):
@@ -724,11 +700,5 @@ class PairCBOW(_Network):
     def __init__(
         self, vectors: str = "", min_count: int = 2, checkpoint_minutes: float = 10.0
     ) -> None:
-        super().__init__(
-            pairs=True,
-            bidirectional=False,
-            pooling="mean",
-            vectors=vectors,
-            min_count=min_count,
-            checkpoint_minutes=checkpoint_minutes,
-        )
+        options = _Options(pairs=True, bidirectional=False, pooling="mean", min_count=min_count)
+        super().__init__(options, vectors=vectors, checkpoint_minutes=checkpoint_minutes)

@@ -235,57 +235,48 @@ class TrainingSettings:
     """Whether the model is compiled."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TransformerClassifier(ScoringClassifier):
     """A fine-tuned transformer."""
 
-    def __init__(
-        self,
-        model: Any,
-        *,
-        checkpoint: Path,
-        padding: Padding,
-        max_length: int,
-        device: str,
-        use_bf16: bool,
-        shared: SharedEncoder | None = None,
-        adapter: str = "",
-    ) -> None:
-        self._model = model
-        self._checkpoint = checkpoint
-        self._padding = padding
-        self._max_length = max_length
-        self._device = device
-        self._use_bf16 = use_bf16
-        self._shared = shared
-        self._adapter = adapter
-        if shared is not None:
-            weakref.finalize(self, shared.drop, adapter)
+    model: Any
+    checkpoint: Path
+    padding: Padding
+    max_length: int
+    device: str
+    use_bf16: bool
+    shared: SharedEncoder | None = None
+    adapter: str = ""
+
+    def __post_init__(self) -> None:
+        if self.shared is not None:
+            weakref.finalize(self, self.shared.drop, self.adapter)
 
     def predict_logits(self, store: RowStore, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Give class scores, float32, shape (len(rows), n_classes); equal rows are run once."""
         distinct, place_of = np.unique(rows, return_inverse=True)
-        tokens = cast("TextRows", store).tokens(distinct, max_length=self._max_length)
-        if self._shared is not None:
-            self._shared.use(self._adapter)
+        tokens = cast("TextRows", store).tokens(distinct, max_length=self.max_length)
+        if self.shared is not None:
+            self.shared.use(self.adapter)
         scores = run_model(
-            self._model,
+            self.model,
             tokens,
-            self._padding,
-            device=self._device,
-            use_bf16=self._use_bf16,
+            self.padding,
+            device=self.device,
+            use_bf16=self.use_bf16,
         )
         return scores[place_of]
 
     def save(self, folder: Path, *, label_names: Sequence[str]) -> None:
         """Write a checkpoint that anything built on transformers loads, tokenizer included."""
-        whole = self._model if self._shared is None else self._shared.merge(self._adapter)
+        whole = self.model if self.shared is None else self.shared.merge(self.adapter)
         whole.config.id2label = dict(enumerate(label_names))
         whole.config.label2id = {name: i for i, name in enumerate(label_names)}
-        save_checkpoint(whole, self._checkpoint, folder)
+        save_checkpoint(whole, self.checkpoint, folder)
         # Whatever runs it later is to cut texts where this does.
         settings = folder / "tokenizer_config.json"
         values = read_json(settings if settings.is_file() else None)
-        values["model_max_length"] = self._max_length
+        values["model_max_length"] = self.max_length
         settings.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
 
 
@@ -502,7 +493,7 @@ class Transformer(FixedSpace):
                 is_interrupted=is_interrupted,
             )
         return TransformerClassifier(
-            model,
+            model=model,
             checkpoint=folder,
             padding=padding,
             max_length=max_length,
@@ -519,7 +510,7 @@ class Transformer(FixedSpace):
         device = choose_device()
         checkpoint = self._folder
         return TransformerClassifier(
-            load_classifier(folder).to(device),
+            model=load_classifier(folder).to(device),
             checkpoint=checkpoint,
             padding=read_padding(checkpoint),
             max_length=min(int(params["max_length"]), read_max_length(checkpoint)),

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ietest_fast.models.sense import SenseKind, SenseModel
     from ietest_fast.transform.base import Transformation
     from ietest_fast.transform.synonyms import RuleSet, WordChoice
-    from ietest_fast.transform.words import TaggedSubstitution
 
 # A check of substitutions by a model: what changes a word's meaning too much is taken back.
 
@@ -331,12 +330,6 @@ class _SenseCheck:
             raise InputError(f"sense_least: {given:g} is no cosine, which lies between -1 and 1")
         return cls(model=model, least=DEFAULT_LEAST[model.kind] if given is None else given)
 
-    def over(self, built: TaggedSubstitution) -> Transformation:
-        """Let the model judge what a transformation replaces."""
-        return SenseChecked(
-            inner=built, model=self.model, least=self.least, lemma_of=built.words.family_of
-        )
-
 
 def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransformation:
     from ietest_fast.lexicon import Tagger, read_block_list
@@ -389,7 +382,10 @@ def _plan_synonyms(rules: RuleSet, options: SynonymOptions) -> PlannedTransforma
             on_warning=material.on_warning,
         )
         if check is not None and isinstance(built, TaggedSubstitution):
-            return check.over(built)
+            lemma_of = built.words.family_of
+            return SenseChecked(
+                inner=built, model=check.model, least=check.least, lemma_of=lemma_of
+            )
         return built
 
     return PlannedTransformation(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pydantic import Field
 
 from ietest_fast.lexicon.token_table import RELATIONS
 from ietest_fast.transform.base import (
@@ -21,7 +22,7 @@ from ietest_fast.transform.base import (
     put_texts,
 )
 from ietest_fast.transform.edits import edits_of_rows, put_pieces
-from ietest_fast.transform.phi import PlannedTransformation
+from ietest_fast.transform.phi import PhiOptions, PlannedTransformation
 from ietest_fast.transform.syntax.trees import Doubt, only, read_noun_phrase, sentences_of
 from ietest_fast.transform.words import join_columns, pipeline_name, select_texts
 
@@ -631,13 +632,28 @@ class SyntacticTransformation(BaseTransformation):
         )
 
 
-def plan_syntactic(made: SyntacticTransformation) -> PlannedTransformation:
+class SyntaxOptions(PhiOptions):
+    """What a transformation of syntax can be told."""
+
+    parser: str = Field(
+        "packaged", description="packaged, an installed spaCy pipeline with a parser, or its folder"
+    )
+
+
+def plan_syntactic(
+    kind: type[SyntacticTransformation], options: SyntaxOptions, **own: Any
+) -> PlannedTransformation:
     """Plan a transformation whose parser keeps its trees where a run keeps tags."""
+    from ietest_fast.lexicon.annotator import Parser
+    from ietest_fast.lexicon.wordnet import WordNet
+
+    parser = Parser.load(options.parser)
+    made = kind(parser=parser, wordnet=WordNet.packaged(), **own)
 
     def keep_trees(material: Material) -> None:
-        material.keep_tags(made.parser)
+        material.keep_tags(parser)
 
-    return PlannedTransformation.of(made, prepare=keep_trees, closer=made.parser.close)
+    return PlannedTransformation.of(made, prepare=keep_trees, closer=parser.close)
 
 
 def find_texts_with(parses: TokenParses, relations: Sequence[str]) -> npt.NDArray[np.bool_]:

@@ -14,6 +14,7 @@ from ietest_fast.transform.phi import PlannedTransformation, TransformationKind,
 from ietest_fast.transform.syntax.clauses import (
     Rewritten,
     SyntacticTransformation,
+    SyntaxOptions,
     find_texts_with,
     plan_syntactic,
 )
@@ -32,7 +33,7 @@ from ietest_fast.transform.syntax.trees import (
     uncapitalise,
     write_noun_phrase,
 )
-from ietest_fast.transform.syntax.voice import SyntaxOptions, check_whole
+from ietest_fast.transform.syntax.voice import check_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -527,14 +528,7 @@ class PermutationOptions(SyntaxOptions):
 
 
 def _plan_permutation(options: PermutationOptions) -> PlannedTransformation:
-    from ietest_fast.lexicon.annotator import Parser
-    from ietest_fast.lexicon.wordnet import WordNet
-
-    parser = Parser.load(options.parser)
-    made = Permutation(
-        parser=parser, wordnet=WordNet.packaged(), constructions=options.constructions
-    )
-    return plan_syntactic(made)
+    return plan_syntactic(Permutation, options, constructions=options.constructions)
 
 
 PERMUTE = TransformationKind(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from ietest_fast.transform.phi import PhiOptions, PlannedTransformation, TransformationKind
+from ietest_fast.transform.phi import PlannedTransformation, TransformationKind
 from ietest_fast.transform.syntax.clauses import (
     Rewritten,
     SyntacticTransformation,
+    SyntaxOptions,
     check_agreement,
     find_texts_with,
     plan_syntactic,
@@ -654,14 +655,6 @@ def _write_end(sentence: Sentence, clause: Clause) -> str:
     return sentence.write_on(range(clause.after.stop, len(sentence)))
 
 
-class SyntaxOptions(PhiOptions):
-    """What a transformation of syntax can be told."""
-
-    parser: str = Field(
-        "packaged", description="packaged, an installed spaCy pipeline with a parser, or its folder"
-    )
-
-
 class VoiceOptions(SyntaxOptions):
     """What the change of voice can be told."""
 
@@ -671,18 +664,9 @@ class VoiceOptions(SyntaxOptions):
 
 
 def _plan_voice(options: VoiceOptions) -> PlannedTransformation:
-    from ietest_fast.lexicon.annotator import Parser
     from ietest_fast.lexicon.verbs import Verbs
-    from ietest_fast.lexicon.wordnet import WordNet
 
-    parser = Parser.load(options.parser)
-    made = Voice(
-        parser=parser,
-        verbs=Verbs.packaged(),
-        wordnet=WordNet.packaged(),
-        direction=options.direction,
-    )
-    return plan_syntactic(made)
+    return plan_syntactic(Voice, options, verbs=Verbs.packaged(), direction=options.direction)
 
 
 VOICE = TransformationKind(
