@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -667,17 +667,11 @@ def _plan_antonym(options: AntonymOptions) -> PlannedTransformation:
             for texts in material.texts():
                 scenes.add(texts)
             are_captions = scenes.are_captions
-        return Antonym(tagger=tagger, rules=options.rules, are_captions=are_captions)
+        return replace(made, are_captions=are_captions)
 
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options={**made.describe()["options"], "texts": options.texts},
-        builder=build,
-        closer=tagger.close,
-        keeps_labels=False,
-        learns=True,
-    )
+    planned = PlannedTransformation.of(made, closer=tagger.close)
+    recorded = {**planned.options, "texts": options.texts}
+    return replace(planned, options=recorded, builder=build, learns=True)
 
 
 ANTONYM = TransformationKind(

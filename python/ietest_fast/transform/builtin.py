@@ -239,14 +239,6 @@ _NO_BLOCK_LIST = (
 )
 
 
-class IdentityOptions(PhiOptions):
-    """None."""
-
-
-def _plan_identity(_: IdentityOptions) -> PlannedTransformation:
-    return PlannedTransformation.of(Identity())
-
-
 class SynonymOptions(PhiOptions):
     """What synonym substitution can be told."""
 
@@ -445,8 +437,8 @@ def _plan_words(options: WordOptions) -> PlannedTransformation:
 IDENTITY = TransformationKind(
     name="identity",
     summary="leaves every text as it is: a control",
-    options=IdentityOptions,
-    plan=_plan_identity,
+    options=PhiOptions,
+    plan=lambda _: PlannedTransformation.of(Identity()),
 )
 
 STRICT = TransformationKind(

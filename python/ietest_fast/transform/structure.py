@@ -449,12 +449,7 @@ def _plan(made: Swap | Internalisation) -> PlannedTransformation:
         choice = LabelChoice.of_source(made.labels.names, made.labels.column, of, made.name)
         return replace(made, labels=choice)
 
-    return PlannedTransformation(
-        name=made.name,
-        fingerprint=made.fingerprint,
-        options=made.describe()["options"],
-        builder=build,
-    )
+    return replace(PlannedTransformation.of(made), builder=build)
 
 
 SWAP = TransformationKind(
