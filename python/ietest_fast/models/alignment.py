@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.models.classifiers import softmax
 from ietest_fast.models.protocol import (
     Bounds,
@@ -28,7 +29,7 @@ from ietest_fast.models.protocol import (
     SplitTexts,
     normalise_params,
 )
-from ietest_fast.models.tokens import Rows, find_offsets, pool_texts, spread
+from ietest_fast.models.tokens import Rows, pool_texts, spread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -124,7 +125,7 @@ def _align(
     lengths = np.diff(words.offsets)
     # Every word of a hypothesis is an entry, even if its premise has none.
     sizes = np.maximum(lengths[premise], 1) * lengths[hypothesis]
-    runs = Rows(offsets=find_offsets(sizes)).runs(at_once)
+    runs = Rows(offsets=offsets_of(sizes)).runs(at_once)
     return np.concatenate(
         [_align_at_once(words, premise[begin:end], hypothesis[begin:end]) for begin, end in runs]
     )

@@ -19,7 +19,7 @@ import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError, ResourceError
 from ietest_fast.files import check_file, open_file
-from ietest_fast.models.tokens import Ragged, find_offsets
+from ietest_fast.models.tokens import Ragged
 from ietest_fast.values import show_object
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ def _tokenised_ahead(
         made = tokenizer.tokenise(texts.take(pa.array(fresh, pa.int64())).to_pylist())
         for place, code in enumerate(fresh):
             tokens[code] = made.values[made.offsets[place] : made.offsets[place + 1]]
-        rows = [tokens[code] for code in needed.tolist()]
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        here = Ragged(values=np.concatenate(rows), offsets=find_offsets(lengths))
+        here = Ragged.of([tokens[code] for code in needed.tolist()])
         return tokenizer.join([here] * len(chosen), list(local.reshape(chosen.shape)))
 
     windows = _windows(texts, codes)

@@ -36,7 +36,6 @@ from ietest_fast.models.tokens import (
     Template,
     TextRows,
     encode_splits,
-    find_offsets,
     spread,
 )
 from ietest_fast.models.training import (
@@ -87,12 +86,8 @@ class WordTokenizer:
     def tokenise(self, texts: Sequence[str]) -> Ragged:
         """Give the words of texts their numbers, int32, a row for each text."""
         find = self._number_of.get
-        rows = [[find(word, UNKNOWN) for word in split_words(text)] for text in texts]
-        lengths = np.array([len(row) for row in rows], dtype=np.int64)
-        return Ragged(
-            values=np.array([number for row in rows for number in row], dtype=np.int32),
-            offsets=find_offsets(lengths),
-        )
+        rows = ([find(word, UNKNOWN) for word in split_words(text)] for text in texts)
+        return Ragged.of([np.array(row, dtype=np.int32) for row in rows])
 
     def template(self, n_texts: int) -> Template:
         """Put a separator between two texts, and nothing around them."""

@@ -14,6 +14,7 @@ import numpy as np
 import ietest_fast
 from ietest_fast.errors import InputError
 from ietest_fast.files import read_arrays
+from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.models.classifiers import Head, ScoringClassifier
 from ietest_fast.models.label_map import read_json, read_labels
 from ietest_fast.models.protocol import (
@@ -29,7 +30,7 @@ from ietest_fast.models.protocol import (
     SplitTexts,
     normalise_params,
 )
-from ietest_fast.models.tokens import PooledInputs, Ragged, Rows, find_offsets, pool_texts, spread
+from ietest_fast.models.tokens import PooledInputs, Ragged, Rows, pool_texts, spread
 from ietest_fast.runtime import n_cores
 from ietest_fast.values import show_value
 
@@ -172,7 +173,7 @@ def _set_apart(hashed: Ragged, codes: NDArray[np.int64], bits: int) -> Ragged:
     lengths = np.stack([hashed.lengths[column] for column in codes], axis=1)
     begins = np.stack([hashed.offsets[column] for column in codes], axis=1)
     first = np.arange(len(codes), dtype=np.int32) << bits
-    offsets = find_offsets(lengths.sum(axis=1))
+    offsets = offsets_of(lengths.sum(axis=1))
     made = Ragged(values=np.empty(offsets[-1], np.int32), offsets=offsets)
     for begin, end in made.runs(_ENTRIES_AT_ONCE):
         of_text = lengths[begin:end].ravel()
@@ -345,32 +346,28 @@ class NgramClassifier(ScoringClassifier):
         return weights
 
     def save(self, folder: Path, *, label_names: Sequence[str]) -> None:
-        """Write the classifier to an empty folder; :func:`read_ngram_classifier` reads it."""
-        write_ngram_classifier(self, folder, label_names=label_names)
+        """Write ``ngram-linear.npz``, the n-grams that have weights, and ``config.json``, the rest.
 
-
-def write_ngram_classifier(
-    classifier: NgramClassifier, folder: Path, *, label_names: Sequence[str]
-) -> None:
-    """Write ``ngram-linear.npz``, the n-grams that have weights, and ``config.json``, the rest."""
-    n_classes = len(classifier.intercepts)
-    used = np.flatnonzero(classifier.weights.any(axis=1))
-    used = used[np.argsort(classifier.buckets[used])]
-    np.savez(
-        folder / WEIGHTS,
-        buckets=classifier.buckets[used],
-        weights=np.ascontiguousarray(classifier.weights[used, :n_classes]),
-        intercepts=classifier.intercepts,
-        **_as_arrays(classifier.options, classifier.n_texts),
-    )
-    settings = {
-        "model_type": NAME,
-        "format": _FORMAT,
-        **asdict(classifier.options),
-        "n_texts": classifier.n_texts,
-        "id2label": {str(i): name for i, name in enumerate(label_names)},
-    }
-    (folder / _CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        The folder is empty before; :func:`read_ngram_classifier` reads it.
+        """
+        n_classes = len(self.intercepts)
+        used = np.flatnonzero(self.weights.any(axis=1))
+        used = used[np.argsort(self.buckets[used])]
+        np.savez(
+            folder / WEIGHTS,
+            buckets=self.buckets[used],
+            weights=np.ascontiguousarray(self.weights[used, :n_classes]),
+            intercepts=self.intercepts,
+            **_as_arrays(self.options, self.n_texts),
+        )
+        settings = {
+            "model_type": NAME,
+            "format": _FORMAT,
+            **asdict(self.options),
+            "n_texts": self.n_texts,
+            "id2label": {str(i): name for i, name in enumerate(label_names)},
+        }
+        (folder / _CONFIG).write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
 
 
 def _as_arrays(options: NgramOptions, n_texts: int) -> dict[str, Any]:
@@ -383,7 +380,7 @@ def _as_arrays(options: NgramOptions, n_texts: int) -> dict[str, Any]:
 def read_ngram_classifier(
     folder: Path, *, expected: NgramOptions | None = None
 ) -> tuple[NgramClassifier, tuple[str, ...]]:
-    """Read what :func:`write_ngram_classifier` wrote."""
+    """Read what :meth:`NgramClassifier.save` wrote."""
     path = folder / _CONFIG
     if not path.is_file():
         raise InputError(f"there is no {_CONFIG} beside {WEIGHTS}", path=folder)

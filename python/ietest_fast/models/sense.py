@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ietest_fast.errors import InputError
+from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.models.onnx_models.classifier import (
     OnnxFiles,
     find_shift,
@@ -18,7 +19,7 @@ from ietest_fast.models.onnx_models.classifier import (
     open_token_network,
     refuse_narrow,
 )
-from ietest_fast.models.tokens import Ragged, find_offsets
+from ietest_fast.models.tokens import Ragged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -294,7 +295,7 @@ class SenseModel:
             spans.tokens.values[first + start : first + start + n]
             for first, start, n in zip(spans.tokens.offsets[:-1], cut, kept, strict=True)
         ]
-        ragged = Ragged(values=np.concatenate(texts), offsets=find_offsets(kept))
+        ragged = Ragged(values=np.concatenate(texts), offsets=offsets_of(kept))
         rows = np.arange(len(contexts), dtype=np.int64)
         ahead = len(template.ids[0])
         return _Inputs(

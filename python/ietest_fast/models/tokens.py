@@ -17,6 +17,7 @@ import numpy as np
 
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.files import check_file
+from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.models.protocol import EncodedSplit
 
 if TYPE_CHECKING:
@@ -63,15 +64,16 @@ class Ragged(Rows):
     values: NDArray[Any]
     """Shape (entries,), the entries of all rows."""
 
-
-def find_offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Say where rows of these lengths begin, and where the last ends, shape (rows + 1,)."""
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    @classmethod
+    def of(cls, rows: Sequence[NDArray[np.int32]]) -> Ragged:
+        """Put rows one behind the other."""
+        values = np.concatenate(rows) if rows else np.zeros(0, np.int32)
+        return cls(values=values, offsets=offsets_of([len(row) for row in rows]))
 
 
 def spread(begins: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give the positions ``begin, begin + 1, ...`` of all rows, one row behind the other."""
-    offsets = find_offsets(lengths)
+    offsets = offsets_of(lengths)
     return np.arange(offsets[-1], dtype=np.int64) + np.repeat(begins - offsets[:-1], lengths)
 
 
@@ -170,7 +172,7 @@ class TokenStore(Rows):
     def take(self, rows: NDArray[np.int64]) -> TokenStore:
         """Copy some rows."""
         lengths = self.lengths[rows]
-        offsets = find_offsets(lengths)
+        offsets = offsets_of(lengths)
         source = spread(self.offsets[rows], lengths)
         return TokenStore(ids=self.ids[source], type_ids=self.type_ids[source], offsets=offsets)
 
@@ -407,10 +409,9 @@ class TextTokenizer:
         return np.array(ids, dtype=np.int32)
 
     def _as_ragged(self, ids: list[NDArray[np.int32]]) -> Ragged:
-        values = np.concatenate(ids) if ids else np.zeros(0, np.int32)
-        self._check_known(values)
-        lengths = np.array([len(row) for row in ids], dtype=np.int64)
-        return Ragged(values=values, offsets=find_offsets(lengths))
+        tokens = Ragged.of(ids)
+        self._check_known(tokens.values)
+        return tokens
 
     def _encode(self, texts: Sequence[str], *, with_offsets: bool = False) -> Iterator[Any]:
         """Yield what the library makes of each text, some thousands at a time."""
@@ -463,7 +464,7 @@ def join(
     lengths = [column.lengths[take] for column, take in zip(texts, rows, strict=True)]
     lengths = _cut(lengths, max_length - template.n_special)
     total = template.n_special + sum(lengths)
-    offsets = find_offsets(np.asarray(total, dtype=np.int64))
+    offsets = offsets_of(np.asarray(total, dtype=np.int64))
     ids = np.empty(offsets[-1], dtype=np.int32)
     type_ids = np.empty(offsets[-1], dtype=np.uint8)
     at = offsets[:-1].copy()

@@ -658,7 +658,7 @@ def _record(proved: ProvedTemplates, plan: CorpusPlan) -> dict[str, object]:
         "tasks": [task.name for task in proved.tasks],
         "templates": len(proved.templates),
         "shapes_proved": proved.n_shapes,
-        "labels": _unique([plan.label_names[each.label] for each in proved.templates]),
+        "labels": [*dict.fromkeys(plan.label_names[each.label] for each in proved.templates)],
         "seed": plan.seed,
         "splits": {
             split.name: {
@@ -671,10 +671,6 @@ def _record(proved: ProvedTemplates, plan: CorpusPlan) -> dict[str, object]:
         },
         "names_are_disjoint": plan.are_disjoint,
     }
-
-
-def _unique(texts: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(texts))
 
 
 def _write_text(path: Path, text: str) -> None:

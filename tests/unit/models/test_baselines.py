@@ -12,11 +12,12 @@ import pytest
 
 from ietest_fast.corpus import demo_splits
 from ietest_fast.errors import InputError
+from ietest_fast.lexicon.token_table import offsets_of
 from ietest_fast.models import load_model, model_names
 from ietest_fast.models.alignment import N_KINDS, similarity
 from ietest_fast.models.networks import read_vectors, split_words
 from ietest_fast.models.protocol import EncodedRows, SplitTexts
-from ietest_fast.models.tokens import Rows, find_offsets
+from ietest_fast.models.tokens import Rows
 
 # How far above the share of the commonest label (a third) each gets on 3,000 pairs, with random
 # word vectors. One sequence of both texts is hard to compare for the recurrent networks.
@@ -203,7 +204,7 @@ def test_alignments_are_those_of_the_definition():
 @pytest.mark.parametrize("most", [1, 50, 20_000, 10**9])
 def test_pairs_of_long_texts_are_compared_in_small_parts(most):
     sizes = np.random.default_rng(0).integers(0, 400 * 50, 300)
-    parts = [slice(*run) for run in Rows(offsets=find_offsets(sizes)).runs(most)]
+    parts = [slice(*run) for run in Rows(offsets=offsets_of(sizes)).runs(most)]
     assert [row for part in parts for row in range(300)[part]] == list(range(300))
     for part, after in zip(parts, [*parts[1:], slice(300, 300)], strict=True):
         assert sizes[part].sum() <= most or part.stop - part.start == 1

@@ -22,7 +22,7 @@ from ietest_fast.corpus.labels import label_key
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
-from ietest_fast.models.tokens import Ragged, find_offsets
+from ietest_fast.models.tokens import Ragged
 from ietest_fast.numerals import say_count
 from ietest_fast.templates.wording import MASK
 from ietest_fast.values import as_items, as_texts, show_names
@@ -381,12 +381,7 @@ class Queries:
         """Run the model on every input."""
         model, tokenizer = self.model, self.model.tokenizer
         n = len(self._ids)
-        lengths = np.array([len(ids) for ids in self._ids], dtype=np.int64)
-        hypotheses = Ragged(
-            values=np.concatenate([*self._ids, np.zeros(0, np.int32)]),
-            offsets=find_offsets(lengths),
-        )
-        texts = [tokenizer.tokenise(list(self._premises)), hypotheses]
+        texts = [tokenizer.tokenise(list(self._premises)), Ragged.of(self._ids)]
         rows = [np.array(self._premise_of, dtype=np.int64), np.arange(n, dtype=np.int64)]
         store = tokenizer.join(texts, rows)
         kept = tokenizer.count_kept(texts, rows)
@@ -397,7 +392,7 @@ class Queries:
             inputs=np.array([number for number, _ in self._slots], dtype=np.int64),
             tokens=np.array([token for _, token in self._slots], dtype=np.int64),
             is_cut=places >= kept[1],
-            is_truncated=kept[0] + kept[1] < texts[0].lengths[rows[0]] + lengths,
+            is_truncated=kept[0] + kept[1] < texts[0].lengths[rows[0]] + texts[1].lengths,
         )
         whole = np.flatnonzero(~scores.is_cut)
         by_input = np.argsort(scores.inputs, kind="stable")
