@@ -83,8 +83,7 @@ REASONS = {
         ("models/training.py", "_load"),
     },
     "a file that is_file() has found": {
-        ("models/checkpoint.py", "save_checkpoint"),
-        ("models/onnx_models/export.py", "_write_companions"),
+        ("models/checkpoint.py", "copy_tokenizer"),
     },
     "a file that its caller has opened through the door": {
         ("corpus/formats.py", "_check_unpacked"),
