@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ietest_fast.lexicon.token_table import TokenParses
     from ietest_fast.lexicon.verbs import Verbs
     from ietest_fast.lexicon.wordnet import WordNet
+    from ietest_fast.transform.edits import EditRow
     from ietest_fast.transform.phi import Material
     from ietest_fast.transform.syntax.trees import NounPhrase, Person, Sentence
 
@@ -580,23 +581,8 @@ class SyntacticTransformation(BaseTransformation):
             own = indices[place * len(columns) : (place + 1) * len(columns)]
             # Index -1 is a text that is missing.
             texts[name] = [new_distinct.take(pa.array(own, mask=own < 0))]
-            rows = np.flatnonzero(np.isin(own, list(found)))
             if with_edits:
-                edits.append(
-                    edits_of_rows(
-                        (
-                            int(row),
-                            name,
-                            edit.start,
-                            edit.end,
-                            old[own[row]][edit.start : edit.end].decode(),
-                            edit.new,
-                            edit.rule,
-                        )
-                        for row in rows
-                        for edit in found[own[row]]
-                    )
-                )
+                edits.append(edits_of_rows(_list_edits(name, own.tolist(), old, found)))
         return put_texts(table, texts, edits if with_edits else None)
 
     def _find_edits(self, texts: pa.Array, n_threads: int | None) -> dict[int, list[_Edit]]:
@@ -671,3 +657,12 @@ def _sure_sentences(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
     for i, sentence in enumerate(found):
         if (i == 0 or ends[i - 1]) and (i == len(found) - 1 or ends[i]):
             yield sentence
+
+
+def _list_edits(
+    column: str, texts: list[int], old: dict[int, bytes], found: dict[int, list[_Edit]]
+) -> Iterator[EditRow]:
+    """Yield the edits of a column, whose rows have these texts."""
+    for row, text in enumerate(texts):
+        for start, end, new, rule in found.get(text, ()):
+            yield row, column, start, end, old[text][start:end].decode(), new, rule
