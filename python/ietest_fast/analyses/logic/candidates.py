@@ -17,13 +17,13 @@ from ietest_fast.philox import philox_key, philox_uniforms
 from ietest_fast.transform.numerical import Statements, follow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from ietest_fast.analyses.logic.rules import How, Rule, Text
     from ietest_fast.corpus import Corpus
     from ietest_fast.lexicon import Tagger
-    from ietest_fast.transform.numerical import Connective
 
     Numbers = NDArray[np.int64]
     Pairs = tuple[Numbers, Numbers]
@@ -175,34 +175,20 @@ class Texts:
         """Return texts by their numbers, large strings (k,)."""
         return self._texts.take(pa.array(numbers))
 
-    def join(
-        self, connective: Connective, first: NDArray[np.int64], second: NDArray[np.int64]
+    def compose(
+        self, how: How, first: NDArray[np.int64], second: NDArray[np.int64]
     ) -> NDArray[np.int64]:
-        """Return the numbers of "P and H" or "P or H" of pairs of sentences, int64 (k,)."""
-        return self._compose(
-            lambda one, other: self._statements.join(connective, one, other), first, second
-        )
-
-    def deny(self, which: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of "It is not true that P" of sentences, int64 (k,)."""
-        return self._compose(lambda one, _: self._statements.deny(one), which, which)
-
-    def follow(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of sentences with another behind each, int64 (k,)."""
-        return self._compose(
-            lambda one, other: follow(self.take(one), self.take(other)), first, second
-        )
-
-    def _compose(
-        self,
-        write: Callable[[NDArray[np.int64], NDArray[np.int64]], pa.Array],
-        first: NDArray[np.int64],
-        second: NDArray[np.int64],
-    ) -> NDArray[np.int64]:
-        """Write each different compound once."""
+        """Return the numbers of compounds of pairs of sentences, int64 (k,), each written once."""
         n = len(self._sentences)
         keys, place = np.unique(first * n + second, return_inverse=True)
-        numbers: NDArray[np.int64] = self._add(write(keys // n, keys % n))[place]
+        one, other = keys // n, keys % n
+        if how == "not":
+            made = self._statements.deny(one)
+        elif how in ("and", "or"):
+            made = self._statements.join(how, one, other)
+        else:
+            made = follow(self.take(one), self.take(other))
+        numbers: NDArray[np.int64] = self._add(made)[place]
         return numbers
 
     def _add(self, texts: pa.Array) -> NDArray[np.int64]:
@@ -329,8 +315,17 @@ class Drafts:
         row = items.pairs[items.premise[items.pairs] != items.hypothesis[items.pairs]]
         return self._limit(Draft(row=row, other=items.premise[row]), _PAIRS)
 
-    def first_with(self, side: NDArray[np.int64]) -> Draft:
-        """Return the first item with each sentence of a side, the premises or the hypotheses."""
+    @cached_property
+    def premises(self) -> Draft:
+        """The first item with each premise."""
+        return self._first_with(self._items.premise)
+
+    @cached_property
+    def hypotheses(self) -> Draft:
+        """The first item with each hypothesis."""
+        return self._first_with(self._items.hypothesis)
+
+    def _first_with(self, side: NDArray[np.int64]) -> Draft:
         rows = self._items.pairs
         row = rows[np.sort(np.unique(side[rows], return_index=True)[1])]
         return self._limit(Draft(row=row, other=side[row]), _FIRSTS)
@@ -358,8 +353,7 @@ class Drafts:
     @cached_property
     def two_premises(self) -> Draft:
         """The first item of each premise, with a premise of another source."""
-        first = self.first_with(self._items.premise)
-        return self._draw(first, self._items.premise, _PREMISES, draws=1)
+        return self._draw(self.premises, self._items.premise, _PREMISES, draws=1)
 
     @cached_property
     def two_hypotheses(self) -> Draft:
@@ -502,6 +496,29 @@ class Candidates:
         return len(self.row)
 
 
+# Which items a rule is asked of, by a property of Drafts.
+_DRAFTS = {
+    "reflexive-premise": "premises",
+    "reflexive-hypothesis": "hypotheses",
+    "symmetric-contradiction": "pairs",
+    "symmetric-neutral": "pairs",
+    "anti-symmetric": "pairs",
+    "monotonic-entailment": "with_premises",
+    "monotonic-contradiction": "with_premises",
+    "explosion": "with_hypotheses",
+    "inclusion": "two_premises",
+    "consistency": "pairs",
+    "negation": "statements",
+    "entailed-contradiction": "with_like",
+    "and-intro": "two_hypotheses",
+    "and-elim": "two_hypotheses",
+    "and-elim-premise": "two_premises",
+    "or-intro": "with_hypotheses",
+    "contraposition": "pairs",
+    "transitivity": "with_contained",
+}
+
+
 class Finder:
     """Finds the candidates of every rule."""
 
@@ -510,202 +527,45 @@ class Finder:
         self._texts = texts
         self._drafts = Drafts(items, texts.fit, options)
 
-    def find(self, rule: str) -> Candidates:
+    def find(self, rule: Rule) -> Candidates:
         """Find the candidates of a rule."""
-        return _FINDERS[rule](self)
+        texts = list(dict.fromkeys(text for asked in rule.when + rule.then for text in asked[:2]))
+        draft: Draft = getattr(self._drafts, _DRAFTS[rule.name])
+        draft = self._keep_fit(draft, texts)
+        sentences = self._sentences(draft)
+        made = {text: self._write(text, sentences) for text in texts}
 
-    def _reflexive(self, side: Numbers) -> Candidates:
-        draft = self._drafts.first_with(side)
-        own = draft.other
-        return _make(draft, consequents=[(own, own)], premise=[own], hypothesis=[own])
+        def stack(texts: Sequence[Text]) -> Numbers:
+            letters = dict.fromkeys("".join(text.letters for text in texts))
+            return np.stack([sentences[each] for each in letters], axis=1)
 
-    def reflexive_premise(self) -> Candidates:
-        """P ⊨ P."""
-        return self._reflexive(self._items.premise)
-
-    def reflexive_hypothesis(self) -> Candidates:
-        """H ⊨ H."""
-        return self._reflexive(self._items.hypothesis)
-
-    def swapped(self) -> Candidates:
-        """Ask of P and H for H and P."""
-        draft = self._drafts.pairs
-        premise, hypothesis = self._sides(draft)
-        return _make(
-            draft,
-            antecedents=[(premise, hypothesis)],
-            consequents=[(hypothesis, premise)],
-            premise=[hypothesis],
-            hypothesis=[premise],
+        return Candidates(
+            row=draft.row,
+            antecedents=tuple((made[each.premise], made[each.hypothesis]) for each in rule.when),
+            consequents=tuple((made[each.premise], made[each.hypothesis]) for each in rule.then),
+            premise_parts=stack([each.premise for each in rule.then]),
+            hypothesis_parts=stack([each.hypothesis for each in rule.then]),
+            left_out=draft.left_out,
         )
 
-    def monotonic(self) -> Candidates:
-        """Ask of P and H for P, P' and H."""
-        draft = self._drafts.with_premises
-        premise, hypothesis = self._sides(draft)
-        return _make(
-            draft,
-            antecedents=[(premise, hypothesis)],
-            consequents=[(self._texts.follow(premise, draft.other), hypothesis)],
-            premise=[premise, draft.other],
-            hypothesis=[hypothesis],
-        )
+    def _sentences(self, draft: Draft) -> dict[str, Numbers]:
+        premise, hypothesis = self._items.premise[draft.row], self._items.hypothesis[draft.row]
+        return {"P": premise, "H": hypothesis, "Q": draft.other}
 
-    def explosion(self) -> Candidates:
-        """Ask of P and H for P, H and P'."""
-        draft = self._drafts.with_hypotheses
-        premise, hypothesis = self._sides(draft)
-        return _make(
-            draft,
-            antecedents=[(premise, hypothesis)],
-            consequents=[(self._texts.follow(premise, hypothesis), draft.other)],
-            premise=[premise, hypothesis],
-            hypothesis=[draft.other],
-        )
+    def _keep_fit(self, draft: Draft, texts: Sequence[Text]) -> Draft:
+        """Keep items whose sentences can stand in the compounds that are made of them."""
+        joined = {
+            each for text in texts if text.how in ("and", "or", "not") for each in text.letters
+        }
+        if not joined:
+            return draft
+        sentences = self._sentences(draft)
+        are_fit = [self._texts.fit[sentences[each]] for each in joined]
+        return draft.keep(np.logical_and.reduce(are_fit), NO_STATEMENT)
 
-    def inclusion(self) -> Candidates:
-        """P, P' ⊨ P and P, P' ⊨ P'."""
-        return self._of_two(self._drafts.two_premises, self._texts.follow)
-
-    def and_elim_premise(self) -> Candidates:
-        """P1 and P2 ⊨ P1, and P1 and P2 ⊨ P2."""
-        draft = self._keep_fit(self._drafts.two_premises, self._items.premise)
-        return self._of_two(draft, lambda one, other: self._texts.join("and", one, other))
-
-    def _of_two(self, draft: Draft, compose: Callable[[Numbers, Numbers], Numbers]) -> Candidates:
-        one, other = self._items.premise[draft.row], draft.other
-        whole = compose(one, other)
-        return _make(
-            draft,
-            consequents=[(whole, one), (whole, other)],
-            premise=[one, other],
-            hypothesis=[one, other],
-        )
-
-    def negation(self) -> Candidates:
-        """P, ¬P ⊨ ⊥."""
-        draft = self._drafts.statements
-        own = draft.other
-        denied = self._texts.deny(own)
-        return _make(draft, consequents=[(own, denied)], premise=[own], hypothesis=[own])
-
-    def contraposition(self) -> Candidates:
-        """Ask of P and H for ¬H and ¬P."""
-        items = self._items
-        draft = self._drafts.pairs
-        draft = draft.keep(self._texts.fit[items.premise[draft.row]], NO_STATEMENT)
-        draft = draft.keep(self._texts.fit[items.hypothesis[draft.row]], NO_STATEMENT)
-        premise, hypothesis = self._sides(draft)
-        return _make(
-            draft,
-            antecedents=[(premise, hypothesis)],
-            consequents=[(self._texts.deny(hypothesis), self._texts.deny(premise))],
-            premise=[hypothesis],
-            hypothesis=[premise],
-        )
-
-    def _chain(self, draft: Draft) -> Candidates:
-        """Ask of A, B and C for A and C."""
-        first, second = self._sides(draft)
-        return _make(
-            draft,
-            antecedents=[(first, second), (second, draft.other)],
-            consequents=[(first, draft.other)],
-            premise=[first],
-            hypothesis=[draft.other],
-        )
-
-    def transitivity(self) -> Candidates:
-        """Ask of A ⊨ B and B ⊨ C for A ⊨ C."""
-        return self._chain(self._drafts.with_contained)
-
-    def entailed_contradiction(self) -> Candidates:
-        """Ask of A ⊨ B and B, C ⊨ ⊥ for A, C ⊨ ⊥."""
-        return self._chain(self._drafts.with_like)
-
-    def and_intro(self) -> Candidates:
-        """P ⊨ H1 and P ⊨ H2: P ⊨ H1 and H2."""
-        draft = self._drafts.two_hypotheses
-        (premise, one), other = self._sides(draft), draft.other
-        return _make(
-            draft,
-            antecedents=[(premise, one), (premise, other)],
-            consequents=[(premise, self._texts.join("and", one, other))],
-            premise=[premise],
-            hypothesis=[one, other],
-        )
-
-    def and_elim(self) -> Candidates:
-        """P ⊨ H1 and H2: P ⊨ H1 and P ⊨ H2."""
-        draft = self._drafts.two_hypotheses
-        (premise, one), other = self._sides(draft), draft.other
-        return _make(
-            draft,
-            antecedents=[(premise, self._texts.join("and", one, other))],
-            consequents=[(premise, one), (premise, other)],
-            premise=[premise],
-            hypothesis=[one, other],
-        )
-
-    def or_intro(self) -> Candidates:
-        """P ⊨ H1: P ⊨ H1 or H2."""
-        draft = self._keep_fit(self._drafts.with_hypotheses, self._items.hypothesis)
-        (premise, one), other = self._sides(draft), draft.other
-        return _make(
-            draft,
-            antecedents=[(premise, one)],
-            consequents=[(premise, self._texts.join("or", one, other))],
-            premise=[premise],
-            hypothesis=[one, other],
-        )
-
-    def _sides(self, draft: Draft) -> Pairs:
-        return self._items.premise[draft.row], self._items.hypothesis[draft.row]
-
-    def _keep_fit(self, draft: Draft, side: Numbers) -> Draft:
-        """Keep items whose sentences of a side, and those beside them, can stand in compounds."""
-        fit = self._texts.fit
-        return draft.keep(fit[side[draft.row]] & fit[draft.other], NO_STATEMENT)
-
-
-_FINDERS: Mapping[str, Callable[[Finder], Candidates]] = {
-    "reflexive-premise": Finder.reflexive_premise,
-    "reflexive-hypothesis": Finder.reflexive_hypothesis,
-    "symmetric-contradiction": Finder.swapped,
-    "symmetric-neutral": Finder.swapped,
-    "anti-symmetric": Finder.swapped,
-    "monotonic-entailment": Finder.monotonic,
-    "monotonic-contradiction": Finder.monotonic,
-    "explosion": Finder.explosion,
-    "inclusion": Finder.inclusion,
-    "consistency": Finder.swapped,
-    "negation": Finder.negation,
-    "entailed-contradiction": Finder.entailed_contradiction,
-    "and-intro": Finder.and_intro,
-    "and-elim": Finder.and_elim,
-    "and-elim-premise": Finder.and_elim_premise,
-    "or-intro": Finder.or_intro,
-    "contraposition": Finder.contraposition,
-    "transitivity": Finder.transitivity,
-}
-
-
-def _make(
-    draft: Draft,
-    *,
-    antecedents: Sequence[Pairs] = (),
-    consequents: Sequence[Pairs],
-    premise: Sequence[Numbers],
-    hypothesis: Sequence[Numbers],
-) -> Candidates:
-    return Candidates(
-        row=draft.row,
-        antecedents=tuple(antecedents),
-        consequents=tuple(consequents),
-        premise_parts=np.stack(premise, axis=1),
-        hypothesis_parts=np.stack(hypothesis, axis=1),
-        left_out=draft.left_out,
-    )
+    def _write(self, text: Text, sentences: Mapping[str, Numbers]) -> Numbers:
+        first, second = sentences[text.letters[0]], sentences[text.letters[-1]]
+        return first if text.how == "alone" else self._texts.compose(text.how, first, second)
 
 
 # Control questions: what a rule asks, of sentences of which it must not be said.

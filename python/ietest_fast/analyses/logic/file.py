@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.analyses.logic.rules import RULES
+from ietest_fast.analyses.logic.rules import RULES, Text
 from ietest_fast.answers.file import (
     LOGIC,
     LOGIC_COLUMNS,
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.analyses.logic.rules import How, Rule
+
+    Place = tuple[str, int]
+
 
 # The columns of answers to the suite logic.
 
@@ -46,274 +51,285 @@ ANTECEDENT, CONSEQUENT, CONTROL = "antecedent", "consequent", "control"
 _ANSWERS = ("gold", "predicted")
 _PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
 
-_P, _H = 0, 1
-_REFLEXIVE = (((CONSEQUENT, _P), (CONSEQUENT, _H)),)
-_SWAPPED = (((ANTECEDENT, _P), (CONSEQUENT, _H)), ((ANTECEDENT, _H), (CONSEQUENT, _P)))
-_SAME_PREMISE = (((ANTECEDENT, _P), (CONSEQUENT, _P)),)
-_SAME_HYPOTHESIS = (((ANTECEDENT, _H), (CONSEQUENT, _H)),)
-_FIRST, _SECOND = f"{ANTECEDENT} 1", f"{ANTECEDENT} 2"
-_CHAIN = (
-    ((_FIRST, _P), (CONSEQUENT, _P)),
-    ((_FIRST, _H), (_SECOND, _P)),
-    ((_SECOND, _H), (CONSEQUENT, _H)),
-)
-# Which premises and hypotheses of an instance are one text, by rule.
-_SAME = {
-    "reflexive-premise": _REFLEXIVE,
-    "reflexive-hypothesis": _REFLEXIVE,
-    "symmetric-contradiction": _SWAPPED,
-    "symmetric-neutral": _SWAPPED,
-    "anti-symmetric": _SWAPPED,
-    "consistency": _SWAPPED,
-    "monotonic-entailment": _SAME_HYPOTHESIS,
-    "monotonic-contradiction": _SAME_HYPOTHESIS,
-    "and-intro": _SAME_PREMISE,
-    "and-elim": _SAME_PREMISE,
-    "or-intro": _SAME_PREMISE,
-    "entailed-contradiction": _CHAIN,
-    "transitivity": _CHAIN,
-}
-_THEN, _ALSO = f"{CONSEQUENT} 1", f"{CONSEQUENT} 2"
-_AND, _OR, _NOT, _BEHIND = "and", "or", "not", "behind"
-_LONGER = (((_THEN, _P), _BEHIND, (_FIRST, _P), None),)
-# Which texts of an instance are made of which, by rule; None: of a sentence of another item.
-_COMPOUNDS = {
-    "monotonic-entailment": _LONGER,
-    "monotonic-contradiction": _LONGER,
-    "explosion": (((_THEN, _P), _BEHIND, (_FIRST, _P), (_FIRST, _H)),),
-    "inclusion": (((_THEN, _P), _BEHIND, (_THEN, _H), (_ALSO, _H)),),
-    "negation": (((_THEN, _H), _NOT, (_THEN, _P), (_THEN, _P)),),
-    "and-intro": (((_THEN, _H), _AND, (_FIRST, _H), (_SECOND, _H)),),
-    "and-elim": (((_FIRST, _H), _AND, (_THEN, _H), (_ALSO, _H)),),
-    "and-elim-premise": (((_THEN, _P), _AND, (_THEN, _H), (_ALSO, _H)),),
-    "or-intro": (((_THEN, _H), _OR, (_FIRST, _H), None),),
-    "contraposition": (
-        ((_THEN, _P), _NOT, (_FIRST, _H), (_FIRST, _H)),
-        ((_THEN, _H), _NOT, (_FIRST, _P), (_FIRST, _P)),
-    ),
-}
-# The same of control questions, by what they are; see Rule.
+# Which texts of consequents and control questions are one, by what controls are; see Rule. A place
+# is a part, and the side of the premise, 0, or of the hypothesis, 1.
 _SAME_IN_CONTROLS = {
-    "exchange": (((CONSEQUENT, _P), (CONTROL, _P)),),
-    "self": (((CONSEQUENT, _P), (CONTROL, _P), (CONTROL, _H)),),
-    "contrary": (((CONSEQUENT, _H), (CONTROL, _H)),),
+    "exchange": [(CONSEQUENT, 0), (CONTROL, 0)],
+    "self": [(CONSEQUENT, 0), (CONTROL, 0), (CONTROL, 1)],
+    "contrary": [(CONSEQUENT, 1), (CONTROL, 1)],
 }
 
 
-def check_answers(
-    predictions: Predictions, *, rules: Collection[str], text_columns: Sequence[str], n_rows: int
-) -> None:
-    """Stop if rows, columns or values are not those of answers to the suite.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Answers:
+    """Answers to the suite, to be checked."""
 
-    Each value is checked by itself and against the others of its row, and each instance against its
-    rule: the number of its questions, its source, that its antecedents hold, what is expected, and
-    which texts are one. A question has one answer.
-    """
-    table, path = predictions.table, predictions.source
-    lacking = [
-        name
-        for name in (*LOGIC_COLUMNS, *_ANSWERS, *text_columns)
-        if name not in table.column_names
-    ]
-    if lacking:
-        raise InputError(
-            "there is no such column; ask the model again", path=path, column=lacking[0]
+    predictions: Predictions
+    text_columns: Sequence[str]
+
+    @property
+    def table(self) -> pa.Table:
+        return self.predictions.table
+
+    @cached_property
+    def texts(self) -> dict[str, pa.ChunkedArray]:
+        """What rows say, blank where they say nothing, and as ``place``, which part they are."""
+        names = ("version", "part", "expected", *_ANSWERS)
+        texts = {name: pc.fill_null(self.cast(name, "string"), "") for name in names}
+        return texts | {"place": self._number_parts(texts)}
+
+    @cached_property
+    def sides(self) -> list[pa.ChunkedArray]:
+        """Premises and hypotheses."""
+        return [self.cast(name, "large_string") for name in self.text_columns]
+
+    def check(self, *, rules: Collection[str], n_rows: int) -> None:
+        """Stop if rows, columns or values are not those of answers to the suite.
+
+        Each value is checked by itself and against the others of its row, and each instance against
+        its rule: the number of its questions, its source, that its antecedents hold, what is
+        expected, and which texts are one. A question has one answer.
+        """
+        self._check_shape(n_rows)
+        texts = self.texts
+        is_original = _mask(pc.equal(texts["version"], ORIGINAL))
+        versions = pa.array([ORIGINAL, *rules])
+        self._refuse(_mask(pc.is_in(texts["version"], versions)), "version", "is no rule")
+        is_part = _mask(pc.is_in(texts["part"], pa.array(_PARTS)))
+        self._refuse(is_part | is_original, "part", "is no part of an instance")
+        for name, may_lack in (("instance", is_original), ("unit", np.zeros_like(is_original))):
+            numbers = np.asarray(pc.fill_null(self.cast(name, "int64"), -1))
+            self._refuse((numbers >= 0) | may_lack, name, "is no number from 0 on")
+        is_gold = _mask(pc.equal(texts["gold"], texts["predicted"]))
+        is_right = np.where(is_original, is_gold, _are_expected(texts))
+        self._refuse(self.predictions.correct == is_right, "correct", "is not what the answer is")
+        is_antecedent = _mask(pc.equal(texts["part"], ANTECEDENT)) & ~is_original
+        complaint = "is not what the rule asks of an antecedent, so it does not apply here"
+        self._refuse(is_right | ~is_antecedent, "predicted", complaint)
+        self._check_instances()
+        self._check_expected()
+        self._check_texts()
+        self._check_compounds()
+        self._check_repeats()
+
+    def _check_shape(self, n_rows: int) -> None:
+        wanted = (*LOGIC_COLUMNS, *_ANSWERS, *self.text_columns)
+        lacking = [name for name in wanted if name not in self.table.column_names]
+        if lacking:
+            raise self._error("there is no such column", column=lacking[0])
+        if self.table.num_rows != n_rows:
+            raise self._error(f"has {self.table.num_rows:,} rows, and {n_rows:,} were written")
+
+    def _error(
+        self, complaint: str, *, row: int | None = None, column: str | None = None
+    ) -> InputError:
+        return InputError(
+            f"{complaint}; ask the model again",
+            path=self.predictions.source,
+            row=None if row is None else f"row {row}",
+            column=column,
         )
-    if table.num_rows != n_rows:
-        raise InputError(
-            f"has {table.num_rows:,} rows, and {n_rows:,} were written; ask the model again",
-            path=path,
+
+    def _refuse(self, fits: NDArray[np.bool_], name: str, complaint: str) -> None:
+        wrong = np.flatnonzero(~fits)
+        if wrong.size:
+            row = int(wrong[0])
+            value = show_value(self.table[name][row].as_py())
+            raise self._error(f"{value} {complaint}", row=row, column=name)
+
+    def cast(self, name: str, kind: str) -> pa.ChunkedArray:
+        """Return a column in a type."""
+        try:
+            return self.table[name].cast(kind)
+        except pa.ArrowException as error:
+            held = self.table[name].type
+            raise self._error(f"holds {held}, {kind} expected", column=name) from error
+
+    def _with_models(self, columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
+        """Return columns with those that part models, and the number of each row."""
+        who = [name for name in GROUPS if name in self.table.column_names]
+        own = {name: self.table[name].cast(plain_type(self.table[name].type)) for name in who}
+        return pa.table(own | dict(columns) | {"row": pa.array(range(self.table.num_rows))})
+
+    def _check_instances(self) -> None:
+        """Stop if an instance lacks a question, has one too many, or is of two sources."""
+        columns = {name: self.cast(name, "int64") for name in ("instance", "unit")}
+        columns |= {part: pc.equal(self.texts["part"], part).cast("int64") for part in _PARTS}
+        whole = self._with_models(columns | {"version": self.texts["version"]})
+        asked = whole.filter(pc.is_in(whole["version"], pa.array(list(RULES))))
+        who = [name for name in GROUPS if name in whole.column_names]
+        found = asked.group_by([*who, "version", "instance"], use_threads=False).aggregate(
+            [*((part, "sum") for part in _PARTS), ("row", "min"), ("unit", "min"), ("unit", "max")]
         )
-    names = ("version", "part", "expected", *_ANSWERS)
-    texts = {name: pc.fill_null(_cast(table, name, "string", path), "") for name in names}
-    texts["place"] = _number_parts(table, texts, path)
-    is_original = _mask(pc.equal(texts["version"], ORIGINAL))
-    versions = pa.array([ORIGINAL, *rules])
-    _check(_mask(pc.is_in(texts["version"], versions)), table, "version", path, "is no rule")
-    is_part = _mask(pc.is_in(texts["part"], pa.array(_PARTS)))
-    _check(is_part | is_original, table, "part", path, "is no part of an instance")
-    for name, may_lack in (("instance", is_original), ("unit", np.zeros_like(is_original))):
-        numbers = np.asarray(pc.fill_null(_cast(table, name, "int64", path), -1))
-        _check((numbers >= 0) | may_lack, table, name, path, "is no number from 0 on")
-    is_gold = _mask(pc.equal(texts["gold"], texts["predicted"]))
-    is_right = np.where(is_original, is_gold, _are_expected(texts))
-    _check(predictions.correct == is_right, table, "correct", path, "is not what the answer is")
-    is_antecedent = _mask(pc.equal(texts["part"], ANTECEDENT)) & ~is_original
-    complaint = "is not what the rule asks of an antecedent, so it does not apply here"
-    _check(is_right | ~is_antecedent, table, "predicted", path, complaint)
-    _check_instances(table, texts, path)
-    _check_expected(table, texts, path)
-    _check_texts(table, texts, text_columns, path)
-    _check_compounds(table, texts, text_columns, path)
-    _check_repeats(table, texts, text_columns, path)
+        rules = [RULES[name] for name in found["version"].to_pylist()]
+        n_antecedents = np.array([len(rule.when) for rule in rules])
+        n_consequents = np.array([len(rule.then) for rule in rules])
+        n_controls = np.array([len(rule.then) * (rule.control is not None) for rule in rules])
+        controls = np.asarray(found[f"{CONTROL}_sum"])
+        is_whole = (
+            (np.asarray(found[f"{ANTECEDENT}_sum"]) == n_antecedents)
+            & (np.asarray(found[f"{CONSEQUENT}_sum"]) == n_consequents)
+            & ((controls == 0) | (controls == n_controls))
+        )
+        is_of_one = np.asarray(found["unit_min"]) == np.asarray(found["unit_max"])
+        for name, fits, complaint in (
+            ("instance", is_whole, "lacks a question or has one too many"),
+            ("unit", is_of_one, "has rows of different sources"),
+        ):
+            wrong = found.filter(pa.array(~fits))
+            if wrong.num_rows:
+                first = wrong.slice(0, 1).to_pylist()[0]
+                said = f"the instance {first['instance']} of {first['version']} {complaint}"
+                raise self._error(said, row=first["row_min"], column=name)
+        self._check_units(whole, who)
 
-
-def _check_instances(
-    table: pa.Table, texts: Mapping[str, pa.ChunkedArray], path: str | None
-) -> None:
-    """Stop if an instance lacks a question, has one too many, or is of two sources."""
-    who = [name for name in GROUPS if name in table.column_names]
-    columns = {name: table[name].cast(plain_type(table[name].type)) for name in who}
-    columns |= {name: _cast(table, name, "int64", path) for name in ("instance", "unit")}
-    columns |= {part: pc.equal(texts["part"], part).cast("int64") for part in _PARTS}
-    columns |= {"version": texts["version"], "row": pa.array(range(table.num_rows))}
-    asked = pa.table(columns).filter(pc.is_in(texts["version"], pa.array(list(RULES))))
-    found = asked.group_by([*who, "version", "instance"], use_threads=False).aggregate(
-        [*((part, "sum") for part in _PARTS), ("row", "min"), ("unit", "min"), ("unit", "max")]
-    )
-    rules = [RULES[name] for name in found["version"].to_pylist()]
-    n_antecedents = np.array([len(rule.antecedents) for rule in rules])
-    n_consequents = np.array([len(rule.consequents) for rule in rules])
-    n_controls = np.array([len(rule.consequents) * (rule.control is not None) for rule in rules])
-    controls = np.asarray(found[f"{CONTROL}_sum"])
-    is_whole = (
-        (np.asarray(found[f"{ANTECEDENT}_sum"]) == n_antecedents)
-        & (np.asarray(found[f"{CONSEQUENT}_sum"]) == n_consequents)
-        & ((controls == 0) | (controls == n_controls))
-    )
-    is_of_one = np.asarray(found["unit_min"]) == np.asarray(found["unit_max"])
-    for name, fits, complaint in (
-        ("instance", is_whole, "lacks a question or has one too many"),
-        ("unit", is_of_one, "has rows of different sources"),
-    ):
-        wrong = found.filter(pa.array(~fits))
+    def _check_units(self, whole: pa.Table, who: Sequence[str]) -> None:
+        """Stop if an item, which comes from one source, has several by what its rows say."""
+        items = as_texts(self.table["item"], path=self.predictions.source, name="item")
+        rows = whole.append_column("item", items)
+        found = rows.group_by([*who, "item"], use_threads=False).aggregate(
+            [("unit", "min"), ("unit", "max"), ("row", "min")]
+        )
+        wrong = found.filter(pc.not_equal(found["unit_min"], found["unit_max"]))
         if wrong.num_rows:
             first = wrong.slice(0, 1).to_pylist()[0]
-            raise InputError(
-                f"the instance {first['instance']} of {first['version']} {complaint}; ask the "
-                "model again",
-                path=path,
-                row=f"row {first['row_min']}",
-                column=name,
+            raise self._error(
+                f"the item {first['item']} is of source {first['unit_min']} in some rows and of "
+                f"{first['unit_max']} in others ({say_count(wrong.num_rows, 'such item')})",
+                row=first["row_min"],
+                column="unit",
             )
-    _check_units(table, columns, who, path)
 
+    def _check_expected(self) -> None:
+        """Stop where a row expects what its rule does not ask for."""
+        names = ["version", "part", "place", "expected"]
+        said = pa.table({name: self.texts[name] for name in names})
+        fits = np.ones(len(said), np.bool_)
+        asked_for = said.filter(pc.not_equal(said["version"], ORIGINAL))
+        for row in asked_for.group_by(names).aggregate([]).to_pylist():
+            rule, expected = RULES[row["version"]], row["expected"]
+            is_first = row["part"] == ANTECEDENT
+            is_negated = rule.is_negated and not is_first
+            label = expected.removeprefix("not ") if is_negated else expected
+            asked = rule.antecedents if is_first else rule.consequents
+            number = int(row["place"].rpartition(" ")[2]) - 1
+            if label_key(label) != asked[number] or is_negated == (label == expected):
+                same = [_mask(pc.equal(said[name], value)) for name, value in row.items()]
+                fits &= ~np.logical_and.reduce(same)
+        self._refuse(fits, "expected", "is not what the rule asks for")
 
-def _check_units(
-    table: pa.Table, columns: Mapping[str, pa.ChunkedArray], who: Sequence[str], path: str | None
-) -> None:
-    """Stop if an item, which comes from one source, has several by what its rows say."""
-    rows = pa.table({**columns, "item": as_texts(table["item"], path=path or "", name="item")})
-    found = rows.group_by([*who, "item"], use_threads=False).aggregate(
-        [("unit", "min"), ("unit", "max"), ("row", "min")]
-    )
-    wrong = found.filter(pc.not_equal(found["unit_min"], found["unit_max"]))
-    if wrong.num_rows:
-        first = wrong.slice(0, 1).to_pylist()[0]
-        raise InputError(
-            f"the item {first['item']} is of source {first['unit_min']} in some rows and of "
-            f"{first['unit_max']} in others ({say_count(wrong.num_rows, 'such item')}); ask the "
-            "model again",
-            path=path,
-            row=f"row {first['row_min']}",
-            column="unit",
-        )
+    def _number_parts(self, texts: Mapping[str, pa.ChunkedArray]) -> pa.ChunkedArray:
+        """Return which antecedent of its instance a row is, or which consequent: *antecedent 2*.
 
+        They are in the order in which they were asked, as their copies are numbered.
+        """
+        table = self.table
+        own = self._with_models({"instance": table["instance"], **texts})
+        keys = [name for name in own.column_names if name not in {*_ANSWERS, "expected", "row"}]
+        codes = np.zeros(len(own), np.int64)
+        for name in keys:
+            column = as_texts(own[name], path=self.predictions.source, name=name)
+            column = column.dictionary_encode(null_encoding="encode")
+            both = codes * len(column.dictionary) + np.asarray(column.indices)
+            codes = np.unique(both, return_inverse=True)[1].reshape(-1)
+        order = np.arange(len(own))
+        if "copy" in table.column_names:
+            order = np.argsort(np.asarray(table["copy"]), kind="stable")
+        numbers = np.empty(len(own), np.int64)
+        numbers[order] = rank_within(codes[order]) + 1
+        number = pa.chunked_array([pa.array(numbers).cast(pa.string())])
+        return pc.binary_join_element_wise(texts["part"], number, " ")
 
-def _check_expected(
-    table: pa.Table, texts: Mapping[str, pa.ChunkedArray], path: str | None
-) -> None:
-    """Stop where a row expects what its rule does not ask for."""
-    names = ["version", "part", "place", "expected"]
-    said = pa.table({name: texts[name] for name in names})
-    fits = np.ones(len(said), np.bool_)
-    asked_for = said.filter(pc.not_equal(said["version"], ORIGINAL))
-    for version, part, place, expected in {tuple(row.values()) for row in _distinct(asked_for)}:
-        rule = RULES[version]
-        is_negated = rule.is_negated and part != ANTECEDENT
-        label = expected.removeprefix("not ") if is_negated else expected
-        asked = rule.antecedents if part == ANTECEDENT else rule.consequents
-        number = int(place.rpartition(" ")[2]) - 1
-        if label_key(label) != asked[number] or is_negated == (label == expected):
-            keys = zip(names, (version, part, place, expected), strict=True)
-            fits &= ~np.logical_and.reduce([_mask(pc.equal(said[n], key)) for n, key in keys])
-    _check(fits, table, "expected", path, "is not what the rule asks for")
-
-
-def _number_parts(
-    table: pa.Table, texts: Mapping[str, pa.ChunkedArray], path: str
-) -> pa.ChunkedArray:
-    """Return which antecedent of its instance a row is, or which consequent: *antecedent 2*.
-
-    They are in the order in which they were asked, as their copies are numbered.
-    """
-    own = _with_models(table, {"instance": table["instance"], **texts})
-    keys = [name for name in own.column_names if name not in {*_ANSWERS, "expected", "row"}]
-    codes = np.zeros(len(own), np.int64)
-    for name in keys:
-        column = as_texts(own[name], path=path, name=name)
-        column = column.dictionary_encode(null_encoding="encode")
-        both = codes * len(column.dictionary) + np.asarray(column.indices)
-        codes = np.unique(both, return_inverse=True)[1].reshape(-1)
-    order = np.arange(len(own))
-    if "copy" in table.column_names:
-        order = np.argsort(np.asarray(table["copy"]), kind="stable")
-    numbers = np.empty(len(own), np.int64)
-    numbers[order] = rank_within(codes[order]) + 1
-    number = pa.chunked_array([pa.array(numbers).cast(pa.string())])
-    return pc.binary_join_element_wise(texts["part"], number, " ")
-
-
-def _distinct(table: pa.Table) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = table.group_by(table.column_names).aggregate([]).to_pylist()
-    return found
-
-
-def _check_texts(
-    table: pa.Table,
-    texts: Mapping[str, pa.ChunkedArray],
-    text_columns: Sequence[str],
-    path: str | None,
-) -> None:
-    """Stop where an instance has two texts in places where its rule has the same one."""
-    sides = [_cast(table, name, "large_string", path) for name in text_columns]
-    instance = {"instance": table["instance"]}
-    whole = [_with_models(table, instance | {"value": side}) for side in sides]
-    for name, rule in RULES.items():
-        is_own = pc.equal(texts["version"], name)
-        for places in _SAME.get(name, ()) + _SAME_IN_CONTROLS.get(rule.control or "", ()):
-            masks = [
-                pc.and_(is_own, pc.equal(texts["part" if part in _PARTS else "place"], part))
-                for part, _ in places
-            ]
-            cells = [whole[place[1]].filter(m) for place, m in zip(places, masks, strict=True)]
+    def _check_texts(self) -> None:
+        """Stop where an instance has two texts in places where its rule has the same one."""
+        instance = {"instance": self.table["instance"]}
+        whole = [self._with_models(instance | {"value": side}) for side in self.sides]
+        for name, rule in RULES.items():
+            is_own = pc.equal(self.texts["version"], name)
             said = f"an instance of {name} has {{}} and {{}}, where the rule has one text"
-            _check_one(pa.concat_tables(cells), said, text_columns[places[-1][1]], path)
+            same = [
+                places
+                for text, places in _find_places(rule).items()
+                if text.how == "alone" and len(places) > 1
+            ]
+            if rule.control is not None:
+                same.append(_SAME_IN_CONTROLS[rule.control])
+            for places in same:
+                cells = []
+                for part, side in places:
+                    of_part = pc.equal(self.texts["part" if part in _PARTS else "place"], part)
+                    cells.append(whole[side].filter(pc.and_(is_own, of_part)))
+                self._check_one(pa.concat_tables(cells), said, self.text_columns[places[-1][1]])
+
+    def _check_compounds(self) -> None:
+        """Stop where a compound is not of the sentences of its instance, but for capitals."""
+        pairs = zip(self.text_columns, self.sides, strict=True)
+        sides = {name: pc.fill_null(side, "") for name, side in pairs}
+        whole = self._with_models({"instance": self.table["instance"], **sides})
+        keys = [(name, "ascending") for name in whole.column_names if name not in {*sides, "row"}]
+        for name, rule in RULES.items():
+            places = _find_places(rule)
+            compounds = [text for text in places if text.how != "alone"]
+            if not compounds:
+                continue
+            is_own = pc.equal(self.texts["version"], name)
+            own = {}
+            for place in dict.fromkeys(place for each in places.values() for place, _ in each):
+                is_there = pc.and_(is_own, pc.equal(self.texts["place"], place))
+                own[place] = whole.filter(is_there).sort_by(keys)
+            for text in compounds:
+                self._check_compound(name, text, places, own)
+
+    def _check_compound(
+        self,
+        rule: str,
+        text: Text,
+        places: Mapping[Text, Sequence[Place]],
+        own: Mapping[str, pa.Table],
+    ) -> None:
+        place, side = places[text][0]
+        column = self.text_columns[side]
+        written = own[place][column]
+        # A sentence of another item stands nowhere by itself.
+        alone = [places.get(Text(letter)) for letter in (text.letters[0], text.letters[-1])]
+        one, two = (
+            None if each is None else own[each[0][0]][self.text_columns[each[0][1]]]
+            for each in alone
+        )
+        row = _find_other(written, _compose(text.how, one, two), is_whole=two is not None)
+        if row is not None:
+            shown, sentence = (show_value(each[row].as_py()) for each in (written, one))
+            raise self._error(
+                f"an instance of {rule} has {shown}, where the rule makes a text of {sentence}",
+                row=own[place]["row"][row].as_py(),
+                column=column,
+            )
+
+    def _check_repeats(self) -> None:
+        """Stop where a question has two answers: each different one was asked once."""
+        columns = dict(zip(self.text_columns, self.sides, strict=True))
+        whole = self._with_models(columns | {"value": self.texts["predicted"]})
+        self._check_one(whole, "these two texts have the answers {} and {}", "predicted")
+
+    def _check_one(self, table: pa.Table, complaint: str, column: str) -> None:
+        """Stop where rows that are equal but for ``value`` and ``row`` have two values."""
+        keys = [name for name in table.column_names if name not in {"value", "row"}]
+        found = table.group_by(keys).aggregate([("value", "min"), ("value", "max"), ("row", "max")])
+        wrong = found.filter(pc.not_equal(found["value_min"], found["value_max"]))
+        if wrong.num_rows:
+            first = wrong.sort_by("row_max").slice(0, 1).to_pylist()[0]
+            values = (show_value(first[f"value_{name}"]) for name in ("min", "max"))
+            raise self._error(complaint.format(*values), row=first["row_max"], column=column)
 
 
-def _check_compounds(
-    table: pa.Table,
-    texts: Mapping[str, pa.ChunkedArray],
-    text_columns: Sequence[str],
-    path: str | None,
-) -> None:
-    """Stop where a compound is not of the sentences of its instance; capitals are not compared."""
-    sides = {
-        name: pc.fill_null(_cast(table, name, "large_string", path), "") for name in text_columns
-    }
-    whole = _with_models(table, {"instance": table["instance"], **sides})
-    keys = [(name, "ascending") for name in whole.column_names if name not in {*sides, "row"}]
-    for name, compounds in _COMPOUNDS.items():
-        is_own = pc.equal(texts["version"], name)
-        own = {
-            place: whole.filter(pc.and_(is_own, pc.equal(texts["place"], place))).sort_by(keys)
-            for place in (_FIRST, _SECOND, _THEN, _ALSO)
-        }
-        for (place, side), how, first, second in compounds:
-            column = text_columns[side]
-            one = own[first[0]][text_columns[first[1]]]
-            two = None if second is None else own[second[0]][text_columns[second[1]]]
-            whole_texts = own[place][column]
-            row = _find_other(whole_texts, _compose(how, one, two), is_whole=second is not None)
-            if row is not None:
-                shown = (show_value(each[row].as_py()) for each in (whole_texts, one))
-                raise InputError(
-                    "an instance of {} has {}, where the rule makes a text of {}; ask the model "
-                    "again".format(name, *shown),
-                    path=path,
-                    row=f"row {own[place]['row'][row].as_py()}",
-                    column=column,
-                )
+def _find_places(rule: Rule) -> dict[Text, list[Place]]:
+    """Return where each text of a rule stands: in which question, on which side."""
+    found: dict[Text, list[Place]] = {}
+    for part, questions in ((ANTECEDENT, rule.when), (CONSEQUENT, rule.then)):
+        for number, question in enumerate(questions, start=1):
+            found.setdefault(question.premise, []).append((f"{part} {number}", 0))
+            found.setdefault(question.hypothesis, []).append((f"{part} {number}", 1))
+    return found
 
 
 def _find_other(texts: pa.ChunkedArray, wanted: pa.ChunkedArray, *, is_whole: bool) -> int | None:
@@ -325,52 +341,17 @@ def _find_other(texts: pa.ChunkedArray, wanted: pa.ChunkedArray, *, is_whole: bo
     return None
 
 
-def _compose(how: str, one: pa.ChunkedArray, two: pa.ChunkedArray | None) -> pa.ChunkedArray:
+def _compose(how: How, one: pa.ChunkedArray, two: pa.ChunkedArray | None) -> pa.ChunkedArray:
     """Write compounds, or how they begin where the second sentence is not known."""
     none = pa.scalar("", pa.large_string())
-    if how == _BEHIND:
+    if how == "behind":
         return follow(one, none if two is None else two)
-    if how == _NOT:
+    if how == "not":
         start = pa.scalar(NOT_TRUE, pa.large_string())
         return pc.binary_join_element_wise(start, pc.utf8_trim_whitespace(one), none)
     left = without_mark(pc.utf8_trim_whitespace(one))
     right = none if two is None else pc.utf8_trim_whitespace(two)
     return pc.binary_join_element_wise(left, right, pa.scalar(f" {how} ", pa.large_string()))
-
-
-def _check_repeats(
-    table: pa.Table,
-    texts: Mapping[str, pa.ChunkedArray],
-    text_columns: Sequence[str],
-    path: str | None,
-) -> None:
-    """Stop where a question has two answers: each different one was asked once."""
-    columns = {name: _cast(table, name, "large_string", path) for name in text_columns}
-    whole = _with_models(table, columns | {"value": texts["predicted"]})
-    _check_one(whole, "these two texts have the answers {} and {}", "predicted", path)
-
-
-def _with_models(table: pa.Table, columns: Mapping[str, pa.ChunkedArray]) -> pa.Table:
-    """Return columns with those that part models, and the number of each row."""
-    who = [name for name in GROUPS if name in table.column_names]
-    own = {name: table[name].cast(plain_type(table[name].type)) for name in who}
-    return pa.table(own | dict(columns) | {"row": pa.array(range(table.num_rows))})
-
-
-def _check_one(table: pa.Table, complaint: str, column: str, path: str | None) -> None:
-    """Stop where rows that are equal but for ``value`` and ``row`` have two values."""
-    keys = [name for name in table.column_names if name not in {"value", "row"}]
-    found = table.group_by(keys).aggregate([("value", "min"), ("value", "max"), ("row", "max")])
-    wrong = found.filter(pc.not_equal(found["value_min"], found["value_max"])).sort_by("row_max")
-    if wrong.num_rows:
-        first = wrong.slice(0, 1).to_pylist()[0]
-        values = (show_value(first[f"value_{name}"]) for name in ("min", "max"))
-        raise InputError(
-            f"{complaint.format(*values)}; ask the model again",
-            path=path,
-            row=f"row {first['row_max']}",
-            column=column,
-        )
 
 
 def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
@@ -386,33 +367,8 @@ def _are_expected(texts: Mapping[str, pa.ChunkedArray]) -> NDArray[np.bool_]:
     return met
 
 
-def _cast(table: pa.Table, name: str, kind: str, path: str | None) -> pa.ChunkedArray:
-    try:
-        return table[name].cast(kind)
-    except pa.ArrowException as error:
-        held = table[name].type
-        raise InputError(
-            f"holds {held}, {kind} expected; ask the model again", path=path, column=name
-        ) from error
-
-
 def _mask(values: pa.ChunkedArray) -> NDArray[np.bool_]:
     return np.asarray(values, dtype=np.bool_)
-
-
-def _check(
-    fits: NDArray[np.bool_], table: pa.Table, name: str, path: str | None, complaint: str
-) -> None:
-    wrong = np.flatnonzero(~fits)
-    if wrong.size:
-        row = int(wrong[0])
-        value = table[name][row].as_py()
-        raise InputError(
-            f"{show_value(value)} {complaint}; ask the model again",
-            path=path,
-            row=f"row {row}",
-            column=name,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -465,7 +421,6 @@ def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
     found = read_answers(paths, LogicNotes)
     for each in found:
         told = each.notes
-        check_answers(
-            each.predictions, rules=told.rules, text_columns=told.text_columns, n_rows=told.n_rows
-        )
+        own = _Answers(predictions=each.predictions, text_columns=told.text_columns)
+        own.check(rules=told.rules, n_rows=told.n_rows)
     return tuple(found)

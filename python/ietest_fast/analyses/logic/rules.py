@@ -10,7 +10,7 @@ import difflib
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ietest_fast.corpus.labels import TWO_LABELS, label_key
 from ietest_fast.errors import ConfigError, InputError
@@ -29,6 +29,25 @@ ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 
 Group = Literal["property", "consequence", "rule"]
 Control = Literal["exchange", "self", "contrary"]
+How = Literal["alone", "behind", "and", "or", "not"]
+
+
+class Text(NamedTuple):
+    """A text of a question, made of the sentences of an instance."""
+
+    letters: str
+    """Of the sentences: P and H are an item's, and Q is the one that stands beside it."""
+    how: How = "alone"
+    """How they are put together: one behind the other, joined or denied."""
+
+
+class Question(NamedTuple):
+    """What is asked of two texts."""
+
+    premise: Text
+    hypothesis: Text
+    label: str
+    """The answer that is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +61,9 @@ class Rule:
     group: Group
     """``property``: of the relation (section 1.2.3); ``consequence``: what follows from these;
     ``rule``: of the structural inference score (section 5.1)."""
-    antecedents: tuple[str, ...] = ()
-    """The answer that each antecedent asks for."""
-    consequents: tuple[str, ...]
-    """The answer that each consequent must get."""
+    when: tuple[Question, ...]
+    then: tuple[Question, ...]
+    """Its antecedents and consequents."""
     control: Control | None = "exchange"
     """What the consequents are asked of where they must not hold. ``exchange``: the hypothesis is
     that of another instance, of another source. ``self``: the hypothesis is the premise.
@@ -57,148 +75,104 @@ class Rule:
     """Whether all instances should hold; otherwise not all of them should."""
 
     @property
+    def antecedents(self) -> tuple[str, ...]:
+        """The answer that each antecedent asks for."""
+        return tuple(question.label for question in self.when)
+
+    @property
+    def consequents(self) -> tuple[str, ...]:
+        """The answer that each consequent must get."""
+        return tuple(question.label for question in self.then)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The answers that it speaks of."""
         return tuple(dict.fromkeys((*self.antecedents, *self.consequents)))
 
 
-_ALL = (
-    Rule(
-        name="reflexive-premise",
-        formula="P ⊨ P",
-        group="property",
-        consequents=(ENTAILMENT,),
-    ),
-    Rule(
-        name="reflexive-hypothesis",
-        formula="H ⊨ H",
-        group="property",
-        consequents=(ENTAILMENT,),
-    ),
-    Rule(
-        name="symmetric-contradiction",
-        formula="P, H ⊨ ⊥  ⇒  H, P ⊨ ⊥",
-        group="property",
-        antecedents=(CONTRADICTION,),
-        consequents=(CONTRADICTION,),
-    ),
-    Rule(
-        name="symmetric-neutral",
-        formula="P, H neutral  ⇒  H, P neutral",
-        group="property",
-        antecedents=(NEUTRAL,),
-        consequents=(NEUTRAL,),
-        # Unrelated sentences are neutral: they are no control.
-        control="self",
-    ),
-    Rule(
-        name="anti-symmetric",
-        formula="not always: P ⊨ H  ⇒  H ⊨ P",
-        group="property",
-        antecedents=(ENTAILMENT,),
-        consequents=(ENTAILMENT,),
-        control=None,
-        should_hold=False,
-    ),
-    Rule(
-        name="monotonic-entailment",
-        formula="P ⊨ H  ⇒  P, P' ⊨ H",
-        group="property",
-        antecedents=(ENTAILMENT,),
-        consequents=(ENTAILMENT,),
-    ),
-    Rule(
-        name="monotonic-contradiction",
-        formula="P, H ⊨ ⊥  ⇒  P, P', H ⊨ ⊥",
-        group="property",
-        antecedents=(CONTRADICTION,),
-        consequents=(CONTRADICTION,),
-    ),
-    Rule(
-        name="explosion",
-        formula="P, H ⊨ ⊥  ⇒  P, H ⊨ P'",
-        group="property",
-        antecedents=(CONTRADICTION,),
-        consequents=(ENTAILMENT,),
-        # Whatever is put in the place of P' follows, too.
-        control="contrary",
-    ),
-    Rule(
-        name="inclusion",
-        formula="P, P' ⊨ P  and  P, P' ⊨ P'",
-        group="consequence",
-        consequents=(ENTAILMENT, ENTAILMENT),
-    ),
-    Rule(
-        name="consistency",
-        formula="P ⊨ H  ⇒  not H, P ⊨ ⊥",
-        group="consequence",
-        antecedents=(ENTAILMENT,),
-        consequents=(CONTRADICTION,),
-        # What must not be said of these must not be said of unrelated sentences, either.
-        control=None,
-        is_negated=True,
-    ),
-    Rule(
-        name="negation",
-        formula="P, ¬P ⊨ ⊥",
-        group="consequence",
-        consequents=(CONTRADICTION,),
-    ),
-    Rule(
-        name="entailed-contradiction",
-        formula="A ⊨ B  and  B, C ⊨ ⊥  ⇒  A, C ⊨ ⊥",
-        group="consequence",
-        antecedents=(ENTAILMENT, CONTRADICTION),
-        consequents=(CONTRADICTION,),
-    ),
-    Rule(
-        name="and-intro",
-        formula="P ⊨ H1  and  P ⊨ H2  ⇒  P ⊨ H1 and H2",
-        group="rule",
-        antecedents=(ENTAILMENT, ENTAILMENT),
-        consequents=(ENTAILMENT,),
-    ),
-    Rule(
-        name="and-elim",
-        formula="P ⊨ H1 and H2  ⇒  P ⊨ H1  and  P ⊨ H2",
-        group="rule",
-        antecedents=(ENTAILMENT,),
-        consequents=(ENTAILMENT, ENTAILMENT),
-    ),
-    Rule(
-        name="and-elim-premise",
-        formula="P1 and P2 ⊨ P1  and  P1 and P2 ⊨ P2",
-        group="rule",
-        consequents=(ENTAILMENT, ENTAILMENT),
-    ),
-    Rule(
-        name="or-intro",
-        formula="P ⊨ H1  ⇒  P ⊨ H1 or H2",
-        group="rule",
-        antecedents=(ENTAILMENT,),
-        consequents=(ENTAILMENT,),
-    ),
-    Rule(
-        name="contraposition",
-        formula="P ⊨ H  ⇒  ¬H ⊨ ¬P",
-        group="rule",
-        antecedents=(ENTAILMENT,),
-        consequents=(ENTAILMENT,),
-    ),
-    Rule(
-        name="transitivity",
-        formula="A ⊨ B  and  B ⊨ C  ⇒  A ⊨ C",
-        group="rule",
-        antecedents=(ENTAILMENT, ENTAILMENT),
-        consequents=(ENTAILMENT,),
-    ),
-)
+def _ask(label: str, *pairs: tuple[Text, Text]) -> tuple[Question, ...]:
+    return tuple(Question(premise, hypothesis, label) for premise, hypothesis in pairs)
 
-RULES = {rule.name: rule for rule in _ALL}
+
+_E, _N, _C = ENTAILMENT, NEUTRAL, CONTRADICTION
+_P, _H, _Q = Text("P"), Text("H"), Text("Q")
+_NOT_P, _NOT_H, _NOT_Q = Text("P", "not"), Text("H", "not"), Text("Q", "not")
+_P_Q, _P_THEN_H = Text("PQ", "behind"), Text("PH", "behind")
+_P_AND_Q, _H_AND_Q, _H_OR_Q = Text("PQ", "and"), Text("HQ", "and"), Text("HQ", "or")
+_PH, _HP = (_P, _H), (_H, _P)
+
+# By group and name: the formula, antecedents and consequents.
+_ALL: dict[Group, dict[str, tuple[str, tuple[Question, ...], tuple[Question, ...]]]] = {
+    "property": {
+        "reflexive-premise": ("P ⊨ P", (), _ask(_E, (_P, _P))),
+        "reflexive-hypothesis": ("H ⊨ H", (), _ask(_E, (_H, _H))),
+        "symmetric-contradiction": ("P, H ⊨ ⊥  ⇒  H, P ⊨ ⊥", _ask(_C, _PH), _ask(_C, _HP)),
+        "symmetric-neutral": ("P, H neutral  ⇒  H, P neutral", _ask(_N, _PH), _ask(_N, _HP)),
+        "anti-symmetric": ("not always: P ⊨ H  ⇒  H ⊨ P", _ask(_E, _PH), _ask(_E, _HP)),
+        "monotonic-entailment": ("P ⊨ H  ⇒  P, P' ⊨ H", _ask(_E, _PH), _ask(_E, (_P_Q, _H))),
+        "monotonic-contradiction": (
+            "P, H ⊨ ⊥  ⇒  P, P', H ⊨ ⊥",
+            _ask(_C, _PH),
+            _ask(_C, (_P_Q, _H)),
+        ),
+        "explosion": ("P, H ⊨ ⊥  ⇒  P, H ⊨ P'", _ask(_C, _PH), _ask(_E, (_P_THEN_H, _Q))),
+    },
+    "consequence": {
+        "inclusion": ("P, P' ⊨ P  and  P, P' ⊨ P'", (), _ask(_E, (_P_Q, _P), (_P_Q, _Q))),
+        "consistency": ("P ⊨ H  ⇒  not H, P ⊨ ⊥", _ask(_E, _PH), _ask(_C, _HP)),
+        "negation": ("P, ¬P ⊨ ⊥", (), _ask(_C, (_Q, _NOT_Q))),
+        "entailed-contradiction": (
+            "A ⊨ B  and  B, C ⊨ ⊥  ⇒  A, C ⊨ ⊥",
+            _ask(_E, _PH) + _ask(_C, (_H, _Q)),
+            _ask(_C, (_P, _Q)),
+        ),
+    },
+    "rule": {
+        "and-intro": (
+            "P ⊨ H1  and  P ⊨ H2  ⇒  P ⊨ H1 and H2",
+            _ask(_E, _PH, (_P, _Q)),
+            _ask(_E, (_P, _H_AND_Q)),
+        ),
+        "and-elim": (
+            "P ⊨ H1 and H2  ⇒  P ⊨ H1  and  P ⊨ H2",
+            _ask(_E, (_P, _H_AND_Q)),
+            _ask(_E, _PH, (_P, _Q)),
+        ),
+        "and-elim-premise": (
+            "P1 and P2 ⊨ P1  and  P1 and P2 ⊨ P2",
+            (),
+            _ask(_E, (_P_AND_Q, _P), (_P_AND_Q, _Q)),
+        ),
+        "or-intro": ("P ⊨ H1  ⇒  P ⊨ H1 or H2", _ask(_E, _PH), _ask(_E, (_P, _H_OR_Q))),
+        "contraposition": ("P ⊨ H  ⇒  ¬H ⊨ ¬P", _ask(_E, _PH), _ask(_E, (_NOT_H, _NOT_P))),
+        "transitivity": (
+            "A ⊨ B  and  B ⊨ C  ⇒  A ⊨ C",
+            _ask(_E, _PH, (_H, _Q)),
+            _ask(_E, (_P, _Q)),
+        ),
+    },
+}
+
+_EXCEPTIONS: dict[str, dict[str, Any]] = {
+    # Unrelated sentences are neutral: they are no control.
+    "symmetric-neutral": {"control": "self"},
+    "anti-symmetric": {"control": None, "should_hold": False},
+    # Whatever is put in the place of P' follows, too.
+    "explosion": {"control": "contrary"},
+    # What must not be said of these must not be said of unrelated sentences, either.
+    "consistency": {"control": None, "is_negated": True},
+}
+
+RULES = {
+    name: Rule(
+        name=name, formula=formula, group=group, when=when, then=then, **_EXCEPTIONS.get(name, {})
+    )
+    for group, rules in _ALL.items()
+    for name, (formula, when, then) in rules.items()
+}
 """All properties and rules by name, in the order of tables."""
 
-WEIGHED = tuple(rule.name for rule in _ALL if rule.group == "rule")
+WEIGHED = tuple(_ALL["rule"])
 """The rules of the score, unless other weights are given."""
 
 
@@ -230,9 +204,6 @@ def say_unsaid(rule: Rule, names: Sequence[str]) -> str | None:
     if not missing:
         return None
     return f"it speaks of {' and '.join(missing)}, and the labels are {' and '.join(names)}"
-
-
-# The structural inference score: accuracy and rates of rules, weighted (thesis, eq. 5.3).
 
 
 # The weights of the structural inference score (thesis of Salvatore 2020, eq. 5.3).

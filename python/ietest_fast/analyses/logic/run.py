@@ -325,8 +325,8 @@ def ask_logic(
     asker.know((items.premise, items.hypothesis), predicted)
     finder = Finder(items, texts, options)
     asked = [
-        _begin(rule, number, finder.find(name))
-        for number, (name, rule) in enumerate(RULES.items())
+        _begin(rule, number, finder.find(rule))
+        for number, rule in enumerate(RULES.values())
         if say_unsaid(rule, mapping.names) is None
     ]
     _ask_antecedents(asker, asked, classes)
