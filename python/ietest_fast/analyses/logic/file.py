@@ -277,31 +277,30 @@ class _Answers:
             for place in dict.fromkeys(place for each in places.values() for place, _ in each):
                 is_there = pc.and_(is_own, pc.equal(self.texts["place"], place))
                 own[place] = whole.filter(is_there).sort_by(keys)
+            cells = {
+                text: own[place][self.text_columns[side]]
+                for text, ((place, side), *_) in places.items()
+            }
             for text in compounds:
-                self._check_compound(name, text, places, own)
+                place, side = places[text][0]
+                self._check_compound(name, text, cells, own[place]["row"], self.text_columns[side])
 
     def _check_compound(
         self,
         rule: str,
         text: Text,
-        places: Mapping[Text, Sequence[Place]],
-        own: Mapping[str, pa.Table],
+        cells: Mapping[Text, pa.ChunkedArray],
+        rows: pa.ChunkedArray,
+        column: str,
     ) -> None:
-        place, side = places[text][0]
-        column = self.text_columns[side]
-        written = own[place][column]
-        # A sentence of another item stands nowhere by itself.
-        alone = [places.get(Text(letter)) for letter in (text.letters[0], text.letters[-1])]
-        one, two = (
-            None if each is None else own[each[0][0]][self.text_columns[each[0][1]]]
-            for each in alone
-        )
-        row = _find_other(written, _compose(text.how, one, two), is_whole=two is not None)
-        if row is not None:
-            shown, sentence = (show_value(each[row].as_py()) for each in (written, one))
+        one = cells[Text(text.letters[0])]
+        two = cells.get(Text(text.letters[-1]))  # a sentence of another item stands nowhere alone
+        wrong = _find_other(cells[text], _compose(text.how, one, two), is_whole=two is not None)
+        if wrong is not None:
+            shown, sentence = (show_value(each[wrong].as_py()) for each in (cells[text], one))
             raise self._error(
                 f"an instance of {rule} has {shown}, where the rule makes a text of {sentence}",
-                row=own[place]["row"][row].as_py(),
+                row=rows[wrong].as_py(),
                 column=column,
             )
 

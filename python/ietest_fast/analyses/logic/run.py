@@ -61,33 +61,57 @@ if TYPE_CHECKING:
 _PARTS = (ANTECEDENT, CONSEQUENT, CONTROL)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RuleQuestions:
-    """The questions and answers of the n instances to which a rule applies."""
+@dataclass(kw_only=True)
+class _Asked:
+    """A rule while its questions are asked."""
 
     rule: Rule
-    """Which."""
-    row: NDArray[np.int64]
-    """int64 (n,): the item of each instance."""
-    antecedents: Sequence[Answered]
-    consequents: Sequence[Answered]
-    controls: Sequence[Answered]
-    """Of each question int64 (n,): premises, hypotheses, answers; the answer to what was not asked
-    is -1."""
+    number: int
+    found: Candidates
+    applicable: NDArray[np.int64]
+    contrary: NDArray[np.int64]
+    controls: tuple[Pairs, ...] = ()
+    has_control: NDArray[np.bool_] | None = None
+
+    @classmethod
+    def begin(cls, rule: Rule, number: int, found: Candidates) -> _Asked:
+        """Take all candidates for applicable."""
+        nothing = np.empty(0, np.int64)
+        applicable = np.arange(len(found))
+        return cls(rule=rule, number=number, found=found, applicable=applicable, contrary=nothing)
+
+    def take(self, pairs: Sequence[Pairs]) -> list[Pairs]:
+        """Return questions of the instances to which the rule applies so far."""
+        return [(one[self.applicable], other[self.applicable]) for one, other in pairs]
+
+    def answered(self, asker: Asker) -> tuple[list[Answered], ...]:
+        """Return antecedents, consequents and control questions with the answers to them.
+
+        Where there is no control question the answer is -1.
+        """
+        controls = []
+        for pair in self.controls:
+            answers = np.full(len(self.applicable), -1, np.int64)
+            answers[self.has_control] = asker.answers(
+                (pair[0][self.has_control], pair[1][self.has_control])
+            )
+            controls.append((*pair, answers))
+        antecedents, consequents = (
+            [(*pair, asker.answers(pair)) for pair in self.take(pairs)]
+            for pairs in (self.found.antecedents, self.found.consequents)
+        )
+        return antecedents, consequents, controls
 
 
 def make_predictions(
     originals: Predictions,
-    questions: Sequence[RuleQuestions],
-    texts: Texts,
+    asked: Sequence[_Asked],
+    asker: Asker,
     *,
     unit: NDArray[np.int64],
     classes: Mapping[str, int],
-    text_columns: Sequence[str],
 ) -> Predictions:
     """Put answers to labelled pairs and to the questions of rules into one table."""
-    assert originals.label_names is not None  # noqa: S101 - they were matched
-    names = pa.array(originals.label_names, pa.string())
     own = originals.table
     columns = {
         "item": own["item"],
@@ -96,22 +120,13 @@ def make_predictions(
         "correct": pa.array(originals.correct),
         "copy": pa.array(np.zeros(len(originals), np.int32)),
         "unit": pa.array(unit),
-        **{name: own[name].cast(pa.large_string()) for name in text_columns},
+        **{name: own[name].cast(pa.large_string()) for name in asker.columns},
     }
     tables = [pa.table(columns)]
-    items = own["item"].combine_chunks()
     tables += [
-        _tabulate(
-            each,
-            items=items,
-            texts=texts,
-            names=names,
-            unit=unit,
-            classes=classes,
-            text_columns=text_columns,
-        )
-        for each in questions
-        if len(each.row)
+        _tabulate(each, originals, asker, unit=unit, classes=classes)
+        for each in asked
+        if len(each.applicable)
     ]
     return Predictions(
         table=pa.concat_tables(tables, promote_options="permissive"),
@@ -122,18 +137,17 @@ def make_predictions(
 
 
 def _tabulate(
-    own: RuleQuestions,
+    own: _Asked,
+    originals: Predictions,
+    asker: Asker,
     *,
-    items: pa.Array,
-    texts: Texts,
-    names: pa.Array,
     unit: NDArray[np.int64],
     classes: Mapping[str, int],
-    text_columns: Sequence[str],
 ) -> pa.Table:
     """Return the rows of a rule, the questions of an instance one after the other."""
-    rule, n = own.rule, len(own.row)
-    groups = (own.antecedents, own.consequents, own.controls)
+    assert originals.label_names is not None  # noqa: S101 - they were matched
+    rule, n = own.rule, len(own.applicable)
+    groups = own.answered(asker)
     asked = [question for group in groups for question in group]
     premise, hypothesis, answer = (
         np.stack([question[place] for question in asked], axis=1).reshape(-1) for place in range(3)
@@ -144,45 +158,31 @@ def _tabulate(
     part = np.tile(parts, n)
     is_negated = rule.is_negated & (part != _PARTS.index(ANTECEDENT))
     instance = np.repeat(np.arange(n), len(asked))
-    row = np.repeat(own.row, len(asked))
-    kept = answer >= 0
+    row = np.repeat(own.found.row[own.applicable], len(asked))
     right = (answer == expected) ^ is_negated ^ (part == _PARTS.index(CONTROL))
-    said = pa.array(
-        [*names.to_pylist(), *(f"not {name}" for name in names.to_pylist())], pa.string()
-    )
+    names = originals.label_names
+    said = pa.array([*names, *(f"not {name}" for name in names)], pa.string())
     columns = {
-        "item": items.take(pa.array(row)),
+        "item": originals.table["item"].combine_chunks().take(pa.array(row)),
         "version": pa.repeat(pa.scalar(rule.name), len(row)),
-        "predicted": names.take(pa.array(np.maximum(answer, 0))),
+        "predicted": said.take(pa.array(np.maximum(answer, 0))),
         "correct": pa.array(right),
         "copy": pa.array(number_copies(row)),
         "instance": pa.array(instance.astype(np.int32)),
         "part": pa.array(_PARTS).take(pa.array(part)),
         "expected": said.take(pa.array(expected + len(names) * is_negated)),
         "unit": pa.array(unit[row]),
-        text_columns[0]: texts.take(premise),
-        text_columns[1]: texts.take(hypothesis),
+        asker.columns[0]: asker.texts.take(premise),
+        asker.columns[1]: asker.texts.take(hypothesis),
     }
-    return pa.table(columns).filter(pa.array(kept))
+    return pa.table(columns).filter(pa.array(answer >= 0))
 
 
 # Asking a classifier, each distinct question once.
 
 
 class Asker:
-    """Knows a classifier's answers to pairs of texts, and asks for those that it does not know.
-
-    Attributes
-    ----------
-    n_inputs
-        How many distinct inputs it was asked.
-    n_rows
-        How many it would have been with their repeats.
-    n_tokens
-        Their tokens; 0 if the classifier does not tell.
-    seconds
-        What that took.
-    """
+    """Knows a classifier's answers to pairs of texts, and asks for those that it does not know."""
 
     def __init__(
         self,
@@ -191,16 +191,14 @@ class Asker:
         texts: Texts,
         columns: Sequence[str],
         seen: Sequence[str],
-        *,
-        on_start: Callable[[int], None] | None = None,
-        on_batch: Callable[[int], None] | None = None,
+        **bar: Callable[[int], None],
     ) -> None:
         self._model = model
         self._of_model = mapping.of_model.astype(np.int64)
-        self._texts = texts
-        self._columns = tuple(columns)
+        self.texts = texts
+        self.columns = tuple(columns)
         self._seen = tuple(seen)
-        self._on_start, self._on_batch = on_start, on_batch
+        self._bar = bar
         self._keys = np.empty(0, np.int64)
         self._answers = np.empty(0, np.int64)
         self.n_inputs, self.n_rows, self.n_tokens, self.seconds = 0, 0, 0, 0.0
@@ -224,15 +222,9 @@ class Asker:
             return
         sides = (side[first[new]] for side in (premise, hypothesis))
         table = pa.table(
-            {name: self._texts.take(side) for name, side in zip(self._columns, sides, strict=True)}
+            {name: self.texts.take(side) for name, side in zip(self.columns, sides, strict=True)}
         )
-        found = score_table(
-            self._model,
-            table,
-            self._seen,
-            on_start=self._on_start,
-            on_batch=self._on_batch,
-        )
+        found = score_table(self._model, table, self._seen, **self._bar)
         self._add(keys[new], self._of_model[found.scores.predicted])
         self.n_inputs += found.n_inputs
         self.n_tokens += found.n_tokens
@@ -247,7 +239,7 @@ class Asker:
         """Return a number for each input; what the classifier does not see makes no difference."""
         premise, hypothesis = (
             side if name in self._seen else np.zeros_like(side)
-            for side, name in zip(pairs, self._columns, strict=True)
+            for side, name in zip(pairs, self.columns, strict=True)
         )
         return premise << 32 | hypothesis
 
@@ -258,37 +250,19 @@ class Asker:
         self._answers = np.concatenate([self._answers, answers])[order]
 
 
-@dataclass(kw_only=True)
-class _Asked:
-    """A rule while its questions are asked."""
-
-    rule: Rule
-    number: int
-    found: Candidates
-    applicable: NDArray[np.int64]
-    contrary: NDArray[np.int64]
-    controls: tuple[Pairs, ...] = ()
-    has_control: NDArray[np.bool_] | None = None
-
-    def take(self, pairs: Sequence[Pairs]) -> list[Pairs]:
-        """Return questions of the instances to which the rule applies so far."""
-        return [(one[self.applicable], other[self.applicable]) for one, other in pairs]
-
-
 def ask_logic(
     model: TextClassifier,
     corpus: Corpus,
     options: LogicOptions | None = None,
     *,
     tagger: Tagger | None = None,
-    on_start: Callable[[int], None] | None = None,
-    on_batch: Callable[[int], None] | None = None,
+    **bar: Any,
 ) -> tuple[LogicAnswers, Evaluation]:
     """Ask a finished classifier the questions of all rules that its labels allow.
 
     First the labelled pairs, then antecedents, then the consequents of the instances to which a
     rule applies, with control questions. Every distinct input is run once. What `options` name a
-    folder or a file for is written.
+    folder or a file for is written. `bar` shows how far it is.
     """
     from ietest_fast.lexicon import Tagger
 
@@ -308,24 +282,16 @@ def ask_logic(
         text_columns=options.text_columns,
         id_column=options.id_column,
         n_threads=options.n_threads,
-        on_start=on_start,
-        on_batch=on_batch,
+        **bar,
     )
-    asker = Asker(
-        model,
-        mapping,
-        texts,
-        corpus.text_columns,
-        tuple(options.text_columns or corpus.text_columns),
-        on_start=on_start,
-        on_batch=on_batch,
-    )
+    seen = options.text_columns or corpus.text_columns
+    asker = Asker(model, mapping, texts, corpus.text_columns, seen, **bar)
     first = replace(first, identity={**first.identity, "phi": _identify(options)})
     predicted = first.predictions.codes("predicted").astype(np.int64)
     asker.know((items.premise, items.hypothesis), predicted)
     finder = Finder(items, texts, options)
     asked = [
-        _begin(rule, number, finder.find(rule))
+        _Asked.begin(rule, number, finder.find(rule))
         for number, rule in enumerate(RULES.values())
         if say_unsaid(rule, mapping.names) is None
     ]
@@ -342,12 +308,7 @@ def ask_logic(
         )
     answers = LogicAnswers(
         predictions=make_predictions(
-            first.predictions,
-            [_to_questions(each, asker) for each in asked],
-            texts,
-            unit=items.unit,
-            classes=classes,
-            text_columns=corpus.text_columns,
+            first.predictions, asked, asker, unit=items.unit, classes=classes
         ),
         notes=LogicNotes(
             rules=origins,
@@ -370,13 +331,6 @@ def _identify(options: LogicOptions) -> str:
     """Return the suite's name with four digits of a hash of how candidates are found."""
     told = json.dumps(options.search, sort_keys=True)
     return f"logic@{hashlib.sha256(told.encode()).hexdigest()[:4]}"
-
-
-def _begin(rule: Rule, number: int, found: Candidates) -> _Asked:
-    nothing = np.empty(0, np.int64)
-    return _Asked(
-        rule=rule, number=number, found=found, applicable=np.arange(len(found)), contrary=nothing
-    )
 
 
 def _ask_antecedents(asker: Asker, asked: Sequence[_Asked], classes: Mapping[str, int]) -> None:
@@ -426,24 +380,6 @@ def _add_controls(each: _Asked, items: Items, seed: int) -> None:
     elif each.rule.control == "self":
         each.has_control = np.ones(len(own), np.bool_)
         each.controls = tuple((premise[own], premise[own]) for premise, _ in found.consequents)
-
-
-def _to_questions(each: _Asked, asker: Asker) -> RuleQuestions:
-    """Put a rule's questions and answers together."""
-    has_control = each.has_control
-    controls: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
-    for pair in each.controls:
-        # Where there is no control question the answer is that to nothing; it is left out.
-        answers = np.full(len(each.applicable), -1, np.int64)
-        answers[has_control] = asker.answers((pair[0][has_control], pair[1][has_control]))
-        controls.append((*pair, answers))
-    return RuleQuestions(
-        rule=each.rule,
-        row=each.found.row[each.applicable],
-        antecedents=[(*pair, asker.answers(pair)) for pair in each.take(each.found.antecedents)],
-        consequents=[(*pair, asker.answers(pair)) for pair in each.take(each.found.consequents)],
-        controls=controls,
-    )
 
 
 def _add_runs(first: Evaluation, asker: Asker) -> Evaluation:
