@@ -75,25 +75,17 @@ def consistency_chart(profiles: Sequence[ConsistencyProfile | _Drawn], name: str
         figure, axes = make_axes(1.1 + 0.5 * len(drawn), left=label_width(names), legend_rows=1)
         hints = Hints()
         for number, (measure, (label, marker)) in enumerate(_KINDS.items()):
-            color = palette.series[number]
+            look = {"color": palette.series[number], "marker": marker}
+            pen = _Pen(axes=axes, hints=hints, look=look)
             for place, each in enumerate(drawn):
                 own = each.result.estimates.get(measure)
                 if own is None or own.value is None:
                     continue
                 at = place + (number - 0.5) * 0.3
-                _draw_ends(axes, own, color, level_at=at, linewidth=1.5)
+                pen.draw_ends(own, level_at=at, linewidth=1.5)
                 text = f"{plain_label(each.name)}, {label}: {say_estimate(own)}"
-                draw_points(
-                    axes,
-                    [100 * own.value],
-                    [at],
-                    [text],
-                    hints,
-                    marker=marker,
-                    markersize=6,
-                    color=color,
-                )
-            axes.plot([], [], label=label, marker=marker, linewidth=1.5, color=color)
+                pen.mark(100 * own.value, at, text)
+            axes.plot([], [], label=label, linewidth=1.5, **look)
         axes.set_yticks(range(len(drawn)), [escape_label(each) for each in names])
         axes.set_ylim(len(drawn) - 0.4, -0.6)
         axes.set_xlabel("P_C (%)")
@@ -130,31 +122,12 @@ def plane_chart(profiles: Sequence[ConsistencyProfile], name: str) -> Chart:
             across, up = each.result["accuracy_macro"], each.result["p_c"]
             if across.value is None or up.value is None:
                 continue
-            x, y = 100 * across.value, 100 * up.value
-            _draw_ends(axes, across, look["color"], level_at=y)
-            _draw_ends(axes, up, look["color"], upright_at=x)
             text = (
                 f"{plain_label(each.name)}: accuracy {say_estimate(across)}, P_C {say_estimate(up)}"
             )
-            draw_points(
-                axes,
-                [x],
-                [y],
-                [text],
-                hints,
-                marker=look["marker"],
-                markersize=7,
-                color=look["color"],
-            )
+            _Pen(axes=axes, hints=hints, look=look).mark_in_plane(across, up, text)
             if n > 1:
-                axes.plot(
-                    [],
-                    [],
-                    label=escape_label(each.name),
-                    marker=look["marker"],
-                    linestyle="none",
-                    color=look["color"],
-                )
+                axes.plot([], [], label=escape_label(each.name), **look | {"linestyle": "none"})
         axes.set_xlim(0, 100)
         axes.set_ylim(45, 102)
         axes.set_xlabel("accuracy, macro (%)")
@@ -287,23 +260,16 @@ def amount_chart(curve: ConsistencyCurve, name: str) -> Chart:
         hints = Hints()
         for number, (measure, label) in enumerate(lines.items()):
             look = choose_look(number, palette)
+            pen = _Pen(axes=axes, hints=hints, look=look)
             known = [each for each in points if _value(each, measure) is not None]
             at = [each.amount for each in known]
             heights = [_percent(each, measure) for each in known]
             axes.plot(at, heights, linewidth=1.5, color=look["color"], linestyle=look["linestyle"])
             for each, height in zip(known, heights, strict=True):
-                _draw_ends(axes, each.result[measure], look["color"], upright_at=each.amount)
-                text = f"{each.written} {curve.of}, {label}: "
-                draw_points(
-                    axes,
-                    [each.amount],
-                    [height],
-                    [text + say_estimate(each.result[measure])],
-                    hints,
-                    marker=look["marker"],
-                    markersize=6,
-                    color=look["color"],
-                )
+                pen.draw_ends(each.result[measure], upright_at=each.amount)
+                said = say_estimate(each.result[measure])
+                text = f"{each.written} {curve.of}, {label}: {said}"
+                pen.mark(each.amount, height, text)
             axes.plot([], [], label=label, linewidth=1.5, **look)
         scale_amounts(axes, points)
         axes.set_xlabel(escape_label(curve.of))
@@ -353,18 +319,14 @@ class _Path:
             return [found[0], found[-1]]
         return found
 
-    def draw(self, axes: Axes, look: Mapping[str, Any], hints: Hints) -> None:
+    def draw(self, pen: _Pen) -> None:
         """Draw the line and its points, with intervals both ways."""
-        places = self.places
-        x, y = [a for a, _ in places], [b for _, b in places]
-        axes.plot(x, y, linewidth=1.5, color=look["color"], linestyle=look["linestyle"])
-        for each, (a, b) in zip(self.points, places, strict=True):
-            _draw_ends(axes, each.result["accuracy_macro"], look["color"], level_at=b)
-            _draw_ends(axes, each.result[self.measure], look["color"], upright_at=a)
-            draw_points(
-                axes, [a], [b], [self._say(each)], hints,
-                marker=look["marker"], markersize=7, color=look["color"],
-            )  # fmt: skip
+        x, y = [a for a, _ in self.places], [b for _, b in self.places]
+        line = {name: pen.look[name] for name in ("color", "linestyle")}
+        pen.axes.plot(x, y, linewidth=1.5, **line)
+        for each in self.points:
+            across, up = each.result["accuracy_macro"], each.result[self.measure]
+            pen.mark_in_plane(across, up, self._say(each))
 
     def _say(self, each: CurvePoint) -> str:
         whose = f"{plain_label(self.curve.name)}, " if self.curve.name else ""
@@ -392,7 +354,7 @@ def path_chart(curves: Sequence[ConsistencyCurve], name: str) -> Chart:
             path = _Path.of(curve)
             across += [end for each in path.points for end in _ends(each, "accuracy_macro")]
             up += [end for each in path.points for end in _ends(each, path.measure)]
-            path.draw(axes, look, hints)
+            path.draw(_Pen(axes=axes, hints=hints, look=look))
             labels += path.labels(of_ends=len(drawn) > 1)
             if len(drawn) > 1:
                 axes.plot([], [], label=escape_label(curve.name), linewidth=1.5, **look)
@@ -473,22 +435,41 @@ def _ends(point: CurvePoint, measure: str) -> list[float]:
     return [100 * each for each in found if each is not None]
 
 
-def _draw_ends(
-    axes: Axes,
-    own: BucketEstimate,
-    color: str,
-    *,
-    upright_at: float | None = None,
-    level_at: float | None = None,
-    linewidth: float = 1.2,
-) -> None:
-    """Draw the interval of an estimate: upright at a place across, or level at a height."""
-    if own.interval is None:
-        return
-    ends = [100 * own.interval.low, 100 * own.interval.high]
-    where: list[Any] = [upright_at, upright_at] if level_at is None else [level_at, level_at]
-    pair = (where, ends) if level_at is None else (ends, where)
-    axes.plot(*pair, color=color, linewidth=linewidth)
+@dataclass(frozen=True, kw_only=True)
+class _Pen:
+    """Draws estimates in the look of a series."""
+
+    axes: Axes
+    hints: Hints
+    look: Mapping[str, Any]
+
+    def mark(self, x: float, y: float, text: str, *, size: int = 6) -> None:
+        """Draw a mark with a text to show when it is pointed at."""
+        own = {"marker": self.look["marker"], "markersize": size, "color": self.look["color"]}
+        draw_points(self.axes, [x], [y], [text], self.hints, **own)
+
+    def mark_in_plane(self, across: BucketEstimate, up: BucketEstimate, text: str) -> None:
+        """Draw a mark by accuracy and consistency, with intervals both ways."""
+        x, y = (math.nan if own.value is None else 100 * own.value for own in (across, up))
+        self.draw_ends(across, level_at=y)
+        self.draw_ends(up, upright_at=x)
+        self.mark(x, y, text, size=7)
+
+    def draw_ends(
+        self,
+        own: BucketEstimate,
+        *,
+        upright_at: float | None = None,
+        level_at: float | None = None,
+        linewidth: float = 1.2,
+    ) -> None:
+        """Draw the interval of an estimate: upright at a place across, or level at a height."""
+        if own.interval is None:
+            return
+        ends = [100 * own.interval.low, 100 * own.interval.high]
+        where: list[Any] = [upright_at, upright_at] if level_at is None else [level_at, level_at]
+        pair = (where, ends) if level_at is None else (ends, where)
+        self.axes.plot(*pair, color=self.look["color"], linewidth=linewidth)
 
 
 def _room(values: Sequence[float], low: float, high: float) -> tuple[float, float]:
