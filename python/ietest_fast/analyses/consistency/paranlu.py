@@ -210,8 +210,6 @@ def read_texts_and_empty(
     path: str | Path, *, version: str = PARAPHRASE
 ) -> tuple[pa.Table, tuple[str, ...]]:
     """Read published paraphrases, and the names of the items that have none."""
-    import pyarrow as pa
-
     source = Path(path)
     content, kind = load_paranlu(source)
     if kind == "test set":
@@ -259,37 +257,15 @@ def _result_rows(content: dict[str, Any], version: str) -> Iterator[dict[str, An
     for item, bucket in content.items():
         gold = field_of(bucket, "gold_label", int, item)
         listed = field_of(bucket, "bucket_confidences", list, item)
-        texts: list[dict[str, Any]] = []
-        if listed:
-            examples = [
-                field_of(each, "paraphrased_example", dict, _place(item, place))
-                for place, each in enumerate(listed)
-            ]
-            texts = _text_rows(item, examples, version)
-            if texts[0]["label"] != gold:
-                raise DamageError(
-                    f"its gold_label is {gold}, but that of its example is {texts[0]['label']}",
-                    item,
-                )
-        else:
+        texts = _text_rows(item, _list_paraphrases(item, bucket, "results"), version)
+        if not texts:
             texts = [{"item": item, "version": ORIGINAL, "copy": 0}]
-        answers = [
-            _answer(
-                field_of(bucket, "original_confidence", list, item),
-                field_of(bucket, "original_prediction", int, item),
-                gold,
-                item,
+        elif texts[0]["label"] != gold:
+            raise DamageError(
+                f"its gold_label is {gold}, but that of its example is {texts[0]['label']}", item
             )
-        ]
-        answers += [
-            _answer(
-                field_of(each, "confidence", list, _place(item, place)),
-                field_of(each, "prediction", int, _place(item, place)),
-                gold,
-                _place(item, place),
-            )
-            for place, each in enumerate(listed)
-        ]
+        answers = [_answer(bucket, gold, item, of="original_")]
+        answers += [_answer(each, gold, _place(item, n)) for n, each in enumerate(listed)]
         for row, answer in zip(texts, answers, strict=True):
             yield row | answer
 
@@ -302,19 +278,17 @@ def _test_rows(content: list[Any]) -> Iterator[dict[str, Any]]:
         if item in seen:
             raise DamageError(f"has the example_id {item!r}, as entry {seen[item]} has", where)
         seen[item] = place
-        yield {"item": item, "version": ORIGINAL, "copy": 0} | _answer(
-            field_of(each, "confidence", list, where),
-            field_of(each, "prediction", int, where),
-            field_of(each, "label", int, where),
-            where,
-        )
+        gold = field_of(each, "label", int, where)
+        yield {"item": item, "version": ORIGINAL, "copy": 0} | _answer(each, gold, where)
 
 
 def _place(item: str, place: int) -> str:
     return f"{item}, paraphrase {place}"
 
 
-def _answer(confidence: list[Any], prediction: int, gold: int, place: str) -> dict[str, Any]:
+def _answer(record: Any, gold: int, place: str, *, of: str = "") -> dict[str, Any]:
+    confidence: list[Any] = field_of(record, f"{of}confidence", list, place)
+    prediction = field_of(record, f"{of}prediction", int, place)
     n = len(confidence)
     for value in confidence:
         number = as_finite(value)
@@ -376,15 +350,8 @@ def _text_rows(item: str, listed: list[Any], version: str) -> list[dict[str, Any
             else _text_of(each, f"{part}_paraphrase", where)
             for part in parts
         }
-        rows.append(
-            known
-            | {"version": version, "copy": place}
-            | texts
-            | {
-                "paraphrase_id": name,
-                "worker_id": as_text(each.get("worker_id")),
-            }
-        )
+        told = {"paraphrase_id": name, "worker_id": as_text(each.get("worker_id"))}
+        rows.append(known | {"version": version, "copy": place} | texts | told)
     return rows
 
 
@@ -449,8 +416,6 @@ def _label_names(rows: list[dict[str, Any]], n_labels: int) -> tuple[str, ...]:
 
 
 def _make_predictions(rows: list[dict[str, Any]], source: Path) -> Predictions:
-    import pyarrow as pa
-
     if not rows:
         raise InputError("holds no prediction", path=source)
     n_labels = len(rows[0]["probabilities"])
@@ -485,12 +450,12 @@ def read_paranlu_buckets(path: str | Path) -> Buckets:
     table, empty = read_texts_and_empty(path)
     is_abductive = "hyp1" in table.column_names
     if is_abductive:
-        table, texts, labels = tell_stories(table), STORIES, ("hyp1", "hyp2")
+        table, texts, labels = tell_stories(table), STORIES, _ABDUCTIVE_LABELS
     else:
         place = table.column_names.index("premise")
         premise = pc.fill_null(table["premise"].cast(pa.string()), "")
         table = join_contexts(table.set_column(place, "premise", premise))
-        texts, labels = CONTEXT, ("weakener", "strengthener")
+        texts, labels = CONTEXT, _DEFEASIBLE_LABELS
     kept = [
         name
         for name in ("paraphrase_id", "worker_id", "cluster", "premise", "hypothesis")

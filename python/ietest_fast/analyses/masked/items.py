@@ -89,17 +89,7 @@ class MaskedItems:
     def say_problems(
         self, problems: Sequence[str | None], *, what: str = "scored", more: str = ""
     ) -> str | None:
-        """Say how many rows are left out and why, as a sentence; None if there is none.
-
-        Parameters
-        ----------
-        problems
-            Shape (n,).
-        what
-            What is not done with them.
-        more
-            What else to say of them.
-        """
+        """Say how many rows are left out and why, with the first of each reason."""
         return say_problems(problems, what=f"{what}{more}", locate=self.locate)
 
     def refuse_if_none(self, problems: Sequence[str | None], *, what: str = "scored") -> None:
@@ -388,9 +378,13 @@ class Queries:
         template = tokenizer.template(2)
         ahead = len(template.ids[0]) + len(template.ids[1])
         places = np.array(self._places, dtype=np.int64)
-        scores = Scores.make(
+        n_slots = len(self._slots)
+        scores = Scores(
             inputs=np.array([number for number, _ in self._slots], dtype=np.int64),
             tokens=np.array([token for _, token in self._slots], dtype=np.int64),
+            log_probabilities=np.full(n_slots, np.nan),
+            ranks=np.zeros(n_slots, np.int64),
+            best=np.zeros(n_slots, np.int64),
             is_cut=places >= kept[1],
             is_truncated=kept[0] + kept[1] < texts[0].lengths[rows[0]] + texts[1].lengths,
         )
@@ -424,27 +418,6 @@ class Scores:
     is_cut: NDArray[np.bool_]
     is_truncated: NDArray[np.bool_]
     """bool (inputs,): whether an input was too long, and lost the place itself, or any token."""
-
-    @classmethod
-    def make(
-        cls,
-        *,
-        inputs: NDArray[np.int64],
-        tokens: NDArray[np.int64],
-        is_cut: NDArray[np.bool_],
-        is_truncated: NDArray[np.bool_],
-    ) -> Scores:
-        """Make room for scores."""
-        n = len(inputs)
-        return cls(
-            inputs=inputs,
-            tokens=tokens,
-            log_probabilities=np.full(n, np.nan),
-            ranks=np.zeros(n, np.int64),
-            best=np.zeros(n, np.int64),
-            is_cut=is_cut,
-            is_truncated=is_truncated,
-        )
 
     def take(self, slots: NDArray[np.int64], logits: NDArray[np.float32]) -> None:
         """Note what the logits of an input, shape (V,), say of its slots."""
