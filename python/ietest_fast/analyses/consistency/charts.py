@@ -75,7 +75,7 @@ def consistency_chart(profiles: Sequence[ConsistencyProfile | _Drawn], name: str
         figure, axes = make_axes(1.1 + 0.5 * len(drawn), left=label_width(names), legend_rows=1)
         hints = Hints()
         for number, (measure, (label, marker)) in enumerate(_KINDS.items()):
-            look = {"color": palette.series[number], "marker": marker}
+            look: dict[str, Any] = {"color": palette.series[number], "marker": marker}
             pen = _Pen(axes=axes, hints=hints, look=look)
             for place, each in enumerate(drawn):
                 own = each.result.estimates.get(measure)

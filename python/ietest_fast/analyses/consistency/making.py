@@ -37,8 +37,11 @@ if TYPE_CHECKING:
     from ietest_fast.transform.edits import Choices
     from ietest_fast.transform.phi import TextSource
 
+    Numbers = NDArray[np.int64]
     # Gives a draw of some rows: the texts, and which of the rows have it.
-    _Maker = Callable[[int, NDArray[np.int64]], tuple[pa.Table, NDArray[np.int64]]]
+    _Maker = Callable[[int, Numbers], tuple[pa.Table, Numbers]]
+    # Wordings, which row of the originals each comes from, and which of its row's it is, from 0.
+    _Worded = tuple[pa.Table, Numbers, Numbers]
 
 
 # Which columns are reworded to make buckets, and which of them a model sees.
@@ -92,18 +95,6 @@ def _check_not_joined(corpus: Corpus) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Drawn:
-    """Wordings of some rows."""
-
-    table: pa.Table
-    """n rows with the columns of the originals."""
-    source_row: NDArray[np.int64]
-    """int64 (n,): the row of the originals that each comes from."""
-    draw: NDArray[np.int64]
-    """int64 (n,): which of its row's wordings it is, from 0."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
 class Drawing:
     """How wordings are drawn from a transformation.
 
@@ -148,7 +139,7 @@ class Drawing:
         *,
         n_draws: int,
         n_threads: int | None = None,
-    ) -> Drawn:
+    ) -> _Worded:
         """Draw up to `n_draws` different wordings of each row, none of them the original."""
         if n_draws < 1:
             raise InputError(f"draws must be at least 1, not {n_draws}")
@@ -179,7 +170,7 @@ class Drawing:
             key=philox_key(self.seed),
         )
 
-        def make(draw: int, rows: NDArray[np.int64]) -> tuple[pa.Table, NDArray[np.int64]]:
+        def make(draw: int, rows: Numbers) -> tuple[pa.Table, Numbers]:
             rows = rows[n_drawn[rows] > draw]
             return _make_some(table, edits, choices.pick(taken[draw]), rows), rows
 
@@ -194,7 +185,7 @@ class Drawing:
     ) -> _Maker:
         """Return what makes each draw of one part after the other."""
 
-        def make(draw: int, rows: NDArray[np.int64]) -> tuple[pa.Table, NDArray[np.int64]]:
+        def make(draw: int, rows: Numbers) -> tuple[pa.Table, Numbers]:
             now = table.take(pa.array(rows))
             for number, part in enumerate(self._parts):
                 if _has_seed(part):
@@ -249,7 +240,7 @@ def _transform(part: Any, table: pa.Table, columns: Sequence[str], n_threads: in
 
 
 def _make_some(
-    table: pa.Table, edits: pa.Table, made: NDArray[np.bool_], rows: NDArray[np.int64]
+    table: pa.Table, edits: pa.Table, made: NDArray[np.bool_], rows: Numbers
 ) -> pa.Table:
     """Return some rows of a table, ascending, with some of its edits made."""
     row = edits["row"].to_numpy()
@@ -262,7 +253,7 @@ def _make_some(
 
 def _gather(
     table: pa.Table, columns: Sequence[str], make: _Maker, *, n_draws: int, n_tries: int
-) -> Drawn:
+) -> _Worded:
     """Make draws, and keep those that are neither their original nor there already."""
     n_kept = np.zeros(table.num_rows, np.int64)
     seen: dict[int, set[tuple[str | None, ...]]] = {}
@@ -271,33 +262,30 @@ def _gather(
         short = np.flatnonzero(n_kept < n_draws)
         if len(short) == 0:
             break
-        made, rows = make(draw, short)
+        found, rows = make(draw, short)
         is_new = find_changed(
-            table.take(pa.array(rows)), made, columns, np.ones(len(rows), np.bool_)
+            table.take(pa.array(rows)), found, columns, np.ones(len(rows), np.bool_)
         )
         places = np.flatnonzero(is_new)
-        texts = (made[name].take(pa.array(places)).to_pylist() for name in columns)
+        texts = (found[name].take(pa.array(places)).to_pylist() for name in columns)
         for place, wording in zip(places, zip(*texts, strict=True), strict=True):
             known = seen.setdefault(int(rows[place]), set())
             is_new[place] = wording not in known
             known.add(wording)
         kept = rows[is_new]
-        tables.append(made.filter(pa.array(is_new)))
+        tables.append(found.filter(pa.array(is_new)))
         sources.append(kept)
         draws.append(n_kept[kept])
         n_kept[kept] += 1
-    return Drawn(
-        table=pa.concat_tables(tables, promote_options="permissive"),
-        source_row=np.concatenate(sources),
-        draw=np.concatenate(draws),
-    )
+    made = pa.concat_tables(tables, promote_options="permissive")
+    return made, np.concatenate(sources), np.concatenate(draws)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Wordings:
     table: pa.Table
-    source_row: NDArray[np.int64]
-    version: NDArray[np.int64]
+    source_row: Numbers
+    version: Numbers
     making: Making
 
 
@@ -450,63 +438,45 @@ def _word(
             )
         made = planned.build(material)
         try:
-            if draw is None:
-                return _word_once(corpus, made, columns, n_threads)
-            return _word_by_draws(corpus, made, columns, items, draw, n_threads=n_threads)
+            table, source, version = _reword(
+                corpus, made, columns, items, draw, n_threads=n_threads
+            )
         except RowError as error:
             raise error.locate(corpus) from error
-
-
-def _word_once(
-    corpus: Corpus, made: Transformation, columns: tuple[str, ...], n_threads: int | None
-) -> _Wordings:
-    found = made.transform(corpus.table, columns, with_edits=False, n_threads=n_threads)
-    rows = np.flatnonzero(found.changed)
-    source = found.source_row[rows]
-    return _Wordings(
-        table=found.table.take(pa.array(rows)),
-        source_row=source,
-        version=rank_within(source),
-        making=Making(
-            name=made.name,
-            identity=f"{made.name}@{made.fingerprint[:4]}",
-            n_items=len(corpus),
-            n_wordings=len(rows),
-            n_unchanged=len(corpus) - len(np.unique(source)),
-        ),
+    counts = np.bincount(source, minlength=len(corpus))
+    n_draws = 0 if draw is None else draw[0]
+    short = counts[(counts > 0) & (counts < n_draws)]
+    making = Making(
+        name=made.name,
+        identity=f"{made.name}@{made.fingerprint[:4]}",
+        n_items=len(corpus),
+        n_wordings=len(source),
+        n_unchanged=int((counts == 0).sum()),
+        n_draws=n_draws or None,
+        n_short=len(short),
+        n_missing=int((n_draws - short).sum()),
     )
+    return _Wordings(table=table, source_row=source, version=version, making=making)
 
 
-def _word_by_draws(
+def _reword(
     corpus: Corpus,
     made: Transformation,
     columns: tuple[str, ...],
     items: pa.Array,
-    draw: tuple[int, float, int],
+    draw: tuple[int, float, int] | None,
     *,
     n_threads: int | None,
-) -> _Wordings:
-    n_draws, share, seed = draw
-    found = Drawing(transformation=made, share=share, seed=seed).draw(
-        corpus.table, columns, items.to_pylist(), n_draws=n_draws, n_threads=n_threads
-    )
-    counts = np.bincount(found.source_row, minlength=len(corpus))
-    short = counts[(counts > 0) & (counts < n_draws)]
-    return _Wordings(
-        table=found.table,
-        source_row=found.source_row,
-        version=found.draw,
-        making=Making(
-            name=made.name,
-            identity=f"{made.name}@{made.fingerprint[:4]}",
-            n_items=len(corpus),
-            n_wordings=len(found.source_row),
-            n_unchanged=int((counts == 0).sum()),
-            n_draws=n_draws,
-            n_short=len(short),
-            n_missing=int((n_draws - short).sum()),
-        ),
-    )
+) -> _Worded:
+    if draw is not None:
+        n_draws, share, seed = draw
+        return Drawing(transformation=made, share=share, seed=seed).draw(
+            corpus.table, columns, items.to_pylist(), n_draws=n_draws, n_threads=n_threads
+        )
+    found = made.transform(corpus.table, columns, with_edits=False, n_threads=n_threads)
+    rows = np.flatnonzero(found.changed)
+    source = found.source_row[rows]
+    return found.table.take(pa.array(rows)), source, rank_within(source)
 
 
 def _without_repeated(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -160,42 +160,41 @@ def adjust_pairs(
 ) -> tuple[ComparedPair, ...]:
     """Correct the p-values of comparisons by Holm, measure by measure."""
     listed = list(found)
-    means: list[dict[str, ComparedMeans]] = [{} for _ in listed]
-    numbers = [_numbers_of(result) for _, _, result in listed]
-    for measure in dict.fromkeys(name for own in numbers for name in own):
-        places = [place for place, own in enumerate(numbers) if measure in own]
-        adjusted = holm([numbers[place][measure][2] for place in places])
-        for place, p in zip(places, adjusted, strict=True):
-            difference, interval, p_value, warning = numbers[place][measure]
-            means[place][measure] = ComparedMeans(
-                difference=difference,
-                interval=interval,
-                p_value=p_value,
-                p_adjusted=p,
-                warning=warning,
-            )
+    means = [_compare_means(result) for _, _, result in listed]
+    for measure in dict.fromkeys(name for own in means for name in own):
+        having = [own for own in means if measure in own]
+        adjusted = holm([own[measure].p_value for own in having])
+        for own, p in zip(having, adjusted, strict=True):
+            own[measure] = replace(own[measure], p_adjusted=p)
     return tuple(
         ComparedPair(first=first, second=second, result=result, means=own)
         for (first, second, result), own in zip(listed, means, strict=True)
     )
 
 
-def _numbers_of(
+def _compare_means(
     result: ConsistencyComparison | SubsetComparison,
-) -> dict[str, tuple[Any, Any, float, str | None]]:
+) -> dict[str, ComparedMeans]:
+    """Return the tests of a comparison by measure, none of them corrected."""
+    compared: dict[str, tuple[float | None, Interval | None, Any]]
     if isinstance(result, ConsistencyComparison):
-        return {
-            name: (
-                result.differences[name].value,
-                result.differences[name].interval,
-                float(test.p_value),
-                test.warning,
-            )
-            for name, test in result.tests.items()
+        of = result.differences
+        compared = {
+            name: (of[name].value, of[name].interval, test) for name, test in result.tests.items()
+        }
+    else:
+        compared = {
+            name: (own.difference, own.interval, own) for name, own in result.differences.items()
         }
     return {
-        name: (own.difference, own.interval, float(own.p_value), own.warning)
-        for name, own in result.differences.items()
+        name: ComparedMeans(
+            difference=difference,
+            interval=interval,
+            p_value=float(test.p_value),
+            p_adjusted=float(test.p_value),
+            warning=test.warning,
+        )
+        for name, (difference, interval, test) in compared.items()
     }
 
 

@@ -309,8 +309,6 @@ class ConsistencyProfile(Result):
             raise InputError(
                 f"other must be what ie.consistency returns, not {type(other).__name__!r}"
             )
-        from ietest_fast.answers.shared import check_same_texts
-
         check_same_texts(self, other)
         if not share_paraphrases(self, other):
             warnings.warn(f"{UNSHARED}.", IetestWarning, stacklevel=2)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int64]
     Pairs = tuple[Numbers, Numbers]
+    Mask = NDArray[np.bool_]
 
 # What is asked of a classifier in the suite logic, and how its answers are measured.
 
@@ -76,10 +77,10 @@ class Items:
 
     sentences: pa.Array
     """Large strings (S,): the distinct premises and hypotheses."""
-    premise: NDArray[np.int64]
-    hypothesis: NDArray[np.int64]
+    premise: Numbers
+    hypothesis: Numbers
     """int64 (n,): sentences of each row."""
-    unit: NDArray[np.int64]
+    unit: Numbers
     """int64 (n,): the source of each row: those with one premise, or one cluster."""
     n_units: int
     """Number of sources."""
@@ -109,14 +110,14 @@ class Items:
         return len(self.premise)
 
     @cached_property
-    def pairs(self) -> NDArray[np.int64]:
+    def pairs(self) -> Numbers:
         """Rows of distinct pairs without a blank text, ascending, int64 (m,)."""
         keys = self.premise * len(self.sentences) + self.hypothesis
         rows = np.sort(np.unique(keys, return_index=True)[1])
         blank = np.asarray(
             pc.equal(pc.utf8_length(pc.utf8_trim_whitespace(self.sentences)), 0), dtype=np.bool_
         )
-        found: NDArray[np.int64] = rows[~(blank[self.premise[rows]] | blank[self.hypothesis[rows]])]
+        found: Numbers = rows[~(blank[self.premise[rows]] | blank[self.hypothesis[rows]])]
         return found
 
     @cached_property
@@ -130,7 +131,7 @@ class Items:
         ones = np.ones(len(keys), np.int32)
         return csr_array((ones, (keys // self.n_units, keys % self.n_units)), shape=shape)
 
-    def sources_of(self, parts: NDArray[np.int64]) -> Any:
+    def sources_of(self, parts: Numbers) -> Any:
         """Return the sources of several sentences together, a sparse matrix (k, n_units)."""
         found = self.sources[parts[:, 0]]
         for place in range(1, parts.shape[1]):
@@ -138,9 +139,7 @@ class Items:
         return found
 
 
-def _number_units(
-    premise: NDArray[np.int64], clusters: pa.ChunkedArray | None
-) -> tuple[NDArray[np.int64], int]:
+def _number_units(premise: Numbers, clusters: pa.ChunkedArray | None) -> tuple[Numbers, int]:
     if clusters is None:
         labels = premise
     else:
@@ -167,17 +166,15 @@ class Texts:
         return len(self._texts)
 
     @property
-    def fit(self) -> NDArray[np.bool_]:
+    def fit(self) -> Mask:
         """Which sentences can stand in compounds with *and*, *or* and *not*, bool (S,)."""
         return self._statements.fit
 
-    def take(self, numbers: NDArray[np.int64]) -> pa.Array:
+    def take(self, numbers: Numbers) -> pa.Array:
         """Return texts by their numbers, large strings (k,)."""
         return self._texts.take(pa.array(numbers))
 
-    def compose(
-        self, how: How, first: NDArray[np.int64], second: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
+    def compose(self, how: How, first: Numbers, second: Numbers) -> Numbers:
         """Return the numbers of compounds of pairs of sentences, int64 (k,), each written once."""
         n = len(self._sentences)
         keys, place = np.unique(first * n + second, return_inverse=True)
@@ -188,16 +185,14 @@ class Texts:
             made = self._statements.join(how, one, other)
         else:
             made = follow(self.take(one), self.take(other))
-        numbers: NDArray[np.int64] = self._add(made)[place]
+        numbers: Numbers = self._add(made)[place]
         return numbers
 
-    def _add(self, texts: pa.Array) -> NDArray[np.int64]:
+    def _add(self, texts: pa.Array) -> Numbers:
         """Put texts on the list, unless they are there; return their numbers."""
         new = texts.filter(pc.invert(pc.is_in(texts, value_set=self._texts)))
         self._texts = pa.concat_arrays([self._texts, pc.unique(new)])
-        numbers: NDArray[np.int64] = np.asarray(pc.index_in(texts, value_set=self._texts)).astype(
-            np.int64
-        )
+        numbers: Numbers = np.asarray(pc.index_in(texts, value_set=self._texts)).astype(np.int64)
         return numbers
 
 
@@ -228,14 +223,7 @@ class WordIndex:
         self._weighed = csr_array((weights[word], (row, word)), shape=shape)
         self._total = np.bincount(row, weights=weights[word], minlength=n)
 
-    def find(
-        self,
-        queries: NDArray[np.int64],
-        pool: NDArray[np.int64],
-        *,
-        n_nearest: int,
-        contained: bool,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def find(self, queries: Numbers, pool: Numbers, *, n_nearest: int, contained: bool) -> Pairs:
         """Find the sentences of a pool that share most with each query."""
         n_nearest = min(n_nearest, len(pool))
         if n_nearest == 0 or len(queries) == 0:
@@ -278,9 +266,9 @@ _TRIES = 20
 class Draft:
     """Items with what stands beside them, n of them."""
 
-    row: NDArray[np.int64]
+    row: Numbers
     """int64 (n,): items."""
-    other: NDArray[np.int64]
+    other: Numbers
     """int64 (n,): a sentence that each item gets; its own premise where it gets none."""
     left_out: dict[str, int] = field(default_factory=dict)
     """Items that are not among them, by reason."""
@@ -288,7 +276,7 @@ class Draft:
     def __len__(self) -> int:
         return len(self.row)
 
-    def keep(self, mask: NDArray[np.bool_], reason: str | None) -> Draft:
+    def keep(self, mask: Mask, reason: str | None) -> Draft:
         """Return those that are to be kept, and count the others, if there is a reason."""
         left_out, n_out = dict(self.left_out), int((~mask).sum())
         if n_out and reason is not None:
@@ -302,7 +290,7 @@ class Drafts:
     Random numbers are addressed by the seed, what is drawn, and the place of the item.
     """
 
-    def __init__(self, items: Items, fit: NDArray[np.bool_], options: LogicOptions) -> None:
+    def __init__(self, items: Items, fit: Mask, options: LogicOptions) -> None:
         self._items = items
         self._fit = fit
         self._options = options
@@ -325,7 +313,7 @@ class Drafts:
         """The first item with each hypothesis."""
         return self._first_with(self._items.hypothesis)
 
-    def _first_with(self, side: NDArray[np.int64]) -> Draft:
+    def _first_with(self, side: Numbers) -> Draft:
         rows = self._items.pairs
         row = rows[np.sort(np.unique(side[rows], return_index=True)[1])]
         return self._limit(Draft(row=row, other=side[row]), _FIRSTS)
@@ -402,7 +390,7 @@ class Drafts:
         kept[order[:most]] = True
         return draft.keep(kept, f"there are more than {most:,} candidates")
 
-    def _draw(self, draft: Draft, side: NDArray[np.int64], stream: int, *, draws: int) -> Draft:
+    def _draw(self, draft: Draft, side: Numbers, stream: int, *, draws: int) -> Draft:
         """Give each item a sentence of another source, several times.
 
         The sentences are the different ones of a side, all with the same probability.
@@ -415,10 +403,7 @@ class Drafts:
                 if len(short) == 0:
                     break
                 place = philox_uniforms(
-                    self._key,
-                    len(self._items),
-                    stream=stream,
-                    replicate=number * _TRIES + attempt,
+                    self._key, len(self._items), stream=stream, replicate=number * _TRIES + attempt
                 )[draft.row[short]]
                 tried = pool[(place * len(pool)).astype(np.int64)]
                 # None twice for one item.
@@ -430,9 +415,7 @@ class Drafts:
         )
         return found.keep(found.other >= 0, NO_OTHER)
 
-    def _share_source(
-        self, row: NDArray[np.int64], sentence: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
+    def _share_source(self, row: Numbers, sentence: Numbers) -> Mask:
         """Say which sentences come from the source of a row, too, bool (k,)."""
         found = self._items.sources[sentence, self._items.unit[row]]
         return np.asarray(found.toarray() if hasattr(found, "toarray") else found).reshape(-1) > 0
@@ -441,7 +424,7 @@ class Drafts:
     def _words(self) -> WordIndex:
         return WordIndex(self._items.sentences)
 
-    def _near(self, side: NDArray[np.int64], pool: NDArray[np.int64], *, contained: bool) -> Draft:
+    def _near(self, side: Numbers, pool: Numbers, *, contained: bool) -> Draft:
         """Give each item sentences with the words of a side, looked for once for equal ones."""
         rows = self.pairs.row
         queries, place = np.unique(side[rows], return_inverse=True)
@@ -578,8 +561,8 @@ _MOST_REPAIRED = 1000
 
 
 def exchange(
-    items: Items, found: Candidates, applicable: NDArray[np.int64], *, seed: int, number: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    items: Items, found: Candidates, applicable: Numbers, *, seed: int, number: int
+) -> tuple[Numbers, Mask]:
     """Give each applicable instance the hypotheses of another, of another source.
 
     Every instance gets those of one other, and gives its own to one other. So a classifier that
@@ -612,12 +595,12 @@ def exchange(
 def borrow(
     items: Items,
     found: Candidates,
-    applicable: NDArray[np.int64],
-    contrary: NDArray[np.int64],
+    applicable: Numbers,
+    contrary: Numbers,
     *,
     seed: int,
     number: int,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+) -> tuple[Numbers, Mask]:
     """Give each applicable instance the premise of a contrary one, in turns."""
     n = len(applicable)
     if n == 0 or len(contrary) == 0:
@@ -631,20 +614,20 @@ def borrow(
     return chosen, ~related
 
 
-def _turns(n: int, largest: int, seed: int, number: int) -> NDArray[np.int64]:
+def _turns(n: int, largest: int, seed: int, number: int) -> Numbers:
     """Return how far to turn a circle of n: beyond the largest source, if there is so much."""
     low, high = (largest, n - largest) if 2 * largest <= n else (1, n - 1)
     drawn = philox_uniforms(philox_key(seed), _TURNS, stream=_STREAM + number, replicate=1)
     return low + (drawn * (high - low + 1)).astype(np.int64)
 
 
-def _are_related(one: Any, other: Any) -> NDArray[np.bool_]:
+def _are_related(one: Any, other: Any) -> Mask:
     """Say in which rows two sparse matrices have an entry in common, bool (n,)."""
     common = one.multiply(other)
     return np.asarray(common.sum(axis=1)).reshape(-1) > 0
 
 
-def _repair(given: NDArray[np.int64], related: NDArray[np.bool_], own: Any, theirs: Any) -> None:
+def _repair(given: Numbers, related: Mask, own: Any, theirs: Any) -> None:
     """Exchange what related instances have got with others, where that helps both, in place."""
     for place in np.flatnonzero(related)[:_MOST_REPAIRED]:
         if not related[place]:

@@ -86,23 +86,20 @@ class MaskedItems:
         before, after = self.table["hypothesis"][row].as_py().split(MASK)
         return f"{before}{word}{after}", (len(before), len(before) + len(word))
 
-    def say_problems(
-        self, problems: Sequence[str | None], *, what: str = "scored", more: str = ""
-    ) -> str | None:
+    def say_problems(self, problems: Sequence[str | None], *, what: str = "scored") -> str | None:
         """Say how many rows are left out and why, with the first of each reason."""
-        return say_problems(problems, what=f"{what}{more}", locate=self.locate)
+        return say_problems(problems, what=what, locate=self.locate)
 
-    def refuse_if_none(self, problems: Sequence[str | None], *, what: str = "scored") -> None:
-        """Stop if no row is left.
+    def refuse_if_none(self, problems: Sequence[str | None]) -> None:
+        """Stop, saying why, if no row is left.
 
         Raises
         ------
         InputError
-            Saying why.
         """
         if all(problem is not None for problem in problems):
-            said = self.say_problems(problems, what=what)
-            raise InputError(f"no row can be {what}. {said}", path=self.source)
+            said = self.say_problems(problems)
+            raise InputError(f"no row can be scored. {said}", path=self.source)
 
 
 def say_problems(

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.stress.origins import NOTES
 from ietest_fast.analyses.stress.run import StressNotes, measure_answers, read_stress_answers
 from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.file import read_notes
@@ -575,8 +576,6 @@ def _examples(profile: StressProfile, test: StressResult, names: Sequence[str]) 
 
 
 def _holds_texts(table: pa.Table, name: str) -> bool:
-    from ietest_fast.analyses.stress.origins import NOTES
-
     kind = table.schema.field(name).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return name not in NOTES and (pa.types.is_string(kind) or pa.types.is_large_string(kind))

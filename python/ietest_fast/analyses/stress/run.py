@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare.profile import compare_versions, try_options
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.compare.profile import VersionTest
@@ -298,10 +298,8 @@ def _compare(
     predictions: Predictions, tested: Sequence[str], options: StressOptions
 ) -> dict[str, VersionTest]:
     """Test versions against the originals; those without labels to keep are not in the family."""
-    wanted = pc.is_in(
-        predictions.table["version"].cast("string"), value_set=_strings([ORIGINAL, *tested])
-    )
-    table = predictions.table.filter(wanted)
+    versions = predictions.table["version"].cast("string")
+    table = predictions.table.filter(pc.is_in(versions, value_set=pa.array([ORIGINAL, *tested])))
     if "copy" in table.column_names:
         table = table.drop_columns(["copy"])
     found = compare_versions(
@@ -394,8 +392,6 @@ def _list_texts(
 
 def _check_column(predictions: Predictions, name: str, purpose: str) -> None:
     """Refuse a column that is not there, or whose values are no texts, numbers or the like."""
-    import pyarrow as pa
-
     if name not in predictions.columns:
         extra = ", ".join(predictions.extra_columns) or "none"
         raise InputError(
@@ -412,12 +408,6 @@ def _check_column(predictions: Predictions, name: str, purpose: str) -> None:
             path=predictions.source,
             column=name,
         ) from error
-
-
-def _strings(values: Sequence[str]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(list(values), pa.string())
 
 
 def _check_originals(
