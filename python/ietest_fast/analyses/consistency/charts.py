@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.analyses.consistency.curves import scale_amounts
-from ietest_fast.analyses.consistency.tables import pair_table, say_warnings
+from ietest_fast.analyses.consistency.tables import (
+    choose_known,
+    interval_name,
+    measure_cells,
+    measure_columns,
+    pair_table,
+    say_warnings,
+)
 from ietest_fast.escapes import escape_label, plain_label
 from ietest_fast.numerals import say_count
 from ietest_fast.report.drawing import (
@@ -36,7 +43,6 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.consistency.partition import ConsistencySubsets
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.drawing import Drawn, Palette
-    from ietest_fast.report.tables import Cell
     from ietest_fast.stats.consistency.intervals import BucketEstimate
     from ietest_fast.stats.consistency.measure import ConsistencyResult
 
@@ -68,7 +74,7 @@ def part_chart(
 
 def consistency_chart(profiles: Sequence[ConsistencyProfile | _Drawn], name: str) -> Chart:
     """Draw P_C of classifiers, plug-in and unbiased, with intervals."""
-    drawn = profiles[:MOST_DRAWN]
+    drawn, intervals = profiles[:MOST_DRAWN], f"{interval_name(profiles[0].result)}s"
 
     def draw(palette: Palette) -> Drawn:
         names = [each.name for each in drawn]
@@ -100,7 +106,7 @@ def consistency_chart(profiles: Sequence[ConsistencyProfile | _Drawn], name: str
             f"{plain_label(each.name)}: P_C {say_estimate(each.result['p_c'])}." for each in drawn
         ),
         draw=draw,
-        note=f"Marks: estimates, with {_level(profiles)} intervals. {_say_left(profiles)}".strip(),
+        note=f"Marks: estimates, with {intervals}. {_say_left(profiles)}".strip(),
     )
 
 
@@ -108,7 +114,7 @@ def plane_chart(profiles: Sequence[ConsistencyProfile], name: str) -> Chart:
     """Draw classifiers in the plane of macro accuracy and P_C, over lines of equal PVAP (Figure
     3).
     """
-    drawn = profiles[:MOST_DRAWN]
+    drawn, intervals = profiles[:MOST_DRAWN], f"{interval_name(profiles[0].result)}s"
 
     def draw(palette: Palette) -> Drawn:
         n = len(drawn)
@@ -147,10 +153,9 @@ def plane_chart(profiles: Sequence[ConsistencyProfile], name: str) -> Chart:
             for each in drawn
         ),
         draw=draw,
-        note=f"Each mark: a model, with plug-in P_C and {_level(profiles)} intervals. Lines: equal "
-        "PVAP, the share of the variance of correctness that is due to "
-        "paraphrasing. At 100% all items are answered rightly equally often: no P_C lies below. "
-        f"{_say_left(profiles)}".strip(),
+        note=f"Each mark: a model, with plug-in P_C and {intervals}. Lines: equal PVAP, the share "
+        "of the variance of correctness that is due to paraphrasing. At 100% all items are "
+        f"answered rightly equally often: no P_C lies below. {_say_left(profiles)}".strip(),
     )
 
 
@@ -230,10 +235,6 @@ def say_estimate(own: BucketEstimate) -> str:
     return f"{100 * own.value:.1f}% ({100 * own.interval.low:.1f} to {100 * own.interval.high:.1f})"
 
 
-def _level(profiles: Sequence[ConsistencyProfile | _Drawn]) -> str:
-    return f"{100 * profiles[0].result.confidence_level:g}%"
-
-
 def _say_left(profiles: Sequence[ConsistencyProfile | _Drawn]) -> str:
     left = len(profiles) - MOST_DRAWN
     return f"The first {MOST_DRAWN} are drawn; {left:,} more are in the table." if left > 0 else ""
@@ -283,7 +284,7 @@ def amount_chart(curve: ConsistencyCurve, name: str) -> Chart:
         title=f"P_C and accuracy over the {plain_label(curve.of)}{_whose(curve)}",
         summary=_summarise(curve),
         draw=draw,
-        note=f"Bars: {_level_of(points[0])} intervals.",
+        note=f"Bars: {interval_name(points[0].result)}s.",
     )
 
 
@@ -380,7 +381,7 @@ def path_chart(curves: Sequence[ConsistencyCurve], name: str) -> Chart:
         draw=draw,
         note=f"Each mark: an amount, with {_say_consistency(drawn)}; lines connect the amounts of "
         "a curve in their order. Grey lines: equal PVAP, the share of the variance of correctness "
-        f"that is due to paraphrasing. Bars: {_level_of(curves[0].points[0])} intervals.{more}",
+        f"that is due to paraphrasing. Bars: {interval_name(curves[0].points[0].result)}s.{more}",
     )
 
 
@@ -494,10 +495,6 @@ def _whose(curve: ConsistencyCurve) -> str:
     return f": {plain_label(curve.name)}" if curve.name else ""
 
 
-def _level_of(point: CurvePoint) -> str:
-    return f"{100 * point.result.confidence_level:g}%"
-
-
 # Tables of consistency over the amount of data that classifiers have seen.
 
 _MEASURES = {
@@ -522,9 +519,8 @@ _OF_LOGS = (
 def curve_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table:
     """Return accuracy and consistency of each amount."""
     points = [each for curve in curves for each in curve.points]
-    shown = [name for name in _MEASURES if any(name in each.result.estimates for each in points)]
+    labels = choose_known(_MEASURES, [each.result for each in points])
     several, m = len(curves) > 1, max(each.n_classifiers for each in points)
-    level = f"{100 * points[0].result.confidence_level:g}% interval"
     whole = all(each.amount == int(each.amount) and not each.in_percent for each in points)
     heads = (
         Column("curve"),
@@ -536,11 +532,7 @@ def curve_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table:
     )
     is_shown = (several, True, not of_runs, m > 1, True, True)
     columns = [*compress(heads, is_shown)]
-    for name in shown:
-        columns.append(Column(f"{_MEASURES[name]} %", "percent"))
-        if name in _WITH_INTERVALS:
-            columns.append(Column(f"{_MEASURES[name]}: {level}", "percent"))
-            columns += [Column(f"{_MEASURES[name]}: ± over M", "percent")] if m > 1 else []
+    columns += measure_columns(labels, _WITH_INTERVALS, points[0].result, with_spread=m > 1)
     rows = tuple(
         (
             *compress(
@@ -554,7 +546,7 @@ def curve_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table:
                 ),
                 is_shown,
             ),
-            *_measures_of(each, shown, with_spread=m > 1),
+            *measure_cells(each.result, labels, _WITH_INTERVALS, each.spread if m > 1 else None),
         )
         for curve in curves
         for each in curve.points
@@ -566,17 +558,6 @@ def curve_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table:
         rows=rows,
         note=_OF_RUNS if of_runs else _OF_LOGS,
     )
-
-
-def _measures_of(each: CurvePoint, shown: Sequence[str], *, with_spread: bool) -> list[Cell]:
-    cells: list[Cell] = []
-    for name in shown:
-        own = each.result.estimates.get(name)
-        cells.append(None if own is None else own.value)
-        if name in _WITH_INTERVALS:
-            cells.append(None if own is None else own.interval)
-            cells += [each.spread(name)] if with_spread else []
-    return cells
 
 
 def step_table(curves: Sequence[ConsistencyCurve], *, of_runs: bool) -> Table | None:

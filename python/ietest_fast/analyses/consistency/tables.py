@@ -11,11 +11,12 @@ from ietest_fast.stats.consistency.corrected import COMPARED_LABELS
 from ietest_fast.stats.intervals import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from ietest_fast.analyses.consistency.partition import ComparedPair, ConsistencySubsets
     from ietest_fast.analyses.consistency.profile import ConsistencyProfile
     from ietest_fast.report.tables import Cell
+    from ietest_fast.stats.consistency.corrected import CorrectedResult
     from ietest_fast.stats.consistency.intervals import BucketEstimate
     from ietest_fast.stats.consistency.measure import ConsistencyResult
 
@@ -47,13 +48,13 @@ _MEASURES = {
     "confidence_distance": "distance of confidences",
 }
 _OVERVIEW = {
-    "accuracy_original": "originals %",
-    "accuracy_micro": "micro %",
-    "accuracy_macro": "macro %",
-    "p_c": "P_C %",
-    "p_c_unbiased": "P_C, unbiased %",
-    "pvap": "PVAP %",
-    "agreement_unbiased": "same answer %",
+    "accuracy_original": "originals",
+    "accuracy_micro": "micro",
+    "accuracy_macro": "macro",
+    "p_c": "P_C",
+    "p_c_unbiased": "P_C, unbiased",
+    "pvap": "PVAP",
+    "agreement_unbiased": "same answer",
 }
 _WITH_INTERVALS = {"p_c", "p_c_unbiased"}
 _CORRECTED = {"accuracy": "accuracy", "p_c": "P_C, plug-in", "p_c_unbiased": "P_C, unbiased"}
@@ -95,13 +96,9 @@ def measure_table(profile: ConsistencyProfile) -> Table:
 
 def overview_table(profiles: Sequence[ConsistencyProfile]) -> Table:
     """Return a line for each classifier."""
-    shown = [name for name in _OVERVIEW if any(name in each.result.estimates for each in profiles)]
+    labels = choose_known(_OVERVIEW, [each.result for each in profiles])
     columns = [Column("model"), Column("items", "count"), Column("paraphrases", "count")]
-    for name in shown:
-        columns.append(Column(_OVERVIEW[name], "percent"))
-        if name in _WITH_INTERVALS:
-            of = _OVERVIEW[name].removesuffix(" %")
-            columns.append(Column(f"{of}: {interval_name(profiles[0].result)}", "percent"))
+    columns += measure_columns(labels, _WITH_INTERVALS, profiles[0].result)
     return Table(
         name="consistency-models",
         title="Accuracy and paraphrastic consistency",
@@ -111,7 +108,7 @@ def overview_table(profiles: Sequence[ConsistencyProfile]) -> Table:
                 each.name,
                 each.result.n_buckets,
                 each.result.n_paraphrases,
-                *_measures_of(each, shown),
+                *measure_cells(each.result, labels, _WITH_INTERVALS),
             )
             for each in profiles
         ),
@@ -121,13 +118,43 @@ def overview_table(profiles: Sequence[ConsistencyProfile]) -> Table:
     )
 
 
-def _measures_of(profile: ConsistencyProfile, shown: Sequence[str]) -> list[Cell]:
+def choose_known(labels: Mapping[str, str], results: Sequence[ConsistencyResult]) -> dict[str, str]:
+    """Return those measures that are known of some results."""
+    known = {name for each in results for name in each.estimates}
+    return {name: label for name, label in labels.items() if name in known}
+
+
+def measure_columns(
+    labels: Mapping[str, str],
+    with_intervals: Collection[str],
+    result: ConsistencyResult,
+    *,
+    with_spread: bool = False,
+) -> list[Column]:
+    """Return a column for each measure, and behind some those of :func:`measure_cells`."""
+    columns = []
+    for name, label in labels.items():
+        columns.append(Column(f"{label} %", "percent"))
+        if name in with_intervals:
+            columns.append(Column(f"{label}: {interval_name(result)}", "percent"))
+            columns += [Column(f"{label}: ± over M", "percent")] if with_spread else []
+    return columns
+
+
+def measure_cells(
+    result: ConsistencyResult,
+    shown: Iterable[str],
+    with_intervals: Collection[str],
+    spread: Callable[[str], Cell] | None = None,
+) -> list[Cell]:
+    """Return measures, and behind some their intervals, and what classifiers differ by."""
     cells: list[Cell] = []
     for name in shown:
-        own = profile.result.estimates.get(name)
-        cells.append(None if own is None else own.value)
-        if name in _WITH_INTERVALS:
-            cells.append(None if own is None else own.interval)
+        own = result.estimates.get(name)
+        cells.append(_value(own))
+        if name in with_intervals:
+            cells.append(_range(own))
+            cells += [] if spread is None else [spread(name)]
     return cells
 
 
@@ -170,27 +197,12 @@ def count_table(profiles: Sequence[ConsistencyProfile]) -> Table:
 
 def corrected_table(profiles: Sequence[ConsistencyProfile]) -> Table | None:
     """Return estimates for the full test set; None without one."""
-    rows: list[tuple[Cell, ...]] = []
-    for each in profiles:
-        found = each.corrected
-        if found is None:
-            continue
-        for name, label in _CORRECTED.items():
-            own = getattr(found, name)
-            if own is not None:
-                rows.append(
-                    (
-                        each.name,
-                        label,
-                        found.n_buckets,
-                        len(found.strata),
-                        len(found.missing),
-                        own.weight_used,
-                        own.renormalised,
-                        own.interval,
-                        own.paper,
-                    )
-                )
+    rows: list[tuple[Cell, ...]] = [
+        (each.name, label, n_items, len(found.strata), len(found.missing), *numbers)
+        for each in profiles
+        if (found := each.corrected) is not None
+        for label, n_items, *numbers in _corrected_rows(found)
+    ]
     if not rows:
         return None
     return Table(
@@ -202,15 +214,30 @@ def corrected_table(profiles: Sequence[ConsistencyProfile]) -> Table | None:
             Column("items", "count"),
             Column("strata", "count"),
             Column("without items", "count"),
-            Column("weight used", "number", 4),
-            Column("renormalised %", "percent"),
-            Column(interval_name(profiles[0].result), "percent"),
-            Column("as in the paper %", "percent"),
+            *_corrected_columns(profiles[0]),
         ),
         rows=tuple(rows),
         note="Strata: items whose originals have about the same confidence in the gold label, "
         "weighed by their share of the full test set. Weight used: of the strata that have items. "
         "Renormalised: over these alone; the paper leaves the others at zero.",
+    )
+
+
+def _corrected_rows(found: CorrectedResult) -> list[tuple[Cell, ...]]:
+    """Return each measure with the items that it is of, and the cells of the columns below."""
+    return [
+        (label, found.n_buckets, own.weight_used, own.renormalised, own.interval, own.paper)
+        for name, label in _CORRECTED.items()
+        if (own := getattr(found, name)) is not None
+    ]
+
+
+def _corrected_columns(profile: ConsistencyProfile) -> tuple[Column, ...]:
+    return (
+        Column("weight used", "number", 4),
+        Column("renormalised %", "percent"),
+        Column(interval_name(profile.result), "percent"),
+        Column("as in the paper %", "percent"),
     )
 
 
@@ -564,22 +591,13 @@ def partial_tables(profile: ConsistencyProfile) -> list[Table]:
 
 def _corrected_parts(profile: ConsistencyProfile) -> Table | None:
     """Return numbers standardised to the strata of the test set, part by part."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, found in profile.partial.corrected.items() if profile.partial is not None else ():
-        for measure, label in _CORRECTED.items():
-            own = None if found is None else getattr(found, measure)
-            if own is not None and found is not None:
-                rows.append(
-                    (
-                        _PARTS[name],
-                        label,
-                        found.n_buckets,
-                        own.weight_used,
-                        own.renormalised,
-                        own.interval,
-                        own.paper,
-                    )
-                )
+    parts = {} if profile.partial is None else profile.partial.corrected
+    rows = [
+        (_PARTS[name], *cells)
+        for name, found in parts.items()
+        if found is not None
+        for cells in _corrected_rows(found)
+    ]
     if not rows:
         return None
     return Table(
@@ -590,10 +608,7 @@ def _corrected_parts(profile: ConsistencyProfile) -> Table | None:
             Column("answered from a part"),
             Column("measure"),
             Column("items", "count"),
-            Column("weight used", "number", 4),
-            Column("renormalised %", "percent"),
-            Column(interval_name(profile.result), "percent"),
-            Column("as in the paper %", "percent"),
+            *_corrected_columns(profile),
         ),
         rows=tuple(rows),
         note="Each part has the strata of the whole test set as weights, as in the paper: a "
