@@ -43,6 +43,9 @@ if TYPE_CHECKING:
     from ietest_fast.stats.consistency.intervals import BootstrapMethod
     from ietest_fast.stats.inputs import Rng
 
+    Numbers = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+
 LEXICAL = ("lexical_distance", "jaccard", "character_overlap", "bleu", "length_ratio")
 """Measures of words and characters: a distance, similarities, and how many words there are."""
 
@@ -54,15 +57,15 @@ SYNTACTIC = ("tag_distance", "relation_distance")
 class DiversityGroups:
     """Buckets in groups, by quantiles of a measure."""
 
-    codes: NDArray[np.int64]
+    codes: Numbers
     """int64 (n_buckets,): the group of each bucket, 0 for the lowest values; -1 for buckets whose
     measure is not known."""
-    edges: NDArray[np.float64]
+    edges: Floats
     """float64 (n_groups + 1,): the quantiles. Group g has the means above ``edges[g]``, up to and
     with ``edges[g + 1]``; the first has the lowest, too."""
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Numbers:
         """Buckets in each group, int64 (n_groups,)."""
         known = self.codes[self.codes >= 0]
         return np.bincount(known, minlength=len(self.edges) - 1).astype(np.int64)
@@ -73,9 +76,7 @@ class DiversityGroups:
         return int((self.codes < 0).sum())
 
 
-def group_by_quantiles(
-    means: NDArray[np.float64], measure: str, *, n_groups: int
-) -> DiversityGroups:
+def group_by_quantiles(means: Floats, measure: str, *, n_groups: int) -> DiversityGroups:
     """Group buckets by the quantiles of their means of a measure."""
     if n_groups < 2:
         raise InputError(f"n_groups must be at least 2, not {n_groups}")
@@ -91,8 +92,8 @@ def group_by_quantiles(
 def pair_texts(
     table: pa.Table,
     columns: Sequence[str],
-    originals: NDArray[np.int64],
-    paraphrases: NDArray[np.int64],
+    originals: Numbers,
+    paraphrases: Numbers,
     *,
     all_columns: bool,
     source: str,
@@ -122,11 +123,8 @@ def pair_texts(
 
 
 def measure_pairs(
-    pairs: Mapping[str, tuple[pa.Array, pa.Array]],
-    *,
-    syntax: bool,
-    n_threads: int | None = None,
-) -> dict[str, NDArray[np.float64]]:
+    pairs: Mapping[str, tuple[pa.Array, pa.Array]], *, syntax: bool, n_threads: int | None = None
+) -> dict[str, Floats]:
     """Compute the measures of n paraphrases against their originals."""
     first, second = (_join([pair[side] for pair in pairs.values()]) for side in (0, 1))
     words = number_words(first, second)
@@ -150,7 +148,7 @@ def _join(texts: Sequence[pa.Array]) -> pa.Array:
 
 def _measure_syntax(
     pairs: Sequence[tuple[pa.Array, ...]], n_threads: int | None
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Floats]:
     from ietest_fast.lexicon.annotator import Parser
 
     # Each column by itself: what stands in two of them is not one sentence.
@@ -169,7 +167,7 @@ def _measure_syntax(
 
 
 def _rows_of_columns(
-    codes: NDArray[np.int64], offsets: NDArray[np.int64], n: int, n_columns: int, side: int
+    codes: Numbers, offsets: Numbers, n: int, n_columns: int, side: int
 ) -> Sequences:
     """Return the codes of each row, those of one column behind those of the other."""
     texts = (side * n_columns + np.arange(n_columns)[None, :]) * n + np.arange(n)[:, None]
@@ -507,9 +505,7 @@ def _find_texts(answers: ConsistencyAnswers) -> tuple[str, ...]:
     return found
 
 
-def _match_originals(
-    predictions: Predictions,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _match_originals(predictions: Predictions) -> tuple[Numbers, Numbers]:
     """Return the rows of paraphrases that have an original, behind those of their originals."""
     table = predictions.table
     codes = np.zeros(len(predictions), np.int64)

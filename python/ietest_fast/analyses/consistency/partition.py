@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from ietest_fast.stats.consistency.measure import ConsistencyResult
     from ietest_fast.stats.intervals import Interval
 
+    Numbers = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
 
 # Consistency of the parts that a column makes of items or of paraphrases.
 
@@ -172,9 +175,7 @@ def adjust_pairs(
     )
 
 
-def _compare_means(
-    result: ConsistencyComparison | SubsetComparison,
-) -> dict[str, ComparedMeans]:
+def _compare_means(result: ConsistencyComparison | SubsetComparison) -> dict[str, ComparedMeans]:
     """Return the tests of a comparison by measure, none of them corrected."""
     compared: dict[str, tuple[float | None, Interval | None, Any]]
     if isinstance(result, ConsistencyComparison):
@@ -312,7 +313,7 @@ def _need_columns(
 
 
 def _compare_sets(
-    counts: BucketCounts, masks: dict[str, NDArray[np.bool_]], confidence_level: float
+    counts: BucketCounts, masks: dict[str, Mask], confidence_level: float
 ) -> list[Compared]:
     """Compare two sets of items with each other, and each of more with all others."""
     names = list(masks)
@@ -331,7 +332,7 @@ def _n_common(one: BucketCounts, two: BucketCounts) -> int:
     return len(set(one.names.tolist()) & set(two.names.tolist()))
 
 
-def read_values(predictions: Predictions, column: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def read_values(predictions: Predictions, column: str) -> tuple[NDArray[Any], Mask]:
     """Return the values of a column as texts, and which rows are originals, shape (n,) each."""
     from ietest_fast.analyses.difficulty.file import DIFFICULTY, check_marks
 
@@ -497,7 +498,7 @@ def _measure_own(predictions: Predictions, name: str, counts: BucketCounts) -> P
     asked = table[CORRECT].is_valid().to_numpy()
     correct = pc.fill_null(table[CORRECT], False).to_numpy()
     is_original = find_originals(predictions)
-    rows: NDArray[np.bool_] = of_part & asked & ~is_original
+    rows: Mask = of_part & asked & ~is_original
     return PartialAccuracy(
         n_items=len(pc.unique(table["item"].filter(pa.array(of_part)))),
         originals=float(name == RIGHT),
@@ -647,31 +648,21 @@ def part_by_diversity(
     )
 
 
-def _mean(values: NDArray[np.float64]) -> float | None:
+def _mean(values: Floats) -> float | None:
     known = values[~np.isnan(values)]
     return float(known.mean()) if known.size else None
 
 
-def _means_of(
-    values: NDArray[np.float64],
-    bucket: NDArray[np.int64],
-    is_paraphrase: NDArray[np.bool_],
-    n_buckets: int,
-) -> NDArray[np.float64]:
+def _means_of(values: Floats, bucket: Numbers, is_paraphrase: Mask, n_buckets: int) -> Floats:
     rows = is_paraphrase & (bucket >= 0) & ~np.isnan(values)
     total = np.bincount(bucket[rows], values[rows], minlength=n_buckets)
     n = np.bincount(bucket[rows], minlength=n_buckets)
-    means: NDArray[np.float64] = np.divide(total, n, out=np.full(n_buckets, np.nan), where=n > 0)
+    means: Floats = np.divide(total, n, out=np.full(n_buckets, np.nan), where=n > 0)
     return means
 
 
 def _group(
-    measure: str,
-    means: NDArray[np.float64],
-    counts: BucketCounts,
-    options: ConsistencyOptions,
-    *,
-    n_groups: int,
+    measure: str, means: Floats, counts: BucketCounts, options: ConsistencyOptions, *, n_groups: int
 ) -> GroupedConsistency:
     groups = group_by_quantiles(means, measure, n_groups=n_groups)
     edges = groups.edges.tolist()

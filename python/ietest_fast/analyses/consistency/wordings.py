@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.answers.table import Predictions
 
+    Numbers = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
 
 # The confidence in the gold label that a table of predictions holds, or why it holds none.
 
@@ -39,8 +42,8 @@ _WANTED = "the confidence in the gold label is a number from 0 to 1"
 
 
 def read_confidence(
-    predictions: Predictions, rows: NDArray[np.int64], gold: NDArray[np.int32]
-) -> tuple[NDArray[np.float64] | None, str | None]:
+    predictions: Predictions, rows: Numbers, gold: NDArray[np.int32]
+) -> tuple[Floats | None, str | None]:
     """Read the confidence in the gold label."""
     names = predictions.table.column_names
     if CONFIDENCE in names:
@@ -67,7 +70,7 @@ def read_confidence(
     return np.clip(own[np.arange(rows.size), gold], 0, 1), None
 
 
-def _own_column(predictions: Predictions, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _own_column(predictions: Predictions, rows: Numbers) -> Floats:
     """Read the column ``confidence``."""
     column = predictions.table[CONFIDENCE]
     column = column.cast(plain_type(column.type)).combine_chunks().take(pa.array(rows))
@@ -109,9 +112,7 @@ def _own_column(predictions: Predictions, rows: NDArray[np.int64]) -> NDArray[np
     return values
 
 
-def _check_answers(
-    predictions: Predictions, rows: NDArray[np.int64], values: NDArray[np.float64]
-) -> None:
+def _check_answers(predictions: Predictions, rows: Numbers, values: Floats) -> None:
     """Refuse confidences that no answer goes with: they are those of the answers, or others'."""
     right = predictions.correct[rows]
     n_labels = _count_labels(predictions)
@@ -140,9 +141,7 @@ def _check_answers(
     )
 
 
-def _say_low(
-    predictions: Predictions, rows: NDArray[np.int64], values: NDArray[np.float64]
-) -> str | None:
+def _say_low(predictions: Predictions, rows: Numbers, values: Floats) -> str | None:
     """Count confidences beside right answers that are too low if there are no other labels."""
     if _count_labels(predictions) is not None or "predicted" not in predictions.columns:
         return None
@@ -158,10 +157,7 @@ def _say_low(
 
 
 def _say_contradicted(
-    predictions: Predictions,
-    rows: NDArray[np.int64],
-    gold: NDArray[np.int32],
-    values: NDArray[np.float64],
+    predictions: Predictions, rows: Numbers, gold: NDArray[np.int32], values: Floats
 ) -> str | None:
     """Count confidences that probabilities beside them contradict, which may be of another kind."""
     if "probabilities" not in predictions.columns:
@@ -180,11 +176,7 @@ def _say_contradicted(
     return _say_rows(predictions, rows, values, wrong, of)
 
 
-def _say_other_scores(
-    predictions: Predictions,
-    rows: NDArray[np.int64],
-    values: NDArray[np.float64],
-) -> str | None:
+def _say_other_scores(predictions: Predictions, rows: Numbers, values: Floats) -> str | None:
     """Count confidences that are not the score of the gold label, where each label has a column."""
     from ietest_fast.answers.readers.facts_of_tables import list_scores
     from ietest_fast.answers.readers.label_columns import label_keys
@@ -210,11 +202,7 @@ def _say_other_scores(
 
 
 def _say_rows(
-    predictions: Predictions,
-    rows: NDArray[np.int64],
-    values: NDArray[np.float64],
-    wrong: NDArray[np.int64],
-    of: str,
+    predictions: Predictions, rows: Numbers, values: Floats, wrong: Numbers, of: str
 ) -> str | None:
     if not wrong.size:
         return None
@@ -260,9 +248,7 @@ def _name_wording(predictions: Predictions, row: Any) -> str:
     return f"version {version!r} of item {predictions.table['item'][int(row)].as_py()!r}"
 
 
-def _check_probabilities(
-    values: NDArray[np.float64], rows: NDArray[np.int64], predictions: Predictions
-) -> None:
+def _check_probabilities(values: Floats, rows: Numbers, predictions: Predictions) -> None:
     """Refuse scores that are no probabilities: a confidence would mean nothing."""
     inside = ((values >= -_SUM_TOLERANCE) & (values <= 1 + _SUM_TOLERANCE)).all(axis=1)
     with np.errstate(invalid="ignore"):
@@ -286,14 +272,14 @@ class Wordings:
     """The answers of one classifier to the wordings of items, one row for each."""
 
     items: NDArray[Any]
-    correct: NDArray[np.bool_]
-    is_original: NDArray[np.bool_]
+    correct: Mask
+    is_original: Mask
     """Shape (n,)."""
     answers: NDArray[np.int32] | None
     gold: NDArray[np.int32] | None
     """Shape (n,), indices of labels; None if they are not known. An answer that could not be parsed
     is -1: it is wrong, and agrees with others of its kind."""
-    confidence: NDArray[np.float64] | None
+    confidence: Floats | None
     """Shape (n,), float64, in the gold label; None if it is not known."""
     clusters: NDArray[Any] | None
     """Shape (n,); None without."""
@@ -406,7 +392,7 @@ def find_wordings(
     )
 
 
-def find_confidence(predictions: Predictions, version: str = ORIGINAL) -> NDArray[np.float64]:
+def find_confidence(predictions: Predictions, version: str = ORIGINAL) -> Floats:
     """Return the confidence in the gold label on one version, such as that of a full test set.
 
     Raises
@@ -459,7 +445,7 @@ def _check_same(
     )
 
 
-def _to_numpy(column: pa.ChunkedArray, rows: NDArray[np.int64]) -> NDArray[Any]:
+def _to_numpy(column: pa.ChunkedArray, rows: Numbers) -> NDArray[Any]:
     own = column.combine_chunks().take(pa.array(rows))
     if pa.types.is_dictionary(own.type):
         own = own.cast(own.type.value_type)

@@ -59,6 +59,9 @@ if TYPE_CHECKING:
     from ietest_fast.corpus import Corpus
     from ietest_fast.models import TextClassifier
 
+    Numbers = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+
 
 @dataclass(frozen=True, kw_only=True)
 class StressNotes(Notes):
@@ -251,11 +254,7 @@ def _choose_columns(
 
 
 def _profile(
-    predictions: Predictions,
-    options: StressOptions,
-    notes: StressNotes,
-    *,
-    group: dict[str, Any],
+    predictions: Predictions, options: StressOptions, notes: StressNotes, *, group: dict[str, Any]
 ) -> StressProfile:
     group_by, clusters, origins = options.group_by, options.clusters, notes.origins
     names = [name for name in predictions.versions if name != ORIGINAL]
@@ -553,7 +552,7 @@ def _refuse_other_spelling(name: str, test: Predictions, original: Predictions) 
         )
 
 
-def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray[np.int64]:
+def _number_units(table: pa.Table, clusters: str | None, source: str) -> Numbers:
     """Return numbers of what is independent, int64 (n,): clusters, or items without one."""
     items = table["item"].cast("string").combine_chunks().dictionary_encode()
     units = items.indices.cast("int64")
@@ -562,17 +561,12 @@ def _number_units(table: pa.Table, clusters: str | None, source: str) -> NDArray
         labels = name_groups(labels).dictionary_encode()
         own = pc.add(labels.indices.cast("int64"), len(items.dictionary))
         units = pc.coalesce(own, units)
-    found: NDArray[np.int64] = units.to_numpy()
+    found: Numbers = units.to_numpy()
     return found
 
 
 def _part(
-    predictions: Predictions,
-    name: str,
-    right: NDArray[np.bool_],
-    units: NDArray[np.int64],
-    *,
-    missing: str | None = None,
+    predictions: Predictions, name: str, right: Mask, units: Numbers, *, missing: str | None = None
 ) -> dict[str, Share]:
     """Return accuracies by the values of a column; none where all are null."""
     values = name_groups(as_texts(predictions.table[name], path=predictions.source, name=name))
