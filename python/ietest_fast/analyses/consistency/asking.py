@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.analyses.consistency.buckets import find_mixed, name_items, read_buckets
-from ietest_fast.analyses.consistency.curves import curves_of_answers, note_amounts, read_amounts
+from ietest_fast.analyses.consistency.curves import curves_of_profiles, note_amounts, read_amounts
 from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
     ConsistencyNotes,
@@ -531,7 +531,9 @@ def measure(answers: Sequence[ConsistencyAnswers], options: ConsistencyOptions) 
         profiles=profiles,
         pairs=pairs,
         remarks=remarks,
-        curves=curves_of_answers(noted, profiles, **options.comparing),
+        curves=curves_of_profiles(
+            (own for each in noted for own in each.notes.curves), profiles, **options.comparing
+        ),
     )
 
 

@@ -184,35 +184,25 @@ def read_amounts_of(answers: ConsistencyAnswers, column: str) -> dict[str, float
 def read_amount(predictions: Predictions, column: str, name: str = "") -> float:
     """Read how much data a classifier has seen, as a column of its answers says."""
     table = predictions.table
+
+    def error(complaint: str) -> InputError:
+        return InputError(complaint, path=predictions.source, column=column)
+
     if column not in table.column_names:
-        raise InputError(
-            f"has no such column of amounts; it has {', '.join(table.column_names)}",
-            path=predictions.source,
-            column=column,
-        )
+        raise error(f"has no such column of amounts; it has {', '.join(table.column_names)}")
     whose = f" of {name}" if name else ""
     try:
         values = pc.unique(pc.cast(table[column].combine_chunks(), pa.float64())).to_pylist()
-    except pa.ArrowException as error:
-        raise InputError(
-            f"holds {table[column].type}; amounts are numbers",
-            path=predictions.source,
-            column=column,
-        ) from error
+    except pa.ArrowException as cause:
+        raise error(f"holds {table[column].type}; amounts are numbers") from cause
     if len(values) != 1:
-        raise InputError(
+        raise error(
             f"holds {len(values):,} different amounts in the rows{whose}; a classifier has seen "
-            "one amount of data",
-            path=predictions.source,
-            column=column,
+            "one amount of data"
         )
     amount = values[0]
     if amount is None or not 0 < amount < math.inf:
-        raise InputError(
-            f"holds {amount!r} in the rows{whose}; an amount is a number above 0",
-            path=predictions.source,
-            column=column,
-        )
+        raise error(f"holds {amount!r} in the rows{whose}; an amount is a number above 0")
     return float(amount)
 
 
@@ -316,14 +306,6 @@ class ConsistencyCurve:
             "points": [each.to_dict() for each in self.points],
             "steps": [each.to_dict() for each in self.steps],
         }
-
-
-def curves_of_answers(
-    answers: Iterable[ConsistencyAnswers], profiles: Sequence[ConsistencyProfile], **options: Any
-) -> tuple[ConsistencyCurve, ...]:
-    """Return the curves that files speak of."""
-    amounts = [own for each in answers for own in each.notes.curves]
-    return curves_of_profiles(amounts, profiles, **options)
 
 
 def curves_of_profiles(

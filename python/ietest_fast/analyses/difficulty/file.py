@@ -392,15 +392,15 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
         return np.arange(n), np.arange(n)
     named = as_items(corpus.table[item], path=corpus.source, name=item)
     column = as_texts(named, path=corpus.source, name=item)
+
+    def error(complaint: str, row: int | None = None) -> InputError:
+        where = None if row is None else f"row {corpus.source_rows[row]}"
+        return InputError(complaint, path=corpus.source, row=where, column=item)
+
     if column.null_count:
+        lack = say_count(column.null_count, "row has", "rows have")
         row = pc.index(pc.is_null(column), pa.scalar(True)).as_py()
-        raise InputError(
-            f"{say_count(column.null_count, 'row has', 'rows have')} none; every wording "
-            "needs its item",
-            path=corpus.source,
-            row=f"row {corpus.source_rows[row]}",
-            column=item,
-        )
+        raise error(f"{lack} none; every wording needs its item", row)
     codes = np.asarray(column.dictionary_encode().indices, dtype=np.int64)
     first = np.full(int(codes.max()) + 1, n, np.int64)
     np.minimum.at(first, codes, np.arange(n))
@@ -411,24 +411,18 @@ def _find_items(corpus: Corpus, item: str | None) -> tuple[NDArray[np.int64], ND
         is_original = pc.fill_null(pc.equal(versions, ORIGINAL), False)
         rows = np.flatnonzero(is_original.to_numpy(zero_copy_only=False))
         if said := say_repeated(column.take(rows), rows=corpus.source_rows[rows]):
-            raise InputError(
-                f"{said} in the version {ORIGINAL!r}; give each item one original",
-                path=corpus.source,
-                column=item,
-            )
+            raise error(f"{said} in the version {ORIGINAL!r}; give each item one original")
         first[codes[rows]] = rows
         differs &= ~np.isin(codes, codes[rows])
     if differs.any():
         row = int(differs.argmax())
         one, other = (corpus.label_names[corpus.labels[i]] for i in (first[codes[row]], row))
         n_mixed = len(np.unique(codes[differs]))
-        raise InputError(
+        raise error(
             f"{say_count(n_mixed, 'item has', 'items have')} wordings with different gold labels, "
             f"and none that is called {ORIGINAL!r} in a column version: {column[row].as_py()!r} "
             f"has {one} and {other}. Correct the labels, or name another column of items",
-            path=corpus.source,
-            row=f"row {corpus.source_rows[row]}",
-            column=item,
+            row,
         )
     return codes, first
 

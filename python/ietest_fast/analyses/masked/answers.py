@@ -46,6 +46,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    Numbers = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
+    Floats = NDArray[np.float64]
+    # Stops at the first wrong row of a column, with a complaint about its value.
+    Refuse = Callable[[Mask, str, str], None]
+
 
 # Columns of logs of hidden words: numbers and marks as pandas and other tools write them.
 
@@ -62,7 +68,7 @@ def row_error(complaint: str, path: Path, row: int, column: str) -> InputError:
 
 
 def read_column(
-    column: pa.ChunkedArray, field: pa.Field, path: Path, *, rows: NDArray[np.int64]
+    column: pa.ChunkedArray, field: pa.Field, path: Path, *, rows: Numbers
 ) -> pa.Array | pa.ChunkedArray:
     """Return a column of a log in the type that it has in the schema; what is missing stays so."""
     kind = field.type
@@ -88,9 +94,7 @@ def read_column(
     return pa.array(np.where(is_missing, 0, values).astype(kind.to_pandas_dtype()), mask=is_missing)
 
 
-def _read_values(
-    column: pa.ChunkedArray, kind: pa.DataType
-) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
+def _read_values(column: pa.ChunkedArray, kind: pa.DataType) -> tuple[NDArray[Any], Mask, str]:
     """Return values of a type, which of them are none, and what these are not."""
     if pa.types.is_boolean(kind):
         marks, bad = find_outcomes(column)
@@ -103,15 +107,15 @@ def _read_values(
     return numbers, np.isnan(numbers) | (numbers == np.inf), "no number"
 
 
-def _are_no_probability(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+def _are_no_probability(column: pa.ChunkedArray) -> Mask:
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         return np.asarray(pc.fill_null(pc.equal(column, _NO_PROBABILITY), False))
     return np.zeros(len(column), dtype=np.bool_)
 
 
 def read_reciprocal(
-    table: pa.Table, name: str, path: Path, *, rows: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
+    table: pa.Table, name: str, path: Path, *, rows: Numbers | None = None
+) -> Floats:
     """Return reciprocal ranks, NaN where there is none."""
     column = table[name].cast(plain_type(table[name].type))
     values = as_numbers(column)
@@ -228,7 +232,7 @@ class MaskedAnswers:
         return str(self.table["model"][0].as_py())
 
     @property
-    def reciprocal_ranks(self) -> NDArray[np.float64]:
+    def reciprocal_ranks(self) -> Floats:
         """Shape (n,), NaN for rows that could not be scored; 0 for ranks that are not known."""
         column = self.table["reciprocal_rank"].cast(pa.float64())
         return np.asarray(pc.fill_null(column, float("nan")))
@@ -312,7 +316,7 @@ def read_masked_log(
     return tuple(
         _from_columns(
             model=name,
-            items=_column(table, "item"),
+            items=_items_of(table),
             answers=answers,
             reciprocal=read[name],
             others={},
@@ -340,13 +344,11 @@ def _find_ranks(names: Sequence[str], groups: Sequence[str], path: Path) -> list
 
 def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[MaskedAnswers, ...]:
     names = table.column_names
-    models = (
-        read_group(table, "model", str(path))
-        if "model" in names
-        else pa.array(["model"] * table.num_rows)
-    )
-    if "model" in names and table["model"].null_count:
-        raise InputError("a row has no model; name one in each", path=path, column="model")
+    models = pa.array(["model"] * table.num_rows)
+    if "model" in names:
+        models = read_group(table, "model", str(path))
+        if table["model"].null_count:
+            raise InputError("a row has no model; name one in each", path=path, column="model")
     for name in ("answer", *groups):
         _check_same(table, name, path)
     found = []
@@ -365,7 +367,7 @@ def _split_log(table: pa.Table, groups: tuple[str, ...], path: Path) -> tuple[Ma
         found.append(
             _from_columns(
                 model=str(model),
-                items=_column(own, "item"),
+                items=_items_of(own),
                 answers=answers,
                 reciprocal=reciprocal,
                 others=others,
@@ -432,7 +434,7 @@ def _warn_of_other_texts(
 
 def _check_same(table: pa.Table, name: str, path: Path) -> None:
     """Stop if an item has another answer, or is in another group, for another model."""
-    items = _column(table, "item")
+    items = _items_of(table)
     if items is None:
         return
     values = read_group(table, name, str(path))
@@ -450,9 +452,9 @@ def _check_same(table: pa.Table, name: str, path: Path) -> None:
         )
 
 
-def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
+def _check_items(own: pa.Table, rows: Numbers, path: Path) -> None:
     """Stop if a model has answered an item twice."""
-    items = _column(own, "item")
+    items = _items_of(own)
     if items is None:
         return
     known = items.drop_null()
@@ -471,12 +473,10 @@ def _check_items(own: pa.Table, rows: NDArray[np.int64], path: Path) -> None:
         seen.add(item)
 
 
-def _refuse_rows(
-    own: pa.Table, rows: NDArray[np.int64], path: Path
-) -> Callable[[NDArray[np.bool_], str, str], None]:
+def _refuse_rows(own: pa.Table, rows: Numbers, path: Path) -> Refuse:
     """Make what stops at the first wrong row of a column, and shows its value."""
 
-    def refuse(wrong: NDArray[np.bool_], column: str, complaint: str) -> None:
+    def refuse(wrong: Mask, column: str, complaint: str) -> None:
         if wrong.any():
             place = int(np.flatnonzero(wrong)[0])
             value = own[column][place].as_py()
@@ -486,11 +486,7 @@ def _refuse_rows(
 
 
 def _check_ranks(
-    own: pa.Table,
-    reciprocal: NDArray[np.float64],
-    others: dict[str, Any],
-    rows: NDArray[np.int64],
-    path: Path,
+    own: pa.Table, reciprocal: Floats, others: dict[str, Any], rows: Numbers, path: Path
 ) -> None:
     """Stop where what is said of a rank cannot be true."""
     refuse = _refuse_rows(own, rows, path)
@@ -534,12 +530,7 @@ def _check_ranks(
     _check_tokens(own, reciprocal, others, path, refuse)
 
 
-def _check_twins(
-    own: pa.Table,
-    others: dict[str, Any],
-    reciprocal: NDArray[np.float64],
-    refuse: Callable[[NDArray[np.bool_], str, str], None],
-) -> None:
+def _check_twins(own: pa.Table, others: dict[str, Any], reciprocal: Floats, refuse: Refuse) -> None:
     """Stop where a number, or the first choice, stands there again and is another one."""
     known = {"reciprocal_rank": reciprocal}
     if "log_probability" in others:
@@ -565,7 +556,7 @@ def _check_twins(
         refuse(is_other, twin, "is not the word predicted beside it; correct one of them")
 
 
-def _check_answers(own: pa.Table, refuse: Callable[[NDArray[np.bool_], str, str], None]) -> None:
+def _check_answers(own: pa.Table, refuse: Refuse) -> None:
     """Stop where a column has another of the answers, or any word if it repeats the answers.
 
     Other words are about something else.
@@ -594,11 +585,7 @@ def _take_first(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _check_tokens(
-    own: pa.Table,
-    reciprocal: NDArray[np.float64],
-    others: dict[str, Any],
-    path: Path,
-    refuse: Callable[[NDArray[np.bool_], str, str], None],
+    own: pa.Table, reciprocal: Floats, others: dict[str, Any], path: Path, refuse: Refuse
 ) -> None:
     """Stop where no token, or no probability, could have the rank beside it.
 
@@ -625,7 +612,7 @@ def _check_tokens(
         refuse(is_first & (known < -np.log(_MOST_TOKENS)), name, complaint)
 
 
-def _read_logarithms(own: pa.Table, path: Path) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _read_logarithms(own: pa.Table, path: Path) -> Iterator[tuple[str, Floats]]:
     """Give columns of the answers' probabilities as logarithms, -inf where there is none.
 
     Numbers that are no shares, such as percentages, may be anything; shares may be rounded.
@@ -650,10 +637,7 @@ def _read_logarithms(own: pa.Table, path: Path) -> Iterator[tuple[str, NDArray[n
 
 
 def _check_predicted(
-    answers: pa.ChunkedArray,
-    reciprocal: NDArray[np.float64],
-    others: dict[str, Any],
-    refuse: Callable[[NDArray[np.bool_], str, str], None],
+    answers: pa.ChunkedArray, reciprocal: Floats, others: dict[str, Any], refuse: Refuse
 ) -> None:
     """Stop where the model's first choice contradicts the rank of the answer.
 
@@ -677,8 +661,8 @@ def _check_predicted(
         )
 
 
-def _column(table: pa.Table, name: str) -> Any:
-    return table[name] if name in table.column_names else None
+def _items_of(table: pa.Table) -> Any:
+    return table["item"] if "item" in table.column_names else None
 
 
 def _from_columns(
@@ -686,7 +670,7 @@ def _from_columns(
     model: str,
     items: Any,
     answers: Any,
-    reciprocal: NDArray[np.float64],
+    reciprocal: Floats,
     others: dict[str, Any],
     groups: dict[str, Any],
     contradicted: Sequence[str | None],
