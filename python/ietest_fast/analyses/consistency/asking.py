@@ -16,7 +16,6 @@ from ietest_fast.analyses.consistency.file import (
     ConsistencyAnswers,
     ConsistencyNotes,
     join_answers,
-    with_columns,
 )
 from ietest_fast.analyses.consistency.making import choose_reworded_columns, make_buckets
 from ietest_fast.analyses.consistency.noting import SOURCE, note_parts
@@ -506,8 +505,11 @@ class Consistency:
     def write(self, path: Path, options: ConsistencyOptions) -> None:
         """Write all answers to one file, from which they are measured in the same way."""
         joined = join_answers(self.answers)
-        named = with_columns(joined, clusters=options.clusters, subset=options.subset)
-        write_answers(named, path)
+        clusters = options.clusters or joined.notes.clusters
+        notes = replace(
+            joined.notes, clusters=clusters, subset=options.subset or joined.notes.subset
+        )
+        write_answers(replace(joined, notes=notes), path)
 
 
 def _find_texts(predictions: Predictions) -> tuple[str, ...]:

@@ -235,15 +235,6 @@ def name_group(group: Mapping[str, Any]) -> str:
     return ", ".join(str(value) for value in group.values())
 
 
-def with_columns(
-    answers: ConsistencyAnswers, *, clusters: str | None, subset: str | None
-) -> ConsistencyAnswers:
-    """Return answers with other columns of clusters and subsets, where they are named."""
-    notes = answers.notes
-    told = replace(notes, clusters=clusters or notes.clusters, subset=subset or notes.subset)
-    return replace(answers, notes=told)
-
-
 def count_strata(confidence: NDArray[np.float64], n_strata: int) -> tuple[int, ...]:
     """Count the items of a full test set in strata of equal width by confidence."""
     inside = (confidence >= 0) & (confidence <= 1)

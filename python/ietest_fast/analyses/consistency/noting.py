@@ -359,34 +359,29 @@ def _check_facts(answers: ConsistencyAnswers, shared: SharedWordings) -> tuple[s
 
 def _match_items(predictions: Predictions, partial: Predictions) -> SharedWordings:
     """Find the items of predictions among the originals that the other model was asked."""
+
+    def error(complaint: str, column: str | None = None) -> InputError:
+        return InputError(complaint, path=partial.source, column=column)
+
     if len(partial.groups) > 1:
-        raise InputError(
+        raise error(
             f"{len(partial.groups)} classifiers are in these predictions, and one that saw a part "
-            f"of the input is expected; choose it by {', '.join(partial.groups[0])}",
-            path=partial.source,
+            f"of the input is expected; choose it by {', '.join(partial.groups[0])}"
         )
     if ORIGINAL not in partial.versions:
-        raise InputError(
-            f"has no version {ORIGINAL!r}; it has {', '.join(partial.versions)}",
-            path=partial.source,
-        )
+        raise error(f"has no version {ORIGINAL!r}; it has {', '.join(partial.versions)}")
     asked = partial.select(version=ORIGINAL)
     repeated = say_repeated(name_rows(asked, ("item",)), "item")
     if repeated is not None:
-        raise InputError(
+        raise error(
             f"in version {ORIGINAL!r} {repeated}, so it is not clear which answer counts; leave "
             "the others out",
-            path=partial.source,
-            column="item",
+            "item",
         )
     shared = SharedWordings.find(predictions, asked, keys=("item",))
     if not len(shared):
         first = name_rows(predictions, ("item",))[0].as_py()
-        raise InputError(
-            f"has no item of {predictions.source}, such as {first!r}",
-            path=partial.source,
-            column="item",
-        )
+        raise error(f"has no item of {predictions.source}, such as {first!r}", "item")
     return shared
 
 

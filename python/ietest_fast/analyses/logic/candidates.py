@@ -65,9 +65,6 @@ class LogicOptions(SuiteOptions):
         return {name: getattr(self, name) for name in _LEAST}
 
 
-# All texts that are asked about: sentences, and compounds of them, each once.
-
-
 # The sentences of labelled pairs, each once, and which of them come from the same source.
 
 
@@ -150,6 +147,9 @@ def _number_units(premise: Numbers, clusters: pa.ChunkedArray | None) -> tuple[N
         labels = np.where(known >= 0, known, known.max(initial=0) + 1 + premise)
     _, unit = np.unique(labels, return_inverse=True)
     return unit.astype(np.int64), int(unit.max(initial=-1)) + 1
+
+
+# All texts that are asked about: sentences, and compounds of them, each once.
 
 
 class Texts:

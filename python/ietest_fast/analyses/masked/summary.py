@@ -602,34 +602,27 @@ def model_table(summaries: Sequence[MaskedSummary]) -> Table:
 
 def answer_table(summaries: Sequence[MaskedSummary]) -> Table:
     """Return a row for each answer, the models beside each other: Figures 3.6 to 3.8."""
-    return _side_by_side(
-        "masked-answers",
-        "answer",
-        [(each.model, each.by_answer) for each in summaries],
-        has_majority=False,
-    )
+    groups = [each.by_answer for each in summaries]
+    return _side_by_side(summaries, "answer", groups, name="answers", has_majority=False)
 
 
 def group_table(summaries: Sequence[MaskedSummary], name: str) -> Table:
     """Return a row for each value of a column, the models beside each other."""
-    return _side_by_side(
-        f"masked-{name}",
-        name,
-        [(each.model, each.by_group[name]) for each in summaries],
-        has_majority=True,
-    )
+    groups = [each.by_group[name] for each in summaries]
+    return _side_by_side(summaries, name, groups, name=name, has_majority=True)
 
 
 def _side_by_side(
-    name: str,
+    summaries: Sequence[MaskedSummary],
     heading: str,
-    models: Sequence[tuple[str, Sequence[MaskedGroup]]],
+    groups_of: Sequence[Sequence[MaskedGroup]],
     *,
+    name: str,
     has_majority: bool,
 ) -> Table:
-    found = [{(group.value, group.ranked_in): group for group in groups} for _, groups in models]
+    found = [{(group.value, group.ranked_in): group for group in groups} for groups in groups_of]
     keys = list(dict.fromkeys(key for groups in found for key in groups))
-    names = ["accuracy"] if len(models) == 1 else [model for model, _ in models]
+    names = ["accuracy"] if len(summaries) == 1 else [each.model for each in summaries]
     counts = [{key: group.accuracy.n for key, group in groups.items()} for groups in found]
     # What all models have in common stands there once.
     is_shared = all(own == counts[0] for own in counts)
@@ -653,7 +646,7 @@ def _side_by_side(
             row += _group_cells(groups.get(key), len(common) if has_common else 0)
         rows.append(tuple(row))
     return Table(
-        name=name,
+        name=f"masked-{name}",
         title=f"Masked inference by {heading}",
         columns=tuple(columns),
         rows=tuple(rows),

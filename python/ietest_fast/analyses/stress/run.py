@@ -48,7 +48,7 @@ from ietest_fast.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -138,14 +138,12 @@ def ask_stress(
     model: TextClassifier,
     corpus: Corpus,
     options: StressOptions,
-    *,
-    on_start: Callable[[int], None] | None = None,
-    on_batch: Callable[[int], None] | None = None,
+    **bar: Any,
 ) -> tuple[StressAnswers, Evaluation]:
     """Make the texts of all tests, and ask a finished classifier about each distinct one.
 
     The corpus has the columns that `options` name. What they name a folder or a file for is
-    written.
+    written. `bar` shows how far it is.
     """
     # Before texts are transformed, which takes longer.
     try_options(**options.of_tests)
@@ -172,8 +170,7 @@ def ask_stress(
         keep_columns=list(dict.fromkeys(name for name in kept if name is not None)),
         unparsed=options.unparsed,
         n_threads=options.n_threads,
-        on_start=on_start,
-        on_batch=on_batch,
+        **bar,
     )
     notes = StressNotes.of(suite, found, options, text_columns=corpus.text_columns)
     answers = StressAnswers(predictions=found.predictions, notes=notes)
