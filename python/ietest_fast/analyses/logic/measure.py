@@ -14,10 +14,9 @@ from ietest_fast.analyses.logic.rules import (
     RULES,
     Accuracy,
     Outcomes,
+    compute_score,
     default_weights,
     renormalise,
-    score_informedly,
-    score_plainly,
 )
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.errors import InputError
@@ -372,8 +371,8 @@ def _score(
     weights: dict[str, float], accuracy: Accuracy, outcomes: Mapping[str, Outcomes]
 ) -> tuple[dict[str, float], tuple[StructuralScore, StructuralScore]]:
     return weights, (
-        score_plainly(weights, accuracy, outcomes),
-        score_informedly(weights, accuracy, outcomes),
+        compute_score(weights, accuracy, outcomes, informed=False),
+        compute_score(weights, accuracy, outcomes, informed=True),
     )
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.intervals import Interval
 
+    # Parts of a sum, and what to add to them.
+    Parts = tuple[list[RatePart], float]
+
 ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
 
 Group = Literal["property", "consequence", "rule"]
@@ -311,6 +314,16 @@ class Outcomes:
     control_units: NDArray[np.int64]
     """(m,): whether each control question got the answer, and its source."""
 
+    def parts(self, weight: float, *, informed: bool) -> Parts | None:
+        """Return the weighted rate, less that of control questions if informed; None without."""
+        if len(self.holds) == 0 or (informed and len(self.control_holds) == 0):
+            return None
+        found = [RatePart(weight=weight, holds=self.holds, units=self.units)]
+        if informed:
+            control = RatePart(weight=-weight, holds=self.control_holds, units=self.control_units)
+            found.append(control)
+        return found, 0.0
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Accuracy:
@@ -328,14 +341,16 @@ class Accuracy:
         Labels without a pair do not count; None where fewer than two have pairs. Of two labels it
         is Youden's J.
         """
-        found = self.informed_parts(1.0)
+        found = self.parts(1.0, informed=True)
         if found is None:
             return None
         parts, offset = found
         return offset + sum(part.weight * float(part.holds.mean()) for part in parts)
 
-    def informed_parts(self, weight: float) -> tuple[list[RatePart], float] | None:
-        """Return the weighted informedness as parts of a sum and what to add, if it is defined."""
+    def parts(self, weight: float, *, informed: bool) -> Parts | None:
+        """Return the weighted accuracy, or its informedness, if it is defined."""
+        if not informed:
+            return [RatePart(weight=weight, holds=self.right, units=self.units)], 0.0
         labels = sorted(set(self.gold.tolist()))
         if len(labels) < 2:
             return None
@@ -347,45 +362,34 @@ class Accuracy:
         return parts, -own
 
 
-def score_plainly(
-    weights: Mapping[str, float], accuracy: Accuracy, outcomes: Mapping[str, Outcomes]
+def compute_score(
+    weights: Mapping[str, float],
+    accuracy: Accuracy,
+    outcomes: Mapping[str, Outcomes],
+    *,
+    informed: bool,
 ) -> StructuralScore:
-    """Compute β0 acc + Σ βi s(ri), where s is the rate of instances that hold (eq. 5.2, 5.3)."""
-    parts: list[RatePart] = []
-    undefined = []
-    for name, weight in _weighing(weights):
-        if name == ACCURACY:
-            parts.append(RatePart(weight=weight, holds=accuracy.right, units=accuracy.units))
-        elif name not in outcomes or len(outcomes[name].holds) == 0:
-            undefined.append(name)
-        else:
-            own = outcomes[name]
-            parts.append(RatePart(weight=weight, holds=own.holds, units=own.units))
-    return _sum(parts, undefined, bounds=(0.0, 1.0))
+    """Compute β0 acc + Σ βi s(ri), where s is the rate of instances that hold (eq. 5.2, 5.3).
 
-
-def score_informedly(
-    weights: Mapping[str, float], accuracy: Accuracy, outcomes: Mapping[str, Outcomes]
-) -> StructuralScore:
-    """Compute the same of informedness: what guessing gives is taken off from every part."""
+    If `informed`, compute it of informedness: what guessing gives is taken off from every part.
+    """
     parts: list[RatePart] = []
     undefined, offset = [], 0.0
-    for name, weight in _weighing(weights):
-        if name == ACCURACY:
-            found = accuracy.informed_parts(weight)
-            if found is None:
-                undefined.append(name)
-            else:
-                parts += found[0]
-                offset += found[1]
+    for name, weight in weights.items():
+        if weight <= 0:
             continue
-        own = outcomes.get(name)
-        if own is None or len(own.holds) == 0 or len(own.control_holds) == 0:
+        own = accuracy if name == ACCURACY else outcomes.get(name)
+        found = None if own is None else own.parts(weight, informed=informed)
+        if found is None:
             undefined.append(name)
-            continue
-        parts.append(RatePart(weight=weight, holds=own.holds, units=own.units))
-        parts.append(RatePart(weight=-weight, holds=own.control_holds, units=own.control_units))
-    return _sum(parts, undefined, offset=offset, bounds=(-1.0, 1.0))
+        else:
+            parts += found[0]
+            offset += found[1]
+    if undefined or not parts:
+        return StructuralScore(value=None, undefined=tuple(undefined))
+    bounds = (-1.0, 1.0) if informed else (0.0, 1.0)
+    value, interval = sum_rates(parts, offset=offset, bounds=bounds)
+    return StructuralScore(value=value, interval=interval)
 
 
 def renormalise(weights: Mapping[str, float], undefined: Sequence[str]) -> dict[str, float]:
@@ -393,20 +397,3 @@ def renormalise(weights: Mapping[str, float], undefined: Sequence[str]) -> dict[
     left = {name: weight for name, weight in weights.items() if name not in undefined}
     total = sum(left.values())
     return {name: weight / total for name, weight in left.items()} if total > 0 else {}
-
-
-def _weighing(weights: Mapping[str, float]) -> list[tuple[str, float]]:
-    return [(name, weight) for name, weight in weights.items() if weight > 0]
-
-
-def _sum(
-    parts: Sequence[RatePart],
-    undefined: Sequence[str],
-    *,
-    bounds: tuple[float, float],
-    offset: float = 0.0,
-) -> StructuralScore:
-    if undefined or not parts:
-        return StructuralScore(value=None, undefined=tuple(undefined))
-    value, interval = sum_rates(parts, offset=offset, bounds=bounds)
-    return StructuralScore(value=value, interval=interval)
