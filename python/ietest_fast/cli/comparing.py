@@ -11,17 +11,18 @@ import click
 from ietest_fast.cli.options import (
     NAMES,
     FiniteRange,
-    add_options,
+    bundle,
     check_resamples,
     choose_reworded,
     exit_status,
+    resampling,
     split_names,
 )
 from ietest_fast.numerals import list_dropped
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.analyses.compare.profile import Comparison, VersionTest
     from ietest_fast.analyses.compare.statistic import Extra, Statistic
@@ -49,81 +50,77 @@ OF_LOGS = (
 """Names of the options."""
 
 
-def log_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says how logs are read."""
-    options = [
-        click.option(
-            "--reader",
-            metavar="NAME",
-            help="Format of the logs: lm-eval, inspect, helm, table, or one that a package adds.  "
-            "[default: told by their content]",
-        ),
-        click.option(
-            "--logs-are",
-            type=click.Choice(["versions", "models"]),
-            help="What several logs are: versions of the same items, or classifiers on the same "
-            "items.  [default: models, if their texts are the same]",
-        ),
-        click.option(
-            "--prediction-columns",
-            "-P",
-            type=NAMES,
-            help="Columns of answers: one for each version in a table, or one for each log. A name "
-            "such as doc.label leads into objects.",
-        ),
-        click.option(
-            "--correct-columns",
-            "-C",
-            type=NAMES,
-            help="Instead of answers: columns that say which are right, likewise; in logs of "
-            "lm-eval a metric, of Inspect a scorer, or SCORER.KEY where it gives several values.",
-        ),
-        click.option(
-            "--filter",
-            metavar="NAME",
-            help="Of lm-eval's logs.  [default: the first that all have]",
-        ),
-        click.option(
-            "--threshold",
-            type=FiniteRange(min=0, min_open=True),
-            help="In logs: scores of at least this count as right, where they are not only 0 and 1 "
-            "(partial credit is 0.5). Of a model with one logit: the probability (the logit's "
-            "sigmoid) from which its answer is label 1, and not label 0.  [default: of models 0.5]",
-        ),
-        click.option(
-            "--epochs",
-            type=click.Choice(["all", "first", "mean"]),
-            default="all",
-            show_default=True,
-            help="Of several answers of a log to an item, compare all, number by number, the "
-            "first, or the mean of their scores (with --threshold).",
-        ),
-        click.option(
-            "--common-items",
-            is_flag=True,
-            help="Compare the items that all logs have, such as those of a run that was "
-            "cancelled, and count the others.",
-        ),
-        click.option(
-            "--task",
-            metavar="NAME",
-            multiple=True,
-            help="Of a folder of logs, the task whose log is read. May be given several times.",
-        ),
-        click.option(
-            "--unparsed",
-            type=click.Choice(["wrong", "drop", "error"]),
-            help="What an answer is that is missing or no label; drop leaves its item out.  "
-            "[default: wrong in logs that mark answers, error in tables]",
-        ),
-        click.option("--id-column", help="Match rows by this column instead of by their order."),
-        click.option(
-            "--gold-column",
-            help="Column of gold labels.  [default: label in tables; target in lm-eval's and "
-            "Inspect's logs]",
-        ),
-    ]
-    return add_options(command, options)
+log_options = bundle(
+    click.option(
+        "--reader",
+        metavar="NAME",
+        help="Format of the logs: lm-eval, inspect, helm, table, or one that a package adds.  "
+        "[default: told by their content]",
+    ),
+    click.option(
+        "--logs-are",
+        type=click.Choice(["versions", "models"]),
+        help="What several logs are: versions of the same items, or classifiers on the same "
+        "items.  [default: models, if their texts are the same]",
+    ),
+    click.option(
+        "--prediction-columns",
+        "-P",
+        type=NAMES,
+        help="Columns of answers: one for each version in a table, or one for each log. A name "
+        "such as doc.label leads into objects.",
+    ),
+    click.option(
+        "--correct-columns",
+        "-C",
+        type=NAMES,
+        help="Instead of answers: columns that say which are right, likewise; in logs of lm-eval "
+        "a metric, of Inspect a scorer, or SCORER.KEY where it gives several values.",
+    ),
+    click.option(
+        "--filter", metavar="NAME", help="Of lm-eval's logs.  [default: the first that all have]"
+    ),
+    click.option(
+        "--threshold",
+        type=FiniteRange(min=0, min_open=True),
+        help="In logs: scores of at least this count as right, where they are not only 0 and 1 "
+        "(partial credit is 0.5). Of a model with one logit: the probability (the logit's "
+        "sigmoid) from which its answer is label 1, and not label 0.  [default: of models 0.5]",
+    ),
+    click.option(
+        "--epochs",
+        type=click.Choice(["all", "first", "mean"]),
+        default="all",
+        show_default=True,
+        help="Of several answers of a log to an item, compare all, number by number, the first, "
+        "or the mean of their scores (with --threshold).",
+    ),
+    click.option(
+        "--common-items",
+        is_flag=True,
+        help="Compare the items that all logs have, such as those of a run that was cancelled, "
+        "and count the others.",
+    ),
+    click.option(
+        "--task",
+        metavar="NAME",
+        multiple=True,
+        help="Of a folder of logs, the task whose log is read. May be given several times.",
+    ),
+    click.option(
+        "--unparsed",
+        type=click.Choice(["wrong", "drop", "error"]),
+        help="What an answer is that is missing or no label; drop leaves its item out.  [default: "
+        "wrong in logs that mark answers, error in tables]",
+    ),
+    click.option("--id-column", help="Match rows by this column instead of by their order."),
+    click.option(
+        "--gold-column",
+        help="Column of gold labels.  [default: label in tables; target in lm-eval's and "
+        "Inspect's logs]",
+    ),
+)
+"""How logs are read."""
 
 
 def read(
@@ -244,14 +241,10 @@ def check_margin_of(predictions: Predictions, margin: float | None) -> None:
 
 def compare_logs(
     read: ReadLogs,
-    *,
     options: Mapping[str, Any],
-    margin: float | None,
-    alpha: float,
-    as_json: bool,
-    fail_on_reject: bool,
-    fields: Mapping[str, str] | None = None,
-    told: Mapping[str, Any] | None = None,
+    *,
+    fields: Mapping[str, str] = {},
+    told: Mapping[str, Any] = {},
     below: Sequence[str] = (),
 ) -> int:
     """Test what logs hold, print it, and return the exit status."""
@@ -267,48 +260,35 @@ def compare_logs(
     drawn = None if notes is None else notes.clusters
     clusters = choose_clusters(read.predictions, options["clusters"], drawn)
     check_method(options, clusters)
-    check_margin_of(read.predictions, margin)
+    check_margin_of(read.predictions, options["margin"])
     found = compare_versions(
         read.predictions,
         clusters=clusters,
         method=options["method"],
-        n_resamples=options["n_resamples"],
-        rng=options["seed"],
         alternative=options["alternative"],
-        alpha=alpha,
-        margin=margin,
+        alpha=options["alpha"],
+        margin=options["margin"],
         flip_margin=options["flip_margin"],
         reworded=choose_reworded(options),
-        n_threads=options["n_threads"],
+        **resampling(options),
         **take_options(options),
     )
     read = replace(read, notes=(*read.notes, *found.notes))
-    if len(found.tests) == 1:
-        _print_one(
-            read, found, margin=margin, as_json=as_json, fields=fields or {}, told=told or {}
-        )
-    else:
-        _print_several(read, found, as_json=as_json, fields=fields or {}, told=told or {})
-    for line in () if as_json else below:
+    show = _print_one if len(found.tests) == 1 else _print_several
+    show(read, found, options, fields=fields, told=told)
+    for line in () if options["as_json"] else below:
         echo(line)
-    return exit_status(
-        reject=found.reject,
-        fail_on_reject=fail_on_reject,
-        alike=found.alike,
-        fail_unless_alike=options["fail_unless_alike"],
-    )
+    return exit_status(options, reject=found.reject, alike=found.alike)
 
 
 def _print_one(
     read: ReadLogs,
     found: Comparison,
+    options: Mapping[str, Any],
     *,
-    margin: float | None,
-    as_json: bool,
     fields: Mapping[str, str],
     told: Mapping[str, Any],
 ) -> None:
-
     from ietest_fast.analyses.compare.statistic import (
         beside,
         beside_clusters,
@@ -318,7 +298,7 @@ def _print_one(
 
     (test,) = found.tests
     result: Any = test.result
-    alpha = found.alpha
+    alpha, margin = found.alpha, options["margin"]
     extra: Extra
     if test.clusters is None:
         extra = beside(result, alpha=alpha, margin=margin)
@@ -335,7 +315,7 @@ def _print_one(
         )
     signature = sign_result(result, alpha=alpha, fields=fields)
     labels = read.predictions.label_names
-    if as_json:
+    if options["as_json"]:
         print_json(
             {
                 "compared": found.compared,
@@ -378,8 +358,8 @@ def _make_reworded_columns() -> tuple[Any, ...]:
 def _print_several(
     read: ReadLogs,
     found: Comparison,
+    options: Mapping[str, Any],
     *,
-    as_json: bool,
     fields: Mapping[str, str],
     told: Mapping[str, Any],
 ) -> None:
@@ -407,7 +387,7 @@ def _print_several(
         seed=first.seed,
         **fields,
     )
-    if as_json:
+    if options["as_json"]:
         print_json(
             {
                 **_unless_none(labels=read.predictions.label_names),

@@ -12,8 +12,9 @@ from ietest_fast.cli.options import (
     MOST_RESAMPLES,
     MOST_THREADS,
     NAMES,
+    OF_MODELS,
     OpenShare,
-    add_options,
+    bundle,
     check_not_given,
     check_only_given,
     check_out,
@@ -23,6 +24,8 @@ from ietest_fast.cli.options import (
     model_options,
     need_one,
     read_label_map,
+    resampling,
+    runs_model,
     say_run,
     split_names,
 )
@@ -30,7 +33,7 @@ from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.analyses.consistency.asking import Consistency
     from ietest_fast.analyses.consistency.buckets import Buckets
@@ -46,28 +49,24 @@ if TYPE_CHECKING:
 _OF_RUNS = ("intervals", "n-resamples", "seed", "threads", "confidence-level", "json")
 
 
-def amount_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how much data models have seen."""
-    options = [
-        click.option(
-            "--amounts",
-            metavar="N,N,...",
-            help="How much data each model has seen, in the order of the LOGs, such as "
-            "10M,100M,1B or 1%,10%,100%: also show P_C over it.",
-        ),
-        click.option(
-            "--amount-column",
-            metavar="NAME",
-            help="The same from a column of numbers in the LOGs.",
-        ),
-        click.option(
-            "--amounts-of",
-            metavar="TEXT",
-            help="What the amounts are of, such as `pretraining tokens`.  [default: the name "
-            "of --amount-column, or `amount of data`]",
-        ),
-    ]
-    return add_options(command, options)
+amount_options = bundle(
+    click.option(
+        "--amounts",
+        metavar="N,N,...",
+        help="How much data each model has seen, in the order of the LOGs, such as 10M,100M,1B or "
+        "1%,10%,100%: also show P_C over it.",
+    ),
+    click.option(
+        "--amount-column", metavar="NAME", help="The same from a column of numbers in the LOGs."
+    ),
+    click.option(
+        "--amounts-of",
+        metavar="TEXT",
+        help="What the amounts are of, such as `pretraining tokens`.  [default: the name of "
+        "--amount-column, or `amount of data`]",
+    ),
+)
+"""How much data models have seen."""
 
 
 def check_amounts(options: Mapping[str, Any]) -> ParsedAmounts | None:
@@ -97,7 +96,7 @@ def is_run(logs: Sequence[str]) -> bool:
     return bool(runs)
 
 
-def consistency_of_run(folder: Path, options: Mapping[str, Any], *, as_json: bool) -> int:
+def consistency_of_run(folder: Path, options: Mapping[str, Any]) -> int:
     """Measure and print the consistency of the classifiers of a run."""
     check_only_given(*_OF_RUNS, because="is for LOGs; this is the folder of a run")
     from ietest_fast.analyses.consistency.charts import amount_tables
@@ -108,7 +107,7 @@ def consistency_of_run(folder: Path, options: Mapping[str, Any], *, as_json: boo
     results = read_results(folder)
     method, names = options["intervals"], name_models(results)
     curves = measure_run(results, names=names, method=method, **_resampling(options))
-    if as_json:
+    if options["as_json"]:
         print_json({"curves": [each.to_dict() for each in curves]})
         return 0
     for table in amount_tables(curves, of_runs=True):
@@ -120,17 +119,8 @@ def consistency_of_run(folder: Path, options: Mapping[str, Any], *, as_json: boo
 
 _FILE = click.Path(path_type=Path)
 
-OF_MODELS = (
-    "test",
-    "tokenizer",
-    "label-map",
-    "input",
-    "provider",
-    "runtime",
-    "onnx-inputs",
-    "onnx-output",
-    "precision",
-    "max-length",
+_OF_MODELS = (
+    *OF_MODELS,
     "keep-columns",
     "phi",
     "draws",
@@ -144,143 +134,135 @@ OF_MODELS = (
 """Names of the options of a model that is run."""
 
 
-def paraphrase_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says where the paraphrases of a test file are, or how they are made."""
-    options = [
-        click.option(
-            "--phi",
-            "phis",
-            metavar="NAME[:option=value,...]",
-            multiple=True,
-            help="Make the paraphrases of the labelled test file by this transformation "
-            "(`ietest-fast transform --list`). May be repeated.  [default: the test file holds "
-            "the paraphrases]",
-        ),
-        click.option(
-            "--draws",
-            metavar="K",
-            type=click.IntRange(min=1),
-            help="Make K different random draws of each --phi: each makes some of the possible "
-            "edits.  [default: --phi once, with all edits]",
-        ),
-        click.option(
-            "--share",
-            type=OpenShare(),
-            help="Of --draws: the probability of each possible edit.  [default: 0.5]",
-        ),
-        click.option(
-            "--reword",
-            metavar="A[,B,...]",
-            type=NAMES,
-            help="Columns that --phi rewords.  [default: all that the model sees; of α-NLI "
-            "hyp1,hyp2; of δ-NLI update]",
-        ),
-        click.option(
-            "--labels-file",
-            metavar="FILE",
-            type=_FILE,
-            help="Of α-NLI: its labels, one a line.  [default: dev-labels.lst beside dev.jsonl]",
-        ),
-        click.option(
-            "--lexicon-from",
-            metavar="TRAIN",
-            type=_FILE,
-            multiple=True,
-            help="A file that --phi learns from.  [default: the test file]",
-        ),
-        click.option(
-            "--item-column",
-            metavar="NAME",
-            help="Of the test file: which item a row is a wording of, or with --phi the name of "
-            "each row.  [default: item; with --phi the number of the row]",
-        ),
-        click.option(
-            "--version-column",
-            metavar="NAME",
-            help="Of the test file: what the wordings are called, the original `original`.  "
-            "[default: version if there is one; otherwise the first row of an item is its "
-            "original]",
-        ),
-    ]
-    return add_options(command, options)
+paraphrase_options = bundle(
+    click.option(
+        "--phi",
+        "phis",
+        metavar="NAME[:option=value,...]",
+        multiple=True,
+        help="Make the paraphrases of the labelled test file by this transformation (`ietest-fast "
+        "transform --list`). May be repeated.  [default: the test file holds the paraphrases]",
+    ),
+    click.option(
+        "--draws",
+        metavar="K",
+        type=click.IntRange(min=1),
+        help="Make K different random draws of each --phi: each makes some of the possible "
+        "edits.  [default: --phi once, with all edits]",
+    ),
+    click.option(
+        "--share",
+        type=OpenShare(),
+        help="Of --draws: the probability of each possible edit.  [default: 0.5]",
+    ),
+    click.option(
+        "--reword",
+        metavar="A[,B,...]",
+        type=NAMES,
+        help="Columns that --phi rewords.  [default: all that the model sees; of α-NLI hyp1,hyp2; "
+        "of δ-NLI update]",
+    ),
+    click.option(
+        "--labels-file",
+        metavar="FILE",
+        type=_FILE,
+        help="Of α-NLI: its labels, one a line.  [default: dev-labels.lst beside dev.jsonl]",
+    ),
+    click.option(
+        "--lexicon-from",
+        metavar="TRAIN",
+        type=_FILE,
+        multiple=True,
+        help="A file that --phi learns from.  [default: the test file]",
+    ),
+    click.option(
+        "--item-column",
+        metavar="NAME",
+        help="Of the test file: which item a row is a wording of, or with --phi the name of each "
+        "row.  [default: item; with --phi the number of the row]",
+    ),
+    click.option(
+        "--version-column",
+        metavar="NAME",
+        help="Of the test file: what the wordings are called, the original `original`.  [default: "
+        "version if there is one; otherwise the first row of an item is its original]",
+    ),
+)
+"""Where the paraphrases of a test file are, or how they are made."""
 
 
-def measure_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says which items are measured, and by what they are parted."""
-    options = [
-        click.option(
-            "--test-set",
-            "test_sets",
-            metavar="LOG",
-            type=_FILE,
-            multiple=True,
-            help="Answers of the same model to the full test set, with probabilities: estimate its "
-            "accuracy and P_C there. For several models repeat it in their order.",
-        ),
-        click.option(
-            "--strata",
-            "n_strata",
-            metavar="N",
-            type=click.IntRange(1, 10_000),
-            help="Of --test-set: strata of confidence.  [default: 10]",
-        ),
-        click.option(
-            "--subset",
-            metavar="COLUMN",
-            help="Also measure consistency by this column's values: of items (difficulty), or of "
-            "their paraphrases (source, version).",
-        ),
-        click.option(
-            "--clusters",
-            metavar="COLUMN",
-            help="Items with equal values in this column belong together (source text).",
-        ),
-        click.option(
-            "--drop-mixed",
-            is_flag=True,
-            help="Leave out items whose wordings have different gold labels, and count them.  "
-            "[default: an error]",
-        ),
-    ]
-    return add_options(command, options)
+measure_options = bundle(
+    click.option(
+        "--test-set",
+        "test_sets",
+        metavar="LOG",
+        type=_FILE,
+        multiple=True,
+        help="Answers of the same model to the full test set, with probabilities: estimate its "
+        "accuracy and P_C there. For several models repeat it in their order.",
+    ),
+    click.option(
+        "--strata",
+        "n_strata",
+        metavar="N",
+        type=click.IntRange(1, 10_000),
+        help="Of --test-set: strata of confidence.  [default: 10]",
+    ),
+    click.option(
+        "--subset",
+        metavar="COLUMN",
+        help="Also measure consistency by this column's values: of items (difficulty), or of "
+        "their paraphrases (source, version).",
+    ),
+    click.option(
+        "--clusters",
+        metavar="COLUMN",
+        help="Items with equal values in this column belong together (source text).",
+    ),
+    click.option(
+        "--drop-mixed",
+        is_flag=True,
+        help="Leave out items whose wordings have different gold labels, and count them.  "
+        "[default: an error]",
+    ),
+)
+"""Which items are measured, and by what they are parted."""
 
 
-def interval_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says how intervals are found, and ``--json``."""
-    options = [
-        click.option(
-            "--intervals",
-            type=click.Choice(["exact", "resample"]),
-            default="exact",
-            show_default=True,
-            help="The limit for many resamples where there is one, or resamples for all.",
-        ),
-        click.option(
-            "--n-resamples",
-            "-S",
-            type=click.IntRange(1, MOST_RESAMPLES),
-            help="S, of the bootstrap over items.  [default: 10,000]",
-        ),
-        click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=0,
-            show_default=True,
-            help="Seed of --draws and of the bootstrap.",
-        ),
-        click.option(
-            "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
-        ),
-        click.option(
-            "--confidence-level",
-            type=OpenShare(),
-            default=0.95,
-            show_default=True,
-            help="Of all intervals.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-    ]
-    return add_options(command, options)
+interval_options = bundle(
+    click.option(
+        "--intervals",
+        type=click.Choice(["exact", "resample"]),
+        default="exact",
+        show_default=True,
+        help="The limit for many resamples where there is one, or resamples for all.",
+    ),
+    click.option(
+        "--n-resamples",
+        "-S",
+        type=click.IntRange(1, MOST_RESAMPLES),
+        help="S, of the bootstrap over items.  [default: 10,000]",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of --draws and of the bootstrap.",
+    ),
+    click.option(
+        "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
+    ),
+    click.option(
+        "--confidence-level",
+        type=OpenShare(),
+        default=0.95,
+        show_default=True,
+        help="Of all intervals.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+)
+"""How intervals are found, and ``--json``."""
 
 
 def check_together(
@@ -334,59 +316,57 @@ class _Named(click.ParamType[Any]):
         return name.strip(), Path(path)
 
 
-def part_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says by what items are parted."""
-    options = [
-        click.option(
-            "--source",
-            "sources",
-            type=_Named(),
-            multiple=True,
-            help="Instead of --test, or of LOGs: paraphrases of the same items, or answers to "
-            "them, from this source. Given several times, such as human=FILE and automatic=FILE, "
-            "the sources are joined and compared (--subset source).",
-        ),
-        click.option(
-            "--by-diversity",
-            metavar="MEASURE",
-            type=click.Choice(MEASURES),
-            multiple=True,
-            help="Also measure consistency by how far paraphrases are from their originals: "
-            f"{', '.join(MEASURES)}. May be repeated; the last two parse the texts.",
-        ),
-        click.option(
-            "--diversity-groups",
-            metavar="N",
-            type=click.IntRange(2, MOST_GROUPS),
-            help="Of --by-diversity: groups of about as many items.  [default: 4]",
-        ),
-        click.option(
-            "--partial-input",
-            metavar="LOG",
-            type=click.Path(path_type=Path),
-            help="Answers of a model that saw a part of the input, to the same items: also measure "
-            "consistency on the items that it gets right, and on those that it gets wrong.",
-        ),
-    ]
-    return add_options(command, options)
+part_options = bundle(
+    click.option(
+        "--source",
+        "sources",
+        type=_Named(),
+        multiple=True,
+        help="Instead of --test, or of LOGs: paraphrases of the same items, or answers to them, "
+        "from this source. Given several times, such as human=FILE and automatic=FILE, the "
+        "sources are joined and compared (--subset source).",
+    ),
+    click.option(
+        "--by-diversity",
+        metavar="MEASURE",
+        type=click.Choice(MEASURES),
+        multiple=True,
+        help="Also measure consistency by how far paraphrases are from their originals: "
+        f"{', '.join(MEASURES)}. May be repeated; the last two parse the texts.",
+    ),
+    click.option(
+        "--diversity-groups",
+        metavar="N",
+        type=click.IntRange(2, MOST_GROUPS),
+        help="Of --by-diversity: groups of about as many items.  [default: 4]",
+    ),
+    click.option(
+        "--partial-input",
+        metavar="LOG",
+        type=click.Path(path_type=Path),
+        help="Answers of a model that saw a part of the input, to the same items: also measure "
+        "consistency on the items that it gets right, and on those that it gets wrong.",
+    ),
+)
+"""By what items are parted."""
 
 
-def check_parts(options: Mapping[str, Any], *, runs_model: bool) -> None:
+def check_parts(options: Mapping[str, Any]) -> None:
     """Refuse options that do not go together."""
     if not options["by_diversity"]:
         check_not_given("diversity-groups", because="needs --by-diversity")
-        if not runs_model:
+        if not runs_model(options):
             check_not_given(
                 "text-columns", because="is for a model that is run, and for --by-diversity"
             )
 
 
-def check_sources(options: Mapping[str, Any], *, logs: Sequence[str], test: Path | None) -> None:
+def check_sources(logs: Sequence[str], options: Mapping[str, Any]) -> None:
     """Refuse sources beside other files, or too few of them."""
     sources = options["sources"]
     if not sources:
         return
-    if logs or test is not None:
+    if logs or options["test"] is not None:
         raise click.UsageError("--source takes the place of --test and of LOGs")
     check_not_given("phi", because="makes paraphrases, and --source has them")
     names = [name for name, _ in sources]
@@ -575,16 +555,7 @@ _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled te
 @log_options
 @interval_options
 @csv_option()
-def command(
-    *,
-    logs: tuple[str, ...],
-    onnx: Path | None,
-    model: str | None,
-    test: Path | None,
-    test_sets: tuple[Path, ...],
-    as_json: bool,
-    **options: Any,
-) -> int:
+def command(*, logs: tuple[str, ...], test_sets: tuple[Path, ...], **options: Any) -> int:
     """Measure how alike a finished model answers paraphrases of the same items.
 
     With --test and --onnx or --model, the model answers a file of paraphrases (a row for each
@@ -594,12 +565,11 @@ def command(
     the folder of a run, and P_C is shown over the number of training rows.
     """
     if is_run(logs):
-        return consistency_of_run(Path(logs[0]), options, as_json=as_json)
+        return consistency_of_run(Path(logs[0]), options)
     if options["n_strata"] is not None and not test_sets:
         raise click.UsageError("--strata needs --test-set")
-    runs_model = onnx is not None or model is not None
-    check_parts(options, runs_model=runs_model)
-    check_sources(options, logs=logs, test=test)
+    check_parts(options)
+    check_sources(logs, options)
     if options["sources"] and options["subset"] is None:
         options["subset"] = "source"
     files = [path for _, path in options["sources"]]
@@ -607,19 +577,19 @@ def command(
 
     told: dict[str, Any] = {}
     below: list[str] = []
-    if not runs_model:
+    if not runs_model(options):
         answers = _read_known(logs, files, test_sets, options)
-        asked = _ask_options(options, test_sets, runs_model=False)
+        asked = _ask_options(options, test_sets)
     else:
-        given = files or [need_one(logs, onnx, model, test, file=_WANTED)]
+        given = files or [need_one(logs, options, file=_WANTED)]
         check_together(given, test_sets, options)
-        asked = _ask_options(options, test_sets, runs_model=True)
-        own, run = run_model(load_model(onnx, model, options), given[0], asked, options)
+        asked = _ask_options(options, test_sets)
+        own, run = run_model(load_model(options), given[0], asked, options)
         answers, told, below = (own,), describe_run(run), [say_run(run)]
     found = measure(answers, asked)
     if options["out"] is not None:
         found.write(options["out"], asked)
-    if as_json:
+    if options["as_json"]:
         print_json({**told, **found.to_dict(), "remarks": list(found.remarks)})
     else:
         _print(found, below)
@@ -634,15 +604,13 @@ def _read_known(
 
     if not logs and not files:
         raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
-    check_not_given(*OF_MODELS, because="is for a model that is run; say --onnx or --model")
+    check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
     check_out(options["out"], [*map(Path, logs), *files, *test_sets, options["partial_input"]])
     answers = read_sources(options) if files else read_answers(logs, options)
     return tuple(map(without_mixed, answers)) if options["drop_mixed"] else answers
 
 
-def _ask_options(
-    options: Mapping[str, Any], test_sets: Sequence[Path], *, runs_model: bool
-) -> ConsistencyOptions:
+def _ask_options(options: Mapping[str, Any], test_sets: Sequence[Path]) -> ConsistencyOptions:
     """Return what is asked: options of the same name, and those that are read first."""
     from dataclasses import fields
 
@@ -657,8 +625,8 @@ def _ask_options(
         "phi": [parse_phi(text, folder=Path.cwd()) for text in options["phis"]] or None,
         "from_sources": bool(options["sources"]),
         # Of a model that is run, diversity is that of the columns that it was shown.
-        "text_columns": columns if runs_model else None,
-        "answered_columns": None if runs_model else columns,
+        "text_columns": columns if runs_model(options) else None,
+        "answered_columns": None if runs_model(options) else columns,
         "input_columns": None if options["input"] is None else (options["input"],),
         "label_map": read_label_map(options),
         "unparsed": "error",
@@ -678,9 +646,8 @@ def _resampling(options: Mapping[str, Any]) -> dict[str, Any]:
 
     return {
         "confidence_level": options["confidence_level"],
+        **resampling(options),
         "n_resamples": options["n_resamples"] or DEFAULT_N_RESAMPLES,
-        "rng": options["seed"],
-        "n_threads": options["n_threads"],
     }
 
 

@@ -11,11 +11,13 @@ from ietest_fast.cli.comparing import (
     OF_LOGS,
     check_margin_of,
     check_method,
+    compare_logs,
     list_kept,
     log_options,
     read,
 )
 from ietest_fast.cli.options import (
+    OF_MODELS,
     OpenShare,
     check_alike,
     check_margin,
@@ -28,6 +30,7 @@ from ietest_fast.cli.options import (
     model_options,
     need_one,
     read_label_map,
+    runs_model,
     split_names,
     statistics_options,
     test_options,
@@ -49,21 +52,7 @@ _FILE = click.Path(path_type=Path)
 # Of texts that are transformed here.
 _OF_TEXTS = ("phi", "pos", "wordnet-only", "sense-check", "lexicon-from")
 # Options of a model that is run; without one they would be ignored.
-_OF_MODELS = (
-    "test",
-    "transformed-test",
-    "tokenizer",
-    "label-map",
-    "input",
-    *_OF_TEXTS,
-    "text-columns",
-    "provider",
-    "runtime",
-    "onnx-inputs",
-    "onnx-output",
-    "precision",
-    "max-length",
-)
+_OF_MODELS = (*OF_MODELS, "transformed-test", *_OF_TEXTS, "text-columns")
 # And of predictions made elsewhere.
 _OF_PREDICTIONS = (
     *(name for name in OF_LOGS if name != "id-column"),
@@ -130,18 +119,7 @@ _OF_PREDICTIONS = (
 @statistics_options
 @test_options
 @csv_option()
-def command(
-    *,
-    logs: tuple[str, ...],
-    onnx: Path | None,
-    model: str | None,
-    test: Path | None,
-    alpha: float,
-    as_json: bool,
-    fail_on_reject: bool,
-    margin: float | None,
-    **options: Any,
-) -> int:
+def command(*, logs: tuple[str, ...], **options: Any) -> int:
     """Compare a model's answers on the original and the transformed version of a test set.
 
     With --test and --onnx or --model the model is run. Otherwise each LOG holds answers: of
@@ -150,45 +128,35 @@ def command(
     the same items, the original first, or classifiers on the same items; one table holds a column
     for each version. A folder stands for the log of a --task in it.
     """
-    check_margin(margin, alpha=alpha)
-    check_alike(options, alpha=alpha)
+    check_margin(options)
+    check_alike(options)
     check_method(options, options["clusters"])
-    if onnx is None and model is None:
-        if not logs:
-            raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
-        check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
-        gold = options["gold"]
-        check_out(options["out"], [*map(Path, logs), None if gold is None else Path(gold)])
-        from ietest_fast.cli.comparing import compare_logs
+    if runs_model(options):
+        return _ask(need_one(logs, options), options)
+    if not logs:
+        raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
+    check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
+    gold = options["gold"]
+    check_out(options["out"], [*map(Path, logs), None if gold is None else Path(gold)])
+    found = read(logs, options, keep=[*list_kept(options), *options["keep_columns"]])
+    check_margin_of(found.predictions, options["margin"])
+    if options["out"] is not None:
+        _write(found.predictions, options)
+    return compare_logs(found, options)
 
-        found = read(logs, options, keep=[*list_kept(options), *options["keep_columns"]])
-        check_margin_of(found.predictions, margin)
-        if options["out"] is not None:
-            _write(found.predictions, options)
-        return compare_logs(
-            found,
-            options=options,
-            margin=margin,
-            alpha=alpha,
-            as_json=as_json,
-            fail_on_reject=fail_on_reject,
-        )
-    test = need_one(logs, onnx, model, test)
+
+def _ask(test: Path, options: dict[str, Any]) -> int:
+    """Run a model, and compare its answers."""
+    from ietest_fast.answers.logs import ReadLogs
+
     check_not_given(*_OF_PREDICTIONS, because="is for predictions made elsewhere")
     if options["transformed_test"] is not None:
         check_not_given(*_OF_TEXTS, because="is for texts transformed here")
     check_out(options["out"], [test, options["transformed_test"], *options["lexicon_from"]])
-    given = _run(load_model(onnx, model, options), test, options)
-    from ietest_fast.answers.logs import ReadLogs
-    from ietest_fast.cli.comparing import compare_logs
-
+    given = _run(load_model(options), test, options)
     return compare_logs(
         ReadLogs(predictions=given.predictions, notes=()),
-        options=options,
-        margin=margin,
-        alpha=alpha,
-        as_json=as_json,
-        fail_on_reject=fail_on_reject,
+        options,
         fields=given.identity,
         told=_told(given),
         below=_say(given),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -46,14 +46,10 @@ class FiniteRange(click.FloatRange):
 
 
 class OpenShare(FiniteRange):
-    """A number above 0 and below 1."""
+    """A number above 0 and below 1; a level ``below`` 0.5 where equivalence is tested anyway."""
 
     def __init__(self, below: float = 1) -> None:
         super().__init__(0, below, min_open=True, max_open=True)
-
-
-class SignificanceLevel(OpenShare):
-    """The level of a test; where equivalence is tested whatever the options are, ``below`` 0.5."""
 
 
 class CommaList(click.ParamType[Any]):
@@ -122,11 +118,15 @@ LEVELS = CommaList(
 )
 
 
-def add_options(command: F, options: Sequence[Callable[[F], F]]) -> F:
-    """Add options to a command, in the order in which --help shows them."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+def bundle(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Make one decorator of options that go together, in the order in which --help shows them."""
+
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 def csv_option(*, expose: bool = False) -> Callable[[F], F]:
@@ -161,79 +161,75 @@ def split_names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",")]
 
 
-def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the paired test and of its output."""
-    options = [
-        click.option(
-            "--method",
-            type=click.Choice(["exact", "multinomial", "resample"]),
-            help="The exact null law, or S replicates by one of two engines.  [default: exact, "
-            "where there is an exact law]",
-        ),
-        click.option(
-            "--n-resamples",
-            "-S",
-            type=click.IntRange(1, MOST_RESAMPLES),
-            help="S, for Monte Carlo methods.  [default: 10,000]",
-        ),
-        click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=0,
-            show_default=True,
-            help="Seed of a Monte Carlo method.",
-        ),
-        click.option(
-            "--alternative",
-            type=click.Choice(["two-sided", "greater", "less"]),
-            default="two-sided",
-            show_default=True,
-            help="Is the original different, better (greater) or worse (less)?",
-        ),
-        click.option(
-            "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
-        ),
-        click.option(
-            "--alpha",
-            type=SignificanceLevel(),
-            default=0.05,
-            show_default=True,
-            help="Significance level.",
-        ),
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option(
-            "--fail-on-reject", is_flag=True, help=f"Exit with status {REJECTED} on a rejection."
-        ),
-    ]
-    return add_options(command, options)
+test_options = bundle(
+    click.option(
+        "--method",
+        type=click.Choice(["exact", "multinomial", "resample"]),
+        help="The exact null law, or S replicates by one of two engines.  [default: exact, where "
+        "there is an exact law]",
+    ),
+    click.option(
+        "--n-resamples",
+        "-S",
+        type=click.IntRange(1, MOST_RESAMPLES),
+        help="S, for Monte Carlo methods.  [default: 10,000]",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Seed of a Monte Carlo method.",
+    ),
+    click.option(
+        "--alternative",
+        type=click.Choice(["two-sided", "greater", "less"]),
+        default="two-sided",
+        show_default=True,
+        help="Is the original different, better (greater) or worse (less)?",
+    ),
+    click.option(
+        "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
+    ),
+    click.option(
+        "--alpha",
+        type=OpenShare(),
+        default=0.05,
+        show_default=True,
+        help="Significance level.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option(
+        "--fail-on-reject", is_flag=True, help=f"Exit with status {REJECTED} on a rejection."
+    ),
+)
+"""The options of the paired test and of its output."""
 
 
-def invariance_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says which texts are reworded, and how many answers may flip."""
-    options = [
-        click.option(
-            "--reworded",
-            metavar="COLUMN",
-            help="Column that says which texts are reworded (true or 1).  [default: where the "
-            "texts of logs or tables differ; otherwise, beside answers, changed, which transform, "
-            "eval and run write]",
-        ),
-        click.option(
-            "--all-reworded", is_flag=True, help="Every text is reworded, so no column says which."
-        ),
-        click.option(
-            "--flip-margin",
-            type=OpenShare(),
-            help="A smaller share of changed answers does not matter.  [default: 0.05]",
-        ),
-        click.option(
-            "--fail-unless-alike",
-            is_flag=True,
-            help=f"Exit with status {REJECTED} unless accuracy and answers are shown to stay "
-            "within their margins.",
-        ),
-    ]
-    return add_options(command, options)
+invariance_options = bundle(
+    click.option(
+        "--reworded",
+        metavar="COLUMN",
+        help="Column that says which texts are reworded (true or 1).  [default: where the texts "
+        "of logs or tables differ; otherwise, beside answers, changed, which transform, eval and "
+        "run write]",
+    ),
+    click.option(
+        "--all-reworded", is_flag=True, help="Every text is reworded, so no column says which."
+    ),
+    click.option(
+        "--flip-margin",
+        type=OpenShare(),
+        help="A smaller share of changed answers does not matter.  [default: 0.05]",
+    ),
+    click.option(
+        "--fail-unless-alike",
+        is_flag=True,
+        help=f"Exit with status {REJECTED} unless accuracy and answers are shown to stay "
+        "within their margins.",
+    ),
+)
+"""Which texts are reworded, and how many answers may flip."""
 
 
 def _take_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:
@@ -247,33 +243,30 @@ ASKING = ("strata", "dose")
 """Names of the options that ask for statistics of the reworded texts."""
 
 
-def statistics_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what asks for statistics of the reworded texts (``analyses/compare/statistic.py``)."""
-    options = [
-        click.option(
-            "--strata",
-            metavar="COLUMN",
-            multiple=True,
-            help="Also test the texts of each value of this column by themselves, and whether they "
-            "differ: label (the gold label), edits, a genre. May be given several times.",
-        ),
-        click.option(
-            "--strata-correction",
-            type=click.Choice(["holm", "minp"]),
-            default="holm",
-            show_default=True,
-            help="Of the p-values of a column's strata.",
-        ),
-        click.option(
-            "--dose",
-            metavar="COLUMN",
-            multiple=True,
-            callback=_take_one,
-            help="Also test whether losses and changed answers grow with this column, such as "
-            "edits.",
-        ),
-    ]
-    return add_options(command, options)
+statistics_options = bundle(
+    click.option(
+        "--strata",
+        metavar="COLUMN",
+        multiple=True,
+        help="Also test the texts of each value of this column by themselves, and whether they "
+        "differ: label (the gold label), edits, a genre. May be given several times.",
+    ),
+    click.option(
+        "--strata-correction",
+        type=click.Choice(["holm", "minp"]),
+        default="holm",
+        show_default=True,
+        help="Of the p-values of a column's strata.",
+    ),
+    click.option(
+        "--dose",
+        metavar="COLUMN",
+        multiple=True,
+        callback=_take_one,
+        help="Also test whether losses and changed answers grow with this column, such as edits.",
+    ),
+)
+"""Statistics of the reworded texts (``analyses/compare/statistic.py``)."""
 
 
 def choose_reworded(options: Mapping[str, Any]) -> str | Literal[True] | None:
@@ -321,8 +314,9 @@ def check_resamples(options: Mapping[str, Any]) -> None:
         )
 
 
-def check_margin(margin: float | None, *, alpha: float, are_scores: bool = False) -> None:
+def check_margin(options: Mapping[str, Any], *, are_scores: bool = False) -> None:
     """Refuse a margin that no equivalence test can have."""
+    margin, alpha = options["margin"], options["alpha"]
     if margin is None:
         return
     if margin >= 1 and not are_scores:
@@ -333,28 +327,33 @@ def check_margin(margin: float | None, *, alpha: float, are_scores: bool = False
         raise click.UsageError(f"--margin needs an --alpha below 0.5, not {alpha:g}")
 
 
-def check_alike(options: Mapping[str, Any], *, alpha: float) -> None:
+def check_alike(options: Mapping[str, Any]) -> None:
     """Refuse to look for a likeness that is not tested at this level."""
     for name in ("flip_margin", "fail_unless_alike", *ASKING):
-        if options[name] and alpha >= 0.5:
+        if options[name] and options["alpha"] >= 0.5:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} needs an --alpha below 0.5, not {alpha:g}"
+                f"--{name.replace('_', '-')} needs an --alpha below 0.5, not {options['alpha']:g}"
             )
 
 
-def exit_status(
-    *,
-    reject: bool,
-    fail_on_reject: bool,
-    alike: bool | None = None,
-    fail_unless_alike: bool = False,
-) -> int:
+def exit_status(options: Mapping[str, Any], *, reject: bool, alike: bool | None = None) -> int:
     """Return 3 for a finding that the user wants to fail on, otherwise 0."""
-    fails = (reject and fail_on_reject) or (fail_unless_alike and not alike)
+    fails = (reject and options["fail_on_reject"]) or (
+        not alike and options.get("fail_unless_alike")
+    )
     return REJECTED if fails else 0
 
 
-WORD_OPTIONS = (
+def resampling(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the options say of resamples, by the names that tests have for it."""
+    return {
+        "n_resamples": options["n_resamples"],
+        "rng": options["seed"],
+        "n_threads": options["n_threads"],
+    }
+
+
+word_options = bundle(
     click.option(
         "--pos",
         type=POS,
@@ -379,27 +378,21 @@ WORD_OPTION_NAMES = ("pos", "wordnet_only", "sense_check")
 """Names of their parameters, and of the options of a transformation."""
 
 
-def word_options(command: Any) -> Any:
-    """Add :data:`WORD_OPTIONS` to a command."""
-    return add_options(command, WORD_OPTIONS)
-
-
 def choose_phis(texts: Sequence[str], options: Mapping[str, Any]) -> list[PhiChoice]:
-    """Read ``--phi`` (several, or none) and what :func:`word_options` adds to each."""
+    """Read ``--phi`` (several, or none) and what :data:`word_options` add to each."""
     from ietest_fast.transform.phi import DEFAULT_PHI, parse_phi
 
     added = {name: options[name] for name in WORD_OPTION_NAMES if options[name]}
     return [parse_phi(text, folder=Path.cwd(), added=added) for text in texts or [DEFAULT_PHI]]
 
 
-def allow_code(command: F) -> F:
-    """Add ``--allow-code`` to a command that reads names from a file."""
-    return click.option(
-        "--allow-code",
-        is_flag=True,
-        help="Let the file name code to import (package.module:attribute) and models to fetch; "
-        "only for files that you trust.",
-    )(command)
+allow_code = click.option(
+    "--allow-code",
+    is_flag=True,
+    help="Let the file name code to import (package.module:attribute) and models to fetch; only "
+    "for files that you trust.",
+)
+"""Of a command that reads names from a file."""
 
 
 # Options that say which finished model is run, and on what; several commands share them.
@@ -429,94 +422,99 @@ _OF_ONNX = ("tokenizer", "provider", "runtime", "onnx-inputs", "onnx-output")
 _OF_NETWORKS = ("precision", "max-length", "threshold")
 
 
-def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add what says which model is run on what."""
-    options = [
-        click.option(
-            "--onnx",
-            metavar="PATH",
-            type=_FILE,
-            help="Run this model: a folder with model.onnx, tokenizer.json and config.json, or an "
-            ".onnx file with these beside it.",
-        ),
-        click.option(
-            "--model",
-            metavar="CHECKPOINT",
-            help="Run this PyTorch checkpoint: a folder, or a name of the hub; or the folder of a "
-            "classifier ngram-linear that `run --keep-models` kept.",
-        ),
-        click.option("--test", type=_FILE, help="File of labelled texts to run the model on."),
-        click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
-        click.option(
-            "--label-map",
-            type=_LABEL_MAP,
-            help="The data's name of each of the model's labels, by name or number.",
-        ),
-        click.option(
-            "--input",
-            metavar="COLUMN",
-            help="Show the model this column only, such as premise or hypothesis.",
-        ),
-        click.option("--text-columns", metavar="A[,B]", help="Columns that hold texts."),
-        click.option(
-            "--runtime",
-            type=click.Choice(["onnxruntime", "openvino"]),
-            help="What runs the ONNX file.  [default: OpenVINO if it is installed and there is no "
-            "GPU]",
-        ),
-        click.option("--provider", help="Of ONNX Runtime.  [default: the best there is]"),
-        click.option(
-            "--onnx-inputs",
-            type=_INPUTS,
-            help="What the ONNX file's inputs are, where they have other names: input_ids, "
-            "attention_mask, token_type_ids or position_ids.",
-        ),
-        click.option(
-            "--onnx-output",
-            metavar="NAME",
-            help="The ONNX file's output with the class scores.  [default: logits, or the one of "
-            "shape (texts, labels)]",
-        ),
-        click.option(
-            "--precision",
-            type=click.Choice(["fp32", "bf16"]),
-            help="Of products of matrices.  [default: --onnx: the file's own; --model: bf16 where "
-            "that is faster]",
-        ),
-        click.option(
-            "--max-length",
-            type=click.IntRange(min=4),
-            help="Longest input in tokens.  [default: the model's]",
-        ),
-        click.option(
-            "--out",
-            type=_FILE,
-            help="Write all answers to this Parquet file, a row for each text and version.",
-        ),
-        click.option(
-            "--keep-columns",
-            type=NAMES,
-            default=(),
-            metavar="A[,B,...]",
-            help="More columns of the test file for --out.",
-        ),
-    ]
-    return add_options(command, options)
+model_options = bundle(
+    click.option(
+        "--onnx",
+        metavar="PATH",
+        type=_FILE,
+        help="Run this model: a folder with model.onnx, tokenizer.json and config.json, or an "
+        ".onnx file with these beside it.",
+    ),
+    click.option(
+        "--model",
+        metavar="CHECKPOINT",
+        help="Run this PyTorch checkpoint: a folder, or a name of the hub; or the folder of a "
+        "classifier ngram-linear that `run --keep-models` kept.",
+    ),
+    click.option("--test", type=_FILE, help="File of labelled texts to run the model on."),
+    click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
+    click.option(
+        "--label-map",
+        type=_LABEL_MAP,
+        help="The data's name of each of the model's labels, by name or number.",
+    ),
+    click.option(
+        "--input",
+        metavar="COLUMN",
+        help="Show the model this column only, such as premise or hypothesis.",
+    ),
+    click.option("--text-columns", metavar="A[,B]", help="Columns that hold texts."),
+    click.option(
+        "--runtime",
+        type=click.Choice(["onnxruntime", "openvino"]),
+        help="What runs the ONNX file.  [default: OpenVINO if it is installed and there is no GPU]",
+    ),
+    click.option("--provider", help="Of ONNX Runtime.  [default: the best there is]"),
+    click.option(
+        "--onnx-inputs",
+        type=_INPUTS,
+        help="What the ONNX file's inputs are, where they have other names: input_ids, "
+        "attention_mask, token_type_ids or position_ids.",
+    ),
+    click.option(
+        "--onnx-output",
+        metavar="NAME",
+        help="The ONNX file's output with the class scores.  [default: logits, or the one of "
+        "shape (texts, labels)]",
+    ),
+    click.option(
+        "--precision",
+        type=click.Choice(["fp32", "bf16"]),
+        help="Of products of matrices.  [default: --onnx: the file's own; --model: bf16 where "
+        "that is faster]",
+    ),
+    click.option(
+        "--max-length",
+        type=click.IntRange(min=4),
+        help="Longest input in tokens.  [default: the model's]",
+    ),
+    click.option(
+        "--out",
+        type=_FILE,
+        help="Write all answers to this Parquet file, a row for each text and version.",
+    ),
+    click.option(
+        "--keep-columns",
+        type=NAMES,
+        default=(),
+        metavar="A[,B,...]",
+        help="More columns of the test file for --out.",
+    ),
+)
+"""Which model is run, and on what."""
+
+
+OF_MODELS = ("test", "label-map", "input", *_OF_ONNX, "precision", "max-length")
+"""Names of those that mean nothing without a model."""
+
+
+def runs_model(options: Mapping[str, Any]) -> bool:
+    """Whether a model is to be run."""
+    return options["onnx"] is not None or options["model"] is not None
 
 
 def need_one(
     logs: Sequence[str],
-    onnx: Path | None,
-    model: str | None,
-    test: Path | None,
+    options: Mapping[str, Any],
     *,
     file: str = "a file of labelled texts: --test FILE",
 ) -> Path:
     """Return the file to run a model on; refuse what does not go with one."""
     if logs:
         raise click.UsageError("--onnx and --model run a model; LOGs are of one that has been run")
-    if onnx is not None and model is not None:
+    if options["onnx"] is not None and options["model"] is not None:
         raise click.UsageError("--onnx or --model, not both")
+    test: Path | None = options["test"]
     if test is None:
         raise click.UsageError(f"a model needs {file}")
     return test
@@ -538,28 +536,23 @@ def check_out(
         files.check_out(path, inputs, unless_parquet=other if only_parquet else None)
 
 
-def load_model(onnx: Path | None, model: str | None, options: dict[str, Any]) -> TextClassifier:
+def load_model(options: Mapping[str, Any]) -> TextClassifier:
     """Load the model that was asked for."""
     from ietest_fast.models.checkpoint import CheckpointClassifier
     from ietest_fast.models.ngrams import is_ngram_folder
     from ietest_fast.models.onnx_models.classifier import OnnxClassifier
 
-    common = {
-        "n_threads": options["n_threads"],
-        "max_length": options["max_length"],
-        "threshold": options["threshold"],
-    }
-    precision = options["precision"]
+    common = {name: options[name] for name in ("n_threads", "max_length", "threshold")}
+    onnx, model, precision = options["onnx"], options["model"], options["precision"]
     if onnx is None:
         check_not_given(*_OF_ONNX, because="is for --onnx")
-        if is_ngram_folder(Path(cast("str", model)).expanduser()):
+        folder = Path(model).expanduser()
+        if is_ngram_folder(folder):
             from ietest_fast.models.ngrams import NgramTextClassifier
 
             check_not_given(*_OF_NETWORKS, because="is for networks, and this model is linear")
-            return NgramTextClassifier(
-                Path(cast("str", model)).expanduser(), n_threads=options["n_threads"]
-            )
-        return CheckpointClassifier(cast("str", model), precision=precision or "auto", **common)
+            return NgramTextClassifier(folder, n_threads=options["n_threads"])
+        return CheckpointClassifier(model, precision=precision or "auto", **common)
     return OnnxClassifier.load(
         onnx,
         tokenizer=options["tokenizer"],

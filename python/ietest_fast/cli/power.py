@@ -11,7 +11,6 @@ from ietest_fast.cli.options import (
     MOST_THREADS,
     FiniteRange,
     OpenShare,
-    SignificanceLevel,
     check_not_given,
 )
 from ietest_fast.report.progress import show_stage
@@ -42,7 +41,7 @@ _MOST_PAIRS = 10**8
 )
 @click.option(
     "--alpha",
-    type=SignificanceLevel(),
+    type=OpenShare(),
     default=0.05,
     show_default=True,
     help="Significance level of the whole test.",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ietest_fast.cli.options import OpenShare, SignificanceLevel, check_not_given
+from ietest_fast.cli.options import OpenShare, check_not_given
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo
 
@@ -49,7 +49,7 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option(
     "--alpha",
-    type=SignificanceLevel(0.5),
+    type=OpenShare(0.5),
     default=0.05,
     help="Of counts and predictions.  [default: 0.05]",
 )

@@ -13,7 +13,6 @@ import click
 from ietest_fast.cli.options import (
     WORD_OPTION_NAMES,
     OpenShare,
-    SignificanceLevel,
     allow_code,
     choose_phis,
     csv_option,
@@ -196,7 +195,7 @@ def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
     help="Train on so many rows, drawn at random, and on each further number: curves over the "
     "training set's size.  [default: all rows]",
 )
-@click.option("--alpha", type=SignificanceLevel(0.5), help="Significance level.  [default: 0.05]")
+@click.option("--alpha", type=OpenShare(0.5), help="Significance level.  [default: 0.05]")
 @click.option(
     "--correction",
     type=click.Choice(["bonferroni", "holm", "maxt", "minp"]),
@@ -259,8 +258,6 @@ def command(
     config: Path | None,
     out: Path,
     as_json: bool,
-    fail_on_reject: bool,
-    fail_unless_alike: bool,
     **options: Any,
 ) -> None:
     """Run the Invariance-under-Equivalence test.
@@ -301,14 +298,7 @@ def command(
         print_summary(result, make_console())
         names = ", ".join(path.name for path in figures)
         echo(f"In {out}: results.json, {names}")
-    ctx.exit(
-        exit_status(
-            reject=result.reject,
-            fail_on_reject=fail_on_reject,
-            alike=result.alike,
-            fail_unless_alike=fail_unless_alike,
-        )
-    )
+    ctx.exit(exit_status(options, reject=result.reject, alike=result.alike))
 
 
 def _check_files(options: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from ietest_fast.cli.options import (
     MOST_THREADS,
     NAMES,
     FiniteRange,
-    SignificanceLevel,
+    OpenShare,
     check_not_given,
 )
 from ietest_fast.report.progress import show_progress
@@ -90,9 +90,7 @@ _MOST_TABLES = 10_000_000
     show_default=True,
     help="S of the tests that resample.",
 )
-@click.option(
-    "--alpha", type=SignificanceLevel(), default=0.05, show_default=True, help="Nominal level."
-)
+@click.option("--alpha", type=OpenShare(), default=0.05, show_default=True, help="Nominal level.")
 @click.option("--seed", "rng", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

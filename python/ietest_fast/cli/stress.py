@@ -11,9 +11,10 @@ import click
 from ietest_fast.cli.comparing import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
     NAMES,
+    OF_MODELS,
     OpenShare,
-    add_options,
     allow_code,
+    bundle,
     check_margin,
     check_not_given,
     check_out,
@@ -24,6 +25,7 @@ from ietest_fast.cli.options import (
     model_options,
     need_one,
     read_label_map,
+    runs_model,
     say_run,
     split_names,
     test_options,
@@ -32,7 +34,7 @@ from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ietest_fast.analyses.logic.file import LogicAnswers
     from ietest_fast.analyses.stress.run import StressAnswers
@@ -67,21 +69,7 @@ _OF_TESTS = (
 )
 # Of a model that is run.
 _NEEDS_MODEL = "is for a model that is run; say --onnx or --model"
-_OF_RUNS = (
-    "test",
-    "tokenizer",
-    "label-map",
-    "input",
-    "text-columns",
-    "provider",
-    "runtime",
-    "onnx-inputs",
-    "onnx-output",
-    "precision",
-    "max-length",
-    "out",
-    "write",
-)
+_OF_RUNS = (*OF_MODELS, "text-columns", "out", "write")
 _OF_LOGIC_RUNS = (
     *_OF_RUNS,
     "threshold",
@@ -104,41 +92,38 @@ _OF_STRESS_RUNS = (
 )
 
 
-def logic_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of the suite logic."""
-    options = [
-        click.option(
-            "--draws",
-            type=click.IntRange(min=1),
-            help="Suite logic: sentences of other items that are drawn for each item.  [default: "
-            "1]",
-        ),
-        click.option(
-            "--nearest",
-            type=click.IntRange(min=0),
-            help="Suite logic: sentences with the same words that are looked for, for each item.  "
-            "[default: 3]",
-        ),
-        click.option(
-            "--instances",
-            type=click.IntRange(min=1),
-            help="Suite logic: most candidates of a rule; of more, so many are drawn.  [default: "
-            "10,000]",
-        ),
-        click.option(
-            "--weights",
-            metavar="NAME=WEIGHT,...",
-            help="Suite logic: weights of the score, such as acc=0.5,and-intro=0.5, or a TOML file "
-            "with a table [weights].  [default: the accuracy and all rules alike]",
-        ),
-        click.option(
-            "--renormalise",
-            is_flag=True,
-            help="Suite logic: leave parts of the score out that are not defined, such as a rule "
-            "that applies to no instance.",
-        ),
-    ]
-    return add_options(command, options)
+logic_options = bundle(
+    click.option(
+        "--draws",
+        type=click.IntRange(min=1),
+        help="Suite logic: sentences of other items that are drawn for each item.  [default: 1]",
+    ),
+    click.option(
+        "--nearest",
+        type=click.IntRange(min=0),
+        help="Suite logic: sentences with the same words that are looked for, for each item.  "
+        "[default: 3]",
+    ),
+    click.option(
+        "--instances",
+        type=click.IntRange(min=1),
+        help="Suite logic: most candidates of a rule; of more, so many are drawn.  [default: "
+        "10,000]",
+    ),
+    click.option(
+        "--weights",
+        metavar="NAME=WEIGHT,...",
+        help="Suite logic: weights of the score, such as acc=0.5,and-intro=0.5, or a TOML file "
+        "with a table [weights].  [default: the accuracy and all rules alike]",
+    ),
+    click.option(
+        "--renormalise",
+        is_flag=True,
+        help="Suite logic: leave parts of the score out that are not defined, such as a rule that "
+        "applies to no instance.",
+    ),
+)
+"""Of the suite logic."""
 
 
 def is_logic(suite: Path | None, logs: Sequence[str]) -> bool:
@@ -231,16 +216,7 @@ _FILE = click.Path(path_type=Path)
 @log_options
 @test_options
 @csv_option()
-def command(
-    *,
-    logs: tuple[str, ...],
-    onnx: Path | None,
-    model: str | None,
-    test: Path | None,
-    as_json: bool,
-    fail_on_reject: bool,
-    **options: Any,
-) -> int:
+def command(*, logs: tuple[str, ...], **options: Any) -> int:
     """Run a finished model on stress tests, and compare it with itself on the originals.
 
     With --test and --onnx or --model, the texts of six tests are made and the model is run: once
@@ -253,27 +229,27 @@ def command(
         check_not_given(*_OF_TESTS, because="is not for --suite logic")
     else:
         check_not_given(*OF_LOGIC, because="is for --suite logic")
-        check_margin(options["margin"], alpha=options["alpha"])
+        check_margin(options)
     chosen = _choose_options(options, asks_logic=asks_logic)
     ask, measure = _open_wing(asks_logic=asks_logic)
     told: dict[str, Any] = {}
     below: list[str] = []
-    if onnx is None and model is None:
+    if not runs_model(options):
         answers = _read_logic(logs) if asks_logic else _read_stress(logs, options)
     else:
-        corpus, chosen = _read_texts(need_one(logs, onnx, model, test), options, chosen)
-        loaded = load_model(onnx, model, options)
+        corpus, chosen = _read_texts(need_one(logs, options), options, chosen)
+        loaded = load_model(options)
         with show_progress() as progress:
             bar = progress.count("Running the model, inputs")
             own, found = ask(loaded, corpus, chosen, on_start=bar.start, on_batch=bar.advance)
         answers, told, below = (own,), describe_run(found), [say_run(found)]
     profiles = measure(answers, chosen)
-    if as_json:
+    if options["as_json"]:
         print_json({**told, "profiles": [profile.to_dict() for profile in profiles]})
     else:
         _print(profiles, below, asks_logic=asks_logic)
     reject = not asks_logic and any(profile.reject for profile in profiles)
-    return exit_status(reject=reject, fail_on_reject=fail_on_reject)
+    return exit_status(options, reject=reject)
 
 
 def _choose_options(options: Mapping[str, Any], *, asks_logic: bool) -> Any:
@@ -431,7 +407,6 @@ def _read_stress(logs: Sequence[str], options: Mapping[str, Any]) -> Sequence[St
 
 
 def _print(profiles: Sequence[Any], below: Sequence[str], *, asks_logic: bool) -> None:
-
     from ietest_fast.analyses.logic import page as logic
     from ietest_fast.analyses.stress import page as stress
 

@@ -9,6 +9,7 @@ import click
 
 from ietest_fast.cli.comparing import (
     OF_LOGS,
+    compare_logs,
     list_kept,
     log_options,
     print_statistics,
@@ -30,6 +31,7 @@ from ietest_fast.cli.options import (
     exit_status,
     invariance_options,
     is_given,
+    resampling,
     statistics_options,
     test_options,
 )
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.compare.statistic import Extra, Statistic
     from ietest_fast.answers.measurements import Measurements
-    from ietest_fast.stats import InvarianceTestResult, PairedCounts
+    from ietest_fast.stats import InvarianceTestResult, MatchedSample, PairedCounts
     from ietest_fast.stats.result import Result
 
 
@@ -85,18 +87,7 @@ if TYPE_CHECKING:
 @statistics_options
 @test_options
 @csv_option()
-def command(
-    *,
-    files: tuple[str, ...],
-    counts: tuple[int, int, int, int] | None,
-    original: tuple[str, ...],
-    transformed: tuple[str, ...],
-    versions: tuple[str, ...] | None,
-    alpha: float,
-    as_json: bool,
-    fail_on_reject: bool,
-    **options: Any,
-) -> int:
+def command(*, files: tuple[str, ...], **options: Any) -> int:
     """Test whether a classifier does equally well on two versions of the same texts.
 
     FILE (CSV, TSV, JSONL or Parquet) has two columns: outcomes (0 or 1: is the classifier right on
@@ -106,58 +97,36 @@ def command(
     FILEs may also be logs of lm-evaluation-harness, Inspect or HELM, or what eval --out has
     written: one file for each version or classifier, or one with all; see `ietest-fast eval`.
     """
-    if bool(files) == (counts is not None):
+    if bool(files) == (options["counts"] is not None):
         raise click.UsageError("give either a FILE or --counts n11,n10,n01,n00")
     if files and _are_logs(files):
         of_tables = ("original", "transformed", "versions", "scores", "quantiles", "null")
         check_not_given(*of_tables, because="is for a table of outcomes or scores")
-        from ietest_fast.cli.comparing import compare_logs
-
-        check_margin(options["margin"], alpha=alpha)
-        check_alike(options, alpha=alpha)
-        return compare_logs(
-            read(files, options, keep=list_kept(options)),
-            options=options,
-            margin=options["margin"],
-            alpha=alpha,
-            as_json=as_json,
-            fail_on_reject=fail_on_reject,
-        )
+        check_margin(options)
+        check_alike(options)
+        return compare_logs(read(files, options, keep=list_kept(options)), options)
     check_not_given(*OF_LOGS, "threshold", because="is for logs of answers")
-    if files and (original, transformed, versions) == (("A",), ("B",), None):
-        original, transformed = _find_columns(files[0])
-    _check_usage(counts, original, transformed, versions, options)
-    check_alike(options, alpha=alpha)
+    columns = [options[name] for name in ("original", "transformed", "versions")]
+    if files and columns == [("A",), ("B",), None]:
+        options["original"], options["transformed"] = _find_columns(files[0])
+    _check_usage(options)
+    check_alike(options)
 
-    given = None
-    if counts is not None:
-        from ietest_fast.errors import InputError
-        from ietest_fast.stats import PairedCounts
-
-        table = PairedCounts(*counts)
-        check_margin(options["margin"], alpha=alpha)
-        check_resamples(options)
-        if table.n < 2:
-            raise InputError(f"a paired test needs at least two pairs, not {table.n}")
-        with show_stage("Testing"):
-            tested = _test_counts(table, alpha=alpha, options=options)
-    else:
-        given = _read(files[0], original, transformed, versions, options)
-        _check_labels(files[0], given)
-        _warn_of_columns(files[0], given, options)
-        with show_stage("Testing"):
-            tested = _test_columns(given, original, versions, alpha=alpha, options=options)
+    given = _read_given(files[0], options) if files else None
+    with show_stage("Testing"):
+        tested = _test_counts(options) if given is None else _test_columns(given, options)
     from ietest_fast.analyses.compare.statistic import say_result, sign_result
 
     result, reject, extra = tested
-    invariance = _judge(result, given, alpha=alpha, options=options)
+    invariance = _judge(result, given, options)
     if invariance is None:
         of_outcomes = ("reworded", "all-reworded", "flip-margin", "fail-unless-alike")
         check_not_given(*of_outcomes, because="is for two columns of outcomes, or counts")
         check_not_given(*ASKING, because="is for two columns of outcomes")
-    besides = _compute_besides(invariance, given, alpha=alpha, options=options)
-    signature = sign_result(result, alpha=alpha, n_classifiers=len(original))
-    if as_json:
+    besides = _compute_besides(invariance, given, options)
+    alpha = options["alpha"]
+    signature = sign_result(result, alpha=alpha, n_classifiers=len(options["original"]))
+    if options["as_json"]:
         about = {"alpha": alpha, "reject": reject, "signature": signature}
         print_json(_list_numbers(result, extra, invariance, besides, about))
     else:
@@ -171,12 +140,8 @@ def command(
             invariance=invariance,
         )
         print_statistics(besides)
-    return exit_status(
-        reject=reject,
-        fail_on_reject=fail_on_reject,
-        alike=invariance is not None and invariance.verdict == "alike within margins",
-        fail_unless_alike=options["fail_unless_alike"],
-    )
+    alike = invariance is not None and invariance.verdict == "alike within margins"
+    return exit_status(options, reject=reject, alike=alike)
 
 
 def _list_numbers(
@@ -198,58 +163,72 @@ def _list_numbers(
 
 
 def _judge(
-    result: Any, given: Measurements | None, *, alpha: float, options: Mapping[str, Any]
+    result: Any, given: Measurements | None, options: Mapping[str, Any]
 ) -> InvarianceTestResult | None:
     """Judge outcomes on two versions; None for scores, several classifiers or versions."""
     from ietest_fast import stats
     from ietest_fast.analyses.compare.statistic import MOST_ALPHA
 
     is_paired = isinstance(result, (stats.PairedTestResult, stats.ClusteredTestResult))
-    if not is_paired or alpha >= MOST_ALPHA:
+    if not is_paired or options["alpha"] >= MOST_ALPHA:
         return None
     chosen = choose_reworded(options)
-    sample: Any = result.counts
-    if given is not None:
-        a, b = given.columns.values()
-        sample = stats.MatchedSample(original_correct=a, transformed_correct=b)  # type: ignore[arg-type]
-    margin, flip_margin = options["margin"], options["flip_margin"]
     return stats.judge_pairs(
-        sample,
+        result.counts if given is None else _match(given),
         p_difference=result.p_value,
         alternative=result.alternative,
         reworded=True if chosen is True else None if given is None else given.reworded,
         clusters=None if given is None else given.clusters,
         labels=None if given is None else _find_labels(given),
-        margin=stats.DEFAULT_MARGIN if margin is None else margin,
-        flip_margin=stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
-        alpha=alpha,
-        n_resamples=options["n_resamples"],
-        rng=options["seed"],
-        n_threads=options["n_threads"],
+        **_judging(options),
     )
 
 
-def _read(
-    file: str,
-    original: tuple[str, ...],
-    transformed: tuple[str, ...],
-    versions: tuple[str, ...] | None,
-    options: Mapping[str, Any],
-) -> Measurements:
+def _match(given: Measurements) -> MatchedSample:
+    """Return the outcomes of both versions, where there are two."""
+    from ietest_fast.stats import MatchedSample
+
+    a, b = given.columns.values()
+    return MatchedSample(original_correct=a, transformed_correct=b)  # type: ignore[arg-type]
+
+
+def _judging(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what reworded texts are judged by."""
+    from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_MARGIN
+
+    margin, flip_margin = options["margin"], options["flip_margin"]
+    return {
+        "margin": DEFAULT_MARGIN if margin is None else margin,
+        "flip_margin": DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
+        "alpha": options["alpha"],
+        **resampling(options),
+    }
+
+
+def _read_given(file: str, options: Mapping[str, Any]) -> Measurements:
+    """Read what is compared, and say what speaks against it."""
+    given = _read(file, options)
+    _check_labels(file, given)
+    _warn_of_columns(file, given, options)
+    return given
+
+
+def _read(file: str, options: Mapping[str, Any]) -> Measurements:
     """Read what is compared, the columns of statistics, and gold labels if there are some."""
     from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.answers.measurements import read_measurements
     from ietest_fast.errors import InputError
 
-    asked = columns_asked(options)
+    versions, asked = options["versions"], columns_asked(options)
+    pair = (*options["original"], *options["transformed"])
     unasked: list[str] = []
-    if versions is None and len(original) == 1:
-        unasked = _list_labels(file, {*original, *transformed, *_roles(options), *asked})
+    if versions is None and len(pair) == 2:
+        unasked = _list_labels(file, {*pair, *_roles(options), *asked})
 
     def attempt(beside: list[str]) -> Measurements:
         return read_measurements(
             file,
-            versions or (*original, *transformed),
+            versions or pair,
             clusters=options["clusters"],
             reworded=options["reworded"],
             scores=True if options["scores"] else False if versions else None,
@@ -381,8 +360,6 @@ def _find_labels(given: Measurements) -> Any:
 def _compute_besides(
     invariance: InvarianceTestResult | None,
     given: Measurements | None,
-    *,
-    alpha: float,
     options: Mapping[str, Any],
 ) -> dict[str, Statistic]:
     """Compute the statistics that are asked for of two columns of outcomes, on reworded texts."""
@@ -390,28 +367,17 @@ def _compute_besides(
         return {}
     import numpy as np
 
-    from ietest_fast import stats
     from ietest_fast.analyses.compare.statistic import RewordedTexts, compute_statistics
 
-    a, b = given.columns.values()
-    margin, flip_margin = options["margin"], options["flip_margin"]
-    reworded = given.reworded
+    sample, reworded = _match(given), given.reworded
     texts = RewordedTexts.of(
-        stats.MatchedSample(original_correct=a, transformed_correct=b),  # type: ignore[arg-type]
-        np.arange(len(a)) if reworded is None else np.flatnonzero(reworded),
+        sample,
+        np.arange(sample.counts.n) if reworded is None else np.flatnonzero(reworded),
         answers=None,
         clusters=given.clusters,
         column=given.beside.__getitem__,
     )
-    settings = {
-        "margin": stats.DEFAULT_MARGIN if margin is None else margin,
-        "flip_margin": stats.DEFAULT_FLIP_MARGIN if flip_margin is None else flip_margin,
-        "alpha": alpha,
-        "n_resamples": options["n_resamples"],
-        "rng": options["seed"],
-        "n_threads": options["n_threads"],
-    }
-    return compute_statistics(texts, {**options, **settings})
+    return compute_statistics(texts, {**options, **_judging(options)})
 
 
 # What a column of gold labels beside outcomes is usually called.
@@ -449,14 +415,11 @@ def _find_columns(file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return ("A",), ("B",)
 
 
-def _check_usage(
-    counts: object,
-    original: tuple[str, ...],
-    transformed: tuple[str, ...],
-    versions: tuple[str, ...] | None,
-    options: Mapping[str, Any],
-) -> None:
-    if counts is not None:
+def _check_usage(options: Mapping[str, Any]) -> None:
+    original, transformed, versions = (
+        options[name] for name in ("original", "transformed", "versions")
+    )
+    if options["counts"] is not None:
         for name in ("clusters", "scores", "quantiles", "null", "reworded", *ASKING):
             if options[name]:
                 raise click.UsageError(f"--{name} needs a file; counts are of independent pairs")
@@ -473,12 +436,12 @@ def _check_usage(
         if options[name] and several:
             raise click.UsageError(f"--{name} is for one pair of columns")
     if versions is not None:
-        _check_usage_of_versions(versions, options)
+        _check_usage_of_versions(options)
 
 
-def _check_usage_of_versions(versions: tuple[str, ...], options: Mapping[str, Any]) -> None:
+def _check_usage_of_versions(options: Mapping[str, Any]) -> None:
     check_not_given("original", "transformed", because="and --versions exclude each other")
-    if len(versions) < 2:
+    if len(options["versions"]) < 2:
         raise click.UsageError("--versions needs at least two columns")
     if options["clusters"] or options["scores"]:
         raise click.UsageError("--versions compares outcomes of independent texts")
@@ -486,14 +449,12 @@ def _check_usage_of_versions(versions: tuple[str, ...], options: Mapping[str, An
         raise click.UsageError("Cochran's Q has no direction: leave --alternative out")
 
 
-def _judge_algorithm(
-    given: Measurements, m: int, *, alpha: float, options: Mapping[str, Any]
-) -> Extra:
+def _judge_algorithm(given: Measurements, m: int, options: Mapping[str, Any]) -> Extra:
     """Say of outcomes of several classifiers what holds if they are trainings of one algorithm."""
     from ietest_fast.analyses.compare.statistic import MOST_ALPHA
     from ietest_fast.stats import algorithm_test
 
-    if given.are_scores or alpha >= MOST_ALPHA:
+    if given.are_scores or options["alpha"] >= MOST_ALPHA:
         return {}
     columns = list(given.columns.values())
     found = algorithm_test(
@@ -501,7 +462,7 @@ def _judge_algorithm(
         dict(enumerate(columns[m:])),
         clusters=given.clusters,
         alternative=options["alternative"],
-        alpha=alpha,
+        alpha=options["alpha"],
     )
     lines = [f"If these are trainings of one algorithm: {found.explanation}"]
     if found.warning is not None:
@@ -519,71 +480,67 @@ def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
 
     return {
         "alternative": options["alternative"],
+        **resampling(options),
         "n_resamples": options["n_resamples"] or DEFAULT_N_RESAMPLES,
-        "rng": options["seed"],
-        "n_threads": options["n_threads"],
     }
 
 
-def _test_counts(
-    counts: PairedCounts, *, alpha: float, options: Mapping[str, Any]
+def _test_counts(options: Mapping[str, Any]) -> tuple[Result, bool, Extra]:
+    from ietest_fast.errors import InputError
+    from ietest_fast.stats import PairedCounts
+
+    counts = PairedCounts(*options["counts"])
+    check_margin(options)
+    check_resamples(options)
+    if counts.n < 2:
+        raise InputError(f"a paired test needs at least two pairs, not {counts.n}")
+    return _test_independent(counts, options)
+
+
+def _test_independent(
+    counts: PairedCounts, options: Mapping[str, Any]
 ) -> tuple[Result, bool, Extra]:
     from ietest_fast.analyses.compare.statistic import beside
     from ietest_fast.stats import decide, paired_test
 
+    alpha = options["alpha"]
     method: Any = options["method"] or "exact"
-    result = paired_test(
-        counts,
-        method=method,
-        alternative=options["alternative"],
-        n_resamples=None if method == "exact" else options["n_resamples"],
-        rng=options["seed"],
-        n_threads=options["n_threads"],
-    )
+    drawn = resampling(options)
+    if method == "exact":
+        drawn["n_resamples"] = None
+    result = paired_test(counts, method=method, alternative=options["alternative"], **drawn)
     reject = decide([result.p_value], alpha=alpha).reject
     return result, reject, beside(result, alpha=alpha, margin=options["margin"])
 
 
-def _test_columns(
-    given: Measurements,
-    original: tuple[str, ...],
-    versions: tuple[str, ...] | None,
-    *,
-    alpha: float,
-    options: Mapping[str, Any],
-) -> tuple[Result, bool, Extra]:
+def _test_columns(given: Measurements, options: Mapping[str, Any]) -> tuple[Result, bool, Extra]:
     from ietest_fast import stats
     from ietest_fast.analyses.compare.statistic import beside_clusters, say_equivalence
 
     result: Any
-    check_margin(options["margin"], alpha=alpha, are_scores=given.are_scores)
+    check_margin(options, are_scores=given.are_scores)
     for name in ("quantiles", "null"):
         if options[name] and not given.are_scores:
             raise click.UsageError(f"--{name} is of scores; these columns hold outcomes")
-    if versions is not None:
+    alpha, margin, names = options["alpha"], options["margin"], options["original"]
+    if options["versions"] is not None:
         if options["method"] is not None:
             check_resamples(options)
-        result = stats.cochran_q_test(
-            given.columns,
-            method=options["method"] or "multinomial",
-            n_resamples=options["n_resamples"],
-            rng=options["seed"],
-            n_threads=options["n_threads"],
-        )
+        method: Any = options["method"] or "multinomial"
+        result = stats.cochran_q_test(given.columns, method=method, **resampling(options))
         return result, stats.decide([result.p_value], alpha=alpha).reject, {}
 
     extra: Extra = {}
-    columns = list(given.columns.values())
-    if len(original) > 1:
-        m = len(original)
+    columns, m = list(given.columns.values()), len(names)
+    if m > 1:
         result = stats.joint_test(
-            dict(zip(original, columns[:m], strict=True)),
-            dict(zip(original, columns[m:], strict=True)),
+            dict(zip(names, columns[:m], strict=True)),
+            dict(zip(names, columns[m:], strict=True)),
             clusters=given.clusters,
             alpha=alpha,
             **_monte_carlo(options, "several classifiers"),
         )
-        return result, any(result.reject), _judge_algorithm(given, m, alpha=alpha, options=options)
+        return result, any(result.reject), _judge_algorithm(given, m, options)
     a, b = columns
     if given.are_scores:
         result = stats.paired_test(
@@ -595,19 +552,17 @@ def _test_columns(
             quantiles=options["quantiles"],
             **_monte_carlo(options, "scores"),
         )
-        if options["margin"] is not None:
+        if margin is not None:
             extra["equivalence"] = say_equivalence(
                 a,
                 b,
                 clusters=given.clusters,
-                margin=options["margin"],
+                margin=margin,
                 alpha=alpha,
                 scores=True,
                 p_difference=result.p_value,
                 null=options["null"],
-                n_resamples=options["n_resamples"],
-                rng=options["seed"],
-                n_threads=options["n_threads"],
+                **resampling(options),
             )
     elif given.clusters is not None:
         result = stats.paired_test(
@@ -618,12 +573,11 @@ def _test_columns(
             b,
             given.clusters,
             alpha=alpha,
-            margin=options["margin"],
+            margin=margin,
             alternative=options["alternative"],
             p_difference=result.p_value,
         )
     else:
         check_resamples(options)
-        counts = stats.PairedCounts.from_outcomes(a, b)
-        return _test_counts(counts, alpha=alpha, options=options)
+        return _test_independent(stats.PairedCounts.from_outcomes(a, b), options)
     return result, stats.decide([result.p_value], alpha=alpha).reject, extra
