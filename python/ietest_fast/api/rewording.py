@@ -36,6 +36,7 @@ from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.api.evaluating import (
     LabelledTable,
     as_labelled,
+    check_answers_file,
     learn_source,
     list_names,
     make_classifier,
@@ -45,11 +46,9 @@ from ietest_fast.api.evaluating import (
 from ietest_fast.corpus.columns import find_label_column, find_text_columns
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.corpus.reasoning import task_of_file
-from ietest_fast.corpus.streams import check_target
 from ietest_fast.errors import InputError
 from ietest_fast.frames import to_arrow
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
-from ietest_fast.transform.files import check_distinct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -92,17 +91,6 @@ def name_partial(partial: Predictions) -> str:
     """Return what a classifier that saw a part of the input is called: its file, as a rule."""
     known = Path(partial.source).is_file()
     return plain_name(Path(partial.source)) if known else "partial_input"
-
-
-def check_out(target: Path, read: Sequence[Any]) -> Path:
-    """Find out before the work whether its result can be written, and over what."""
-    check_target(target)
-    if target.suffix != ".parquet":
-        raise InputError("out is a Parquet file, whose name ends in .parquet", path=target)
-    for file in read:
-        if isinstance(file, str | Path):
-            check_distinct(Path(file), target)
-    return target
 
 
 # The paraphrases that a caller has, or has made; and arguments that do not go together.
@@ -390,7 +378,7 @@ def consistency(
     measures = list_names(by_diversity) or ()
     check_parts(measures, diversity_groups)
     read = (classifier if data is None else None, data, test_set, learn_from, partial_input)
-    target = None if out is None else check_out(Path(out), (*read, *given.values()))
+    target = check_answers_file(out, (*read, *given.values()))
     if n_strata is not None and test_set is None:
         raise InputError("n_strata needs test_set")
     partial = None if partial_input is None else take_answers(partial_input, "partial_input")

@@ -84,8 +84,6 @@ class InvarianceResult(Result):
         return Predictions.concat(parts, source=str(self.folder))
 
     def _answers(self, condition: ConditionResult) -> list[Predictions]:
-        from dataclasses import replace
-
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -217,10 +215,8 @@ def _name(condition: ConditionResult) -> str:
 
 
 def _say(rho: RhoResult) -> str:
-    before, after = (
-        percent(rho.accuracy_original.mean, 2),
-        percent(rho.accuracy_transformed.mean, 2),
-    )
+    accuracies = (rho.accuracy_original, rho.accuracy_transformed)
+    before, after = (percent(each.mean, 2) for each in accuracies)
     decision = "rejected" if rho.reject else "not rejected"
     return f"{before} → {after}, smallest p = {format_p(rho.p_min)}, {decision}"
 

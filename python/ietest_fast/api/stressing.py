@@ -36,77 +36,9 @@ if TYPE_CHECKING:
     from ietest_fast.stats.resampling import Alternative
 
 
-# A finished classifier on the suite logic.
-
 LOGIC = "logic"
-"""The value of ``suite`` that is no file."""
-
-
-def stress_logic(
-    classifier: Any,
-    data: Any,
-    *,
-    draws: int = 1,
-    nearest: int = 3,
-    instances: int = 10_000,
-    weights: str | Path | Mapping[str, float] | None = None,
-    renormalise: bool = False,
-    clusters: str | None = None,
-    text_columns: str | Sequence[str] | None = None,
-    label_column: str | None = None,
-    label_names: Sequence[str] | None = None,
-    id_column: str | None = None,
-    labels: Sequence[str] | None = None,
-    label_map: Mapping[str, str] | None = None,
-    inputs: Inputs | None = None,
-    input_columns: str | Sequence[str] | None = None,
-    batch_size: int | None = None,
-    cache: str | Path | AnswerCache | None = None,
-    threshold: float | None = None,
-    out: str | Path | None = None,
-    n_resamples: int | None = None,
-    rng: Rng = 0,
-    n_threads: int | None = None,
-) -> LogicProfile:
-    """Hold the answers of a finished classifier against properties of entailment and rules.
-
-    The classifier is asked what follows from what among the sentences of labelled pairs (thesis of
-    Salvatore 2020, sections 1.2.3 and 5.1); each distinct input once. ``ie.stress`` with
-    ``suite="logic"`` is the same.
-    """
-    options = LogicOptions(
-        draws=draws,
-        nearest=nearest,
-        instances=instances,
-        weights=None if weights is None else read_weights(weights),
-        renormalise=renormalise,
-        seed=seed_of(rng),
-        text_columns=list_names(input_columns),
-        label_map=label_map,
-        id_column=id_column,
-        clusters=clusters,
-        out=check_answers_file(out, [data]),
-        n_resamples=n_resamples,
-        n_threads=n_threads,
-    )
-    model, _, corpus = take_labelled(
-        classifier,
-        data,
-        text_columns=text_columns,
-        label_column=label_column,
-        label_names=label_names,
-        keep_columns=(clusters, id_column),
-        label_map=label_map,
-        labels=labels,
-        inputs=inputs,
-        batch_size=batch_size,
-        cache=cache,
-        threshold=threshold,
-    )
-    with show_bar() as bar:
-        answers, _ = ask_logic(model, corpus, options, **bar)
-    (profile,) = measure_logic([answers], options)
-    return profile
+"""The value of ``suite`` that is no file: the classifier is asked what follows from what among the
+sentences of labelled pairs (thesis of Salvatore 2020, sections 1.2.3 and 5.1)."""
 
 
 @overload
@@ -237,7 +169,7 @@ def stress(
         The tests: None for the paper's six; a TOML file
         (:func:`ietest_fast.analyses.stress.suite.read_suite`); or a mapping from names to
         transformations, each as for ``ie.transform``. ``"logic"``: properties of entailment and
-        rules of inference (:func:`ietest_fast.api.stressing.stress_logic`).
+        rules of inference.
     allow_code
         Whether the TOML file may name code to import (``"package.module:KIND"``); only for files
         that you trust.
@@ -302,7 +234,16 @@ def stress(
     ConfigError
         If the suite, or options of a transformation, are wrong; all mistakes are listed.
     """
-    if isinstance(suite, str) and suite == LOGIC:
+    asks_logic = isinstance(suite, str) and suite == LOGIC
+    of_logic = {
+        "draws": draws,
+        "nearest": nearest,
+        "instances": instances,
+        "weights": weights,
+        "renormalise": renormalise,
+    }
+    tests: dict[str, StressTest] = {}
+    if asks_logic:
         refuse_given(
             "is not for suite='logic'",
             add=add or None,
@@ -317,48 +258,28 @@ def stress(
             method=method,
             unparsed=None if unparsed == "error" else unparsed,
         )
-        chosen = {"draws": draws, "nearest": nearest, "instances": instances}
-        return stress_logic(
-            classifier,
-            data,
-            **{name: value for name, value in chosen.items() if value is not None},
-            weights=weights,
-            renormalise=bool(renormalise),
-            clusters=clusters,
-            text_columns=text_columns,
-            label_column=label_column,
-            label_names=label_names,
-            id_column=id_column,
-            labels=labels,
-            label_map=label_map,
-            inputs=inputs,
-            input_columns=input_columns,
-            batch_size=batch_size,
-            cache=cache,
-            threshold=threshold,
-            out=out,
-            n_resamples=n_resamples,
-            rng=rng,
-            n_threads=n_threads,
+    else:
+        refuse_given("is for suite='logic'", **of_logic)
+        tests = choose_tests(
+            suite,
+            _name_tests(add),
+            rules=rules,
+            quantities=quantities,
+            quantities_column=quantities_column,
+            allow_code=allow_code,
         )
-    refuse_given(
-        "is for suite='logic'",
-        draws=draws,
-        nearest=nearest,
-        instances=instances,
-        weights=weights,
-        renormalise=renormalise,
-    )
-    tests = choose_tests(
-        suite,
-        _name_tests(add),
-        rules=rules,
-        quantities=quantities,
-        quantities_column=quantities_column,
-        allow_code=allow_code,
-    )
     own = [file for test in tests.values() for file in test.files]
-    target = check_answers_file(out, [data, train, suite, learn_from, *own])
+    read = [data] if asks_logic else [data, train, suite, learn_from, *own]
+    shared: dict[str, Any] = {
+        "text_columns": list_names(input_columns),
+        "label_map": label_map,
+        "id_column": id_column,
+        "clusters": clusters,
+        "out": check_answers_file(out, read),
+        "n_resamples": n_resamples,
+        "n_threads": n_threads,
+    }
+    asked = _ask_logic_of(of_logic, rng, shared) if asks_logic else None
     kept = [x for x in (*keep_columns, clusters, group_by, id_column) if x is not None]
     model, found, corpus = take_labelled(
         classifier,
@@ -375,6 +296,10 @@ def stress(
         unparsed=unparsed,
         threshold=threshold,
     )
+    if asked is not None:
+        with show_bar() as bar:
+            known, _ = ask_logic(model, corpus, asked, **bar)
+        return measure_logic([known], asked)[0]
     trained = None
     if train is not None:
         trained = as_labelled(
@@ -386,29 +311,30 @@ def stress(
             source="train",
         ).corpus
     options = StressOptions(
+        **shared,
         tests=tests,
         learn_from=() if learn_from is None else (learn_source(learn_from, found),),
         train=trained,
-        text_columns=list_names(input_columns),
-        label_map=label_map,
-        id_column=id_column,
         keep_columns=kept,
         group_by=group_by,
-        clusters=clusters,
         unparsed=unparsed,
-        out=target,
         alpha=alpha,
         margin=margin,
         method=method,
-        n_resamples=n_resamples,
         rng=rng,
         alternative=alternative,
-        n_threads=n_threads,
     )
     with show_bar() as bar:
         answers, _ = ask_stress(model, corpus, options, **bar)
-    (profile,) = measure_answers([answers], options)
-    return profile
+    return measure_answers([answers], options)[0]
+
+
+def _ask_logic_of(of_logic: Mapping[str, Any], rng: Rng, shared: Mapping[str, Any]) -> LogicOptions:
+    """Return what is asked of the suite logic, whose defaults hold where nothing is said."""
+    given = {name: value for name, value in of_logic.items() if value is not None}
+    if "weights" in given:
+        given["weights"] = read_weights(given["weights"])
+    return LogicOptions(**shared, **given, seed=seed_of(rng))
 
 
 def _name_tests(add: Any) -> list[tuple[str, Any]]:
