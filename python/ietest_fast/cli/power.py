@@ -17,10 +17,14 @@ from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ietest_fast.stats import PowerCurve, PowerPlan
 
 # Stands in ietest_fast.stats.inputs, too, which is too much to import for --help.
 _MOST_PAIRS = 10**8
+
+_OF_PLAN = ("n", "discordance", "delta", "power", "alpha", "n_tests", "n_threads")
 
 
 @click.command(name="power")
@@ -35,7 +39,6 @@ _MOST_PAIRS = 10**8
 @click.option("--delta", type=FiniteRange(-1, 1), help="Difference of the two accuracies.")
 @click.option(
     "--power",
-    "goal",
     type=OpenShare(),
     help="Power wanted, where n or delta is to be found.  [default: 0.8]",
 )
@@ -78,20 +81,7 @@ _MOST_PAIRS = 10**8
 )
 @click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    *,
-    n: int | None,
-    discordance: float,
-    delta: float | None,
-    goal: float | None,
-    curve: str | None,
-    plot: str | None,
-    as_json: bool,
-    tau: float | None,
-    n_classifiers: int | None,
-    correlation: float | None,
-    **common: Any,
-) -> None:
+def command(*, curve: str | None, plot: str | None, **options: Any) -> None:
     """Plan a paired test: power, sample size or detectable difference.
 
     Give two of --n, --delta and --power; the third follows. Power is enumerated from the exact law
@@ -102,31 +92,22 @@ def command(
     --classifiers, --delta and --power (80% unless told otherwise), or --delta alone for the pairs
     of numbers, of classifiers and of texts, that are enough.
     """
-    if tau is not None:
+    if options["tau"] is not None:
         check_not_given(
             "tests",
             "curve",
             "plot",
             because="is for the test of single classifiers, without --tau",
         )
-        _plan_algorithm(
-            n=n,
-            n_classifiers=n_classifiers,
-            delta=delta,
-            power=goal,
-            tau=tau,
-            discordance=discordance,
-            correlation=correlation,
-            alpha=common["alpha"],
-            as_json=as_json,
-        )
+        _plan_algorithm(options)
         return
     check_not_given(
         "classifiers", "correlation", because="is for the test of the algorithm, with --tau"
     )
-    if n is None and delta is None:
+    named = [options[name] is not None for name in ("n", "delta", "power")]
+    if not any(named[:2]):
         raise click.UsageError("give --n or --delta, or both")
-    if n is not None and delta is not None and goal is not None:
+    if all(named):
         raise click.UsageError("leave out --n, --delta or --power: one follows from the others")
     if plot is not None:
         _check_plot(Path(plot))
@@ -135,15 +116,15 @@ def command(
 
     drawn = None
     with show_stage("Planning"):
-        solved = plan(n=n, discordance=discordance, delta=delta, power=goal, **common)
+        solved = plan(**{name: options[name] for name in _OF_PLAN})
         if curve is not None or plot is not None:
-            drawn = _curve(solved, curve or "n", n_threads=common["n_threads"])
+            drawn = _curve(solved, curve or "n", n_threads=options["n_threads"])
     if plot is not None:
         from ietest_fast.experiment.view.charts import power_chart
 
         assert drawn is not None  # noqa: S101
         power_chart(drawn).save(Path(plot))
-    if as_json:
+    if options["as_json"]:
         print_json(solved.to_dict() | ({} if drawn is None else {"curve": drawn.to_dict()}))
         return
     echo(*str(solved).splitlines())
@@ -158,22 +139,20 @@ def _check_plot(plot: Path) -> None:
         raise click.UsageError(f"--plot: there is no folder {str(plot.parent)!r}")
 
 
-def _plan_algorithm(
-    *,
-    tau: float,
-    discordance: float,
-    correlation: float | None,
-    delta: float | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def _plan_algorithm(options: Mapping[str, Any]) -> None:
     from ietest_fast.errors import InputError
     from ietest_fast.stats import plan_algorithm, split_variance
 
+    discordance, delta, correlation = (
+        options[name] for name in ("discordance", "delta", "correlation")
+    )
     correlation = 0.5 if correlation is None else correlation
     items, residual = split_variance(discordance, delta=delta or 0.0, correlation=correlation)
     solved = plan_algorithm(
-        delta=delta, sd_items=items, sd_classifiers=tau, sd_residual=residual, **options
+        **{name: options[name] for name in ("n", "n_classifiers", "delta", "power", "alpha")},
+        sd_items=items,
+        sd_classifiers=options["tau"],
+        sd_residual=residual,
     )
     found = getattr(solved, "delta", 0.0)
     if abs(found) > discordance:
@@ -181,7 +160,7 @@ def _plan_algorithm(
             f"no possible difference is found: {found:.3g} would be needed, but no more than "
             f"{discordance:g} of the pairs are discordant; take more texts or classifiers"
         )
-    if as_json:
+    if options["as_json"]:
         print_json(solved.to_dict())
     else:
         echo(*str(solved).splitlines())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +15,9 @@ from ietest_fast.cli.options import (
 )
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class SizesType(click.ParamType[Any]):
@@ -46,6 +48,10 @@ _MOST_PAIRS = 1_000_000
 _MOST_CLASSIFIERS = 1_000
 _MOST_TABLES = 10_000_000
 
+# What tables are like, where the user says it, and how they are tested.
+_OF_TABLES = ("discordance", "icc", "n_classifiers", "classifier_correlation")
+_OF_TESTS = ("n_tables", "n_resamples", "alpha", "rng", "n_threads")
+
 
 @click.command(name="simulate")
 @click.argument("file", required=False, type=click.Path())
@@ -73,7 +79,12 @@ _MOST_TABLES = 10_000_000
 @click.option(
     "--classifiers", "n_classifiers", type=click.IntRange(1, _MOST_CLASSIFIERS), help="M."
 )
-@click.option("--correlation", type=_SHARE, help="Correlation of two classifiers on one pair.")
+@click.option(
+    "--correlation",
+    "classifier_correlation",
+    type=_SHARE,
+    help="Correlation of two classifiers on one pair.",
+)
 @click.option(
     "--tables",
     "n_tables",
@@ -94,24 +105,7 @@ _MOST_TABLES = 10_000_000
 @click.option("--seed", "rng", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    *,
-    file: str | None,
-    original: tuple[str, ...],
-    transformed: tuple[str, ...],
-    clusters: str | None,
-    scores: bool,
-    df: float | None,
-    skew: float | None,
-    n: int | None,
-    discordance: float | None,
-    cluster_sizes: tuple[int, ...] | None,
-    icc: float | None,
-    n_classifiers: int | None,
-    correlation: float | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(*, file: str | None, **options: Any) -> None:
     """Simulate tables without a difference and count how often each test rejects them.
 
     FILE holds outcomes (or, with --scores, scores) as for `ietest-fast test`: the number of pairs,
@@ -119,102 +113,57 @@ def command(
     options say otherwise. Scores are drawn from the file's own differences, centred, unless an
     option names their law or a correlation. Without a file, --n and --discordance are needed.
     """
-    if not scores:
+    if not options["scores"]:
         check_not_given("df", "skew", because="is of scores; say --scores")
-    if df is not None and skew is not None:
+    law = {name: options[name] for name in ("df", "skew") if options[name] is not None}
+    if len(law) > 1:
         raise click.UsageError("--df and --skew name two laws: give one of them")
     if file is None:
-        if n is None or discordance is None:
-            raise click.UsageError("give a FILE, or --n and --discordance")
-        _check_usage_without_file(clusters, cluster_sizes, icc, n_classifiers, correlation)
-        setting = Setting(
-            n=n,
-            discordance=discordance,
-            clusters=_recur(cluster_sizes, n),
-            icc=0.0,
-            n_classifiers=1,
-            correlation=0.0,
-        )
+        _check_usage_without_file(options)
+        differences = None
+        tables = {"n": options["n"], "clusters": _recur(options["cluster_sizes"], options["n"])}
     else:
-        if (n, cluster_sizes, n_classifiers) != (None, None, None):
-            raise click.UsageError("--n, --cluster-sizes and --classifiers are the file's to say")
-        _check_usage_of_columns(original, transformed, clusters, icc, correlation)
-        setting = _estimate(file, original, transformed, clusters, scores=scores)
+        _check_usage_of_file(options)
+        tables, differences = _estimate(file, options)
 
     from ietest_fast.stats import simulate
 
-    said = {
-        "discordance": discordance,
-        "icc": icc,
-        "n_classifiers": n_classifiers,
-        "correlation": correlation,
-    }
-    own: dict[str, Any] = {name: value for name, value in said.items() if value is not None}
-    setting = replace(setting, **own)
-    names_law = (df, skew) != (None, None) or bool(own)
-    tables: dict[str, Any] = {"differences": setting.differences}
-    if setting.differences is None or names_law:
-        tables = {
-            "n": setting.n,
-            "discordance": setting.discordance,
-            "scores": scores,
-            "df": df,
-            "skew": skew,
-            "icc": setting.icc,
-            "n_classifiers": setting.n_classifiers,
-            "classifier_correlation": setting.correlation,
-        }
+    said = {name: options[name] for name in _OF_TABLES if options[name] is not None}
+    if differences is None or law or said:
+        tables |= {"scores": options["scores"], **law, **said}
+    else:
+        tables = {"differences": differences, "clusters": tables["clusters"]}
+    of_tests = {name: options[name] for name in _OF_TESTS}
     with show_progress() as progress:
         tell = progress("Simulating, tables", options["n_tables"])
-        result = simulate(**tables, clusters=setting.clusters, progress=tell, **options)
-    if as_json:
+        result = simulate(**tables, **of_tests, progress=tell)
+    if options["as_json"]:
         print_json(result.to_dict())
         return
     echo(*str(result).splitlines())
 
 
-def _check_usage_without_file(
-    clusters: str | None,
-    cluster_sizes: tuple[int, ...] | None,
-    icc: float | None,
-    n_classifiers: int | None,
-    correlation: float | None,
-) -> None:
+def _check_usage_without_file(options: Mapping[str, Any]) -> None:
+    if options["n"] is None or options["discordance"] is None:
+        raise click.UsageError("give a FILE, or --n and --discordance")
     check_not_given("original", "transformed", because="names columns of a file")
-    if clusters is not None:
+    if options["clusters"] is not None:
         raise click.UsageError("--clusters is a file's column; without one: --cluster-sizes")
-    if icc is not None and cluster_sizes is None:
+    if options["icc"] is not None and options["cluster_sizes"] is None:
         raise click.UsageError("--icc is that within clusters; say --cluster-sizes")
-    if correlation is not None and (n_classifiers or 1) < 2:
+    if options["classifier_correlation"] is not None and (options["n_classifiers"] or 1) < 2:
         raise click.UsageError("--correlation is that of classifiers; say --classifiers M")
 
 
-def _check_usage_of_columns(
-    original: tuple[str, ...],
-    transformed: tuple[str, ...],
-    clusters: str | None,
-    icc: float | None,
-    correlation: float | None,
-) -> None:
-    if len(original) != len(transformed):
+def _check_usage_of_file(options: Mapping[str, Any]) -> None:
+    if any(options[name] is not None for name in ("n", "cluster_sizes", "n_classifiers")):
+        raise click.UsageError("--n, --cluster-sizes and --classifiers are the file's to say")
+    if len(options["original"]) != len(options["transformed"]):
         raise click.UsageError("--original and --transformed need equally many columns")
-    if icc is not None and clusters is None:
+    if options["icc"] is not None and options["clusters"] is None:
         raise click.UsageError("--icc is that within clusters; say --clusters")
-    if correlation is not None and len(original) < 2:
+    if options["classifier_correlation"] is not None and len(options["original"]) < 2:
         raise click.UsageError("--correlation is that of classifiers; name their columns")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """What null tables are to be like."""
-
-    n: int
-    discordance: float
-    clusters: Any
-    icc: float
-    n_classifiers: int
-    correlation: float
-    differences: Any = None
 
 
 def _recur(sizes: tuple[int, ...] | None, n: int) -> Any:
@@ -223,7 +172,6 @@ def _recur(sizes: tuple[int, ...] | None, n: int) -> Any:
 
     if sizes is None:
         return None
-
     if sizes[0] >= n:
         raise click.UsageError(
             f"--cluster-sizes puts all {n} pairs into one cluster; at least two are needed"
@@ -234,14 +182,8 @@ def _recur(sizes: tuple[int, ...] | None, n: int) -> Any:
     return np.repeat(np.arange(each.size), each)[:n]
 
 
-def _estimate(
-    file: str,
-    original: tuple[str, ...],
-    transformed: tuple[str, ...],
-    clusters: str | None,
-    *,
-    scores: bool,
-) -> Setting:
+def _estimate(file: str, options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Return what tables like those of a file are like, and its differences of scores."""
     import numpy as np
 
     from ietest_fast.answers.measurements import read_measurements, refuse_counts
@@ -249,11 +191,12 @@ def _estimate(
     from ietest_fast.stats import intra_cluster_correlation
     from ietest_fast.stats.resampling import to_squarable
 
-    given = read_measurements(file, (*original, *transformed), clusters=clusters, scores=scores)
+    names, clusters = (*options["original"], *options["transformed"]), options["clusters"]
+    scores, m = options["scores"], len(options["original"])
+    given = read_measurements(file, names, clusters=clusters, scores=scores)
     if not scores:
-        refuse_counts(file, list_columns(file), {*original, *transformed, clusters})
-    columns = np.stack([given.columns[name] for name in (*original, *transformed)]).astype(float)
-    m = len(original)
+        refuse_counts(file, list_columns(file), {*names, clusters})
+    columns = np.stack([given.columns[name] for name in names]).astype(float)
     differences = columns[:m] - columns[m:]
     correlation = 0.0
     if m > 1:
@@ -269,12 +212,12 @@ def _estimate(
     if given.clusters is not None:
         each = [intra_cluster_correlation(row, given.clusters) for row in differences]
         icc = float(np.mean(each))
-    return Setting(
-        n=given.n,
-        discordance=float((differences != 0).mean()),
-        clusters=given.clusters,
-        icc=icc,
-        n_classifiers=m,
-        correlation=min(1.0, correlation),
-        differences=differences.T if scores else None,
-    )
+    tables = {
+        "n": given.n,
+        "discordance": float((differences != 0).mean()),
+        "clusters": given.clusters,
+        "icc": icc,
+        "n_classifiers": m,
+        "classifier_correlation": min(1.0, correlation),
+    }
+    return tables, differences.T if scores else None
