@@ -68,11 +68,7 @@ class Agreement:
 
 
 def measure_soundness(
-    who: str,
-    marks: Mapping[int, str],
-    *,
-    rows: Mapping[int, int] | None = None,
-    confidence_level: float = 0.95,
+    who: str, marks: Mapping[int, str], *, rows: Mapping[int, int] | None = None
 ) -> Soundness:
     """Count what is sound, and compute an interval for its share (Tables 1 and 16)."""
     sound = np.array([mark == MARKS[0] for mark in marks.values()])
@@ -80,7 +76,7 @@ def measure_soundness(
     interval = None
     if marks:
         clusters = None if rows is None else [rows[item] for item in marks]
-        interval = proportion_interval(sound, clusters, confidence_level=confidence_level)
+        interval = proportion_interval(sound, clusters)
     return Soundness(who=who, n_marked=n, n_sound=n_sound, interval=interval)
 
 
@@ -139,15 +135,18 @@ def find_sound(marks: Mapping[str, Mapping[int, str]], *, by: str = MAJORITY) ->
     return sorted(item for item, mark in chosen.items() if mark == MARKS[0])
 
 
+def _with_majority(marks: Mapping[str, Mapping[int, str]]) -> dict[str, Mapping[int, str]]:
+    """Return the marks of each person and, if there are several, what most of them say."""
+    majority = {MAJORITY: take_majority(list(marks.values()))} if len(marks) > 1 else {}
+    return {**marks, **majority}
+
+
 def measure_all(
     marks: Mapping[str, Mapping[int, str]], *, rows: Mapping[int, int] | None = None
 ) -> list[Soundness]:
     """Measure what each person finds sound and, if there are several, what most of them do."""
-    found = [measure_soundness(person, own, rows=rows) for person, own in marks.items()]
-    if len(marks) > 1:
-        majority = take_majority(list(marks.values()))
-        found.append(measure_soundness(MAJORITY, majority, rows=rows))
-    return found
+    found = _with_majority(marks).items()
+    return [measure_soundness(who, own, rows=rows) for who, own in found]
 
 
 def measure_texts(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> list[Soundness]:
@@ -155,13 +154,10 @@ def measure_texts(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> lis
 
     A text counts if all its edits are marked; :func:`mark_texts` says as what.
     """
-    found = [measure_soundness(who, mark_texts(sample, own, own)) for who, own in marks.items()]
-    if len(marks) > 1:
-        majority = mark_texts(
-            sample, take_majority(list(marks.values())), set().union(*marks.values())
-        )
-        found.append(measure_soundness(MAJORITY, majority))
-    return found
+    # What votes are tied on is marked, though most people say nothing of it.
+    marked = {**marks, MAJORITY: set().union(*marks.values())}
+    found = _with_majority(marks).items()
+    return [measure_soundness(who, mark_texts(sample, own, marked[who])) for who, own in found]
 
 
 def mark_texts(sample: Sample, marks: Mapping[int, str], items: Iterable[int]) -> dict[int, str]:

@@ -146,22 +146,12 @@ def join_pieces(pair: Mapping[str, Any], *, without: str) -> dict[str, str]:
     }
 
 
-_WRITTEN = (
-    "test_set",
-    "source",
-    "unit",
-    "criterion",
-    "n_reworded",
-    "seed",
-    "columns",
-    "pairs",
-)
-
-
-def write_sample(sample: Sample) -> None:
-    """Write a sample to its file."""
-    described = {"format": _FORMAT, **{name: getattr(sample, name) for name in _WRITTEN}}
+def write_sample(sample: Sample) -> Sample:
+    """Write a sample to its file, and return it."""
+    kept = {name: value for name, value in vars(sample).items() if name != "path"}
+    described = {"format": _FORMAT, **kept}
     write_text(sample.path, json.dumps(described, ensure_ascii=False, indent=1) + "\n")
+    return sample
 
 
 def read_sample(path: Path) -> Sample:

@@ -53,19 +53,19 @@ def draw_sample(
         if unit == "texts" or len(pairs) < n:
             pairs += _pairs_of_row(versions, row, edits[row], unit)
     order_versions(pairs, rng)
-    sample = Sample(
-        path=path,
-        test_set=str(run.test_set),
-        source=f"{run.transformation} on {run.data_name}",
-        unit=unit,
-        criterion=criterion,
-        n_reworded=len(reworded),
-        seed=seed,
-        columns=versions.columns,
-        pairs=tuple(pairs),
+    return write_sample(
+        Sample(
+            path=path,
+            test_set=str(run.test_set),
+            source=f"{run.transformation} on {run.data_name}",
+            unit=unit,
+            criterion=criterion,
+            n_reworded=len(reworded),
+            seed=seed,
+            columns=versions.columns,
+            pairs=tuple(pairs),
+        )
     )
-    write_sample(sample)
-    return sample
 
 
 def check_run(sample: Sample, run: FinishedRun) -> None:
@@ -129,12 +129,23 @@ def _show_pairs(
     row: int,
     label: str,
 ) -> list[dict[str, Any]]:
-    """Return the pairs of a row: one of all its edits, or one for each substitution."""
-    if unit == "texts":
-        return [show_pair(texts, edits, item=row, row=row, label=label)]
+    """Return the pairs of a row: one of all its edits, or one for each substitution.
+
+    A pair has the old texts, by column, with what its edits do to them.
+    """
+    by_item = {row: edits}
+    if unit == "edits":
+        by_item = {own[-1]["item"]: own for own in split_edits(edits)}
+
+    def cut(own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return {
+            name: cut_pieces(text, [edit for edit in own if edit["column"] == name])
+            for name, text in texts.items()
+        }
+
     return [
-        show_pair(texts, own, item=own[-1]["item"], row=row, label=label)
-        for own in split_edits(edits)
+        {"item": item, "row": row, "label": label, "pieces": cut(own)}
+        for item, own in by_item.items()
     ]
 
 
@@ -158,26 +169,6 @@ def edits_by_row(edits: pa.Table, rows: Collection[int]) -> dict[int, list[dict[
         if edit["row"] in rows:
             found.setdefault(edit["row"], []).append({**edit, "item": place})
     return found
-
-
-def show_pair(
-    texts: Mapping[str, str],
-    edits: Sequence[Mapping[str, Any]],
-    *,
-    item: int,
-    row: int,
-    label: str,
-) -> dict[str, Any]:
-    """Return a pair of a sample: old texts, by column, with what edits do to them."""
-    return {
-        "item": item,
-        "row": row,
-        "label": label,
-        "pieces": {
-            name: cut_pieces(text, [edit for edit in edits if edit["column"] == name])
-            for name, text in texts.items()
-        },
-    }
 
 
 def order_versions(pairs: Sequence[dict[str, Any]], rng: np.random.Generator) -> None:
@@ -304,19 +295,19 @@ def draw_transformed(
     if keeps_labels:
         order_versions(pairs, rng)
     said = phi if isinstance(phi, str) else version.name
-    sample = Sample(
-        path=path,
-        test_set=None,
-        source=f"{said} on {Path(source).name}",
-        unit=unit,
-        criterion=(criterion or "label") if keeps_labels else "new-label",
-        n_reworded=len(found),
-        seed=seed,
-        columns=corpus.text_columns,
-        pairs=tuple(pairs),
+    return write_sample(
+        Sample(
+            path=path,
+            test_set=None,
+            source=f"{said} on {Path(source).name}",
+            unit=unit,
+            criterion=(criterion or "label") if keeps_labels else "new-label",
+            n_reworded=len(found),
+            seed=seed,
+            columns=corpus.text_columns,
+            pairs=tuple(pairs),
+        )
     )
-    write_sample(sample)
-    return sample
 
 
 def _check_question(

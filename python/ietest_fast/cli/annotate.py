@@ -10,7 +10,7 @@ import click
 
 from ietest_fast.cli.options import MOST_THREADS, check_not_given, csv_option, split_names
 from ietest_fast.report.progress import show_stage
-from ietest_fast.report.terminal import echo, print_table
+from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -250,24 +250,16 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 @_JSON
 def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
-    from ietest_fast.annotation.marks import read_all_marks
     from ietest_fast.annotation.page import (
         count_unsound,
         measure_agreement,
         measure_orders,
+        read_marked,
         summary_table,
     )
-    from ietest_fast.annotation.sample import read_sample
-    from ietest_fast.errors import InputError
-    from ietest_fast.report.terminal import print_json
 
-    drawn = read_sample(sample)
-    marks = read_all_marks(drawn)
-    if not marks:
-        raise InputError(
-            "nobody has marked this sample yet; `ietest-fast annotate serve` lets people do it",
-            path=sample,
-        )
+    found = read_marked(sample)
+    drawn, marks = found.sample, found.marks
     agreement = measure_agreement(list(marks.values())) if len(marks) > 1 else None
     rows = {pair["item"]: pair["row"] for pair in drawn.pairs} if drawn.unit == "edits" else None
     if as_json:
@@ -359,7 +351,6 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.experiment.finished import read_run
     from ietest_fast.experiment.view.result_tables import brief_tables
     from ietest_fast.experiment.view.summary import say_verdict
-    from ietest_fast.report.terminal import print_json
 
     drawn, finished = read_sample(sample), read_run(run)
     check_run(drawn, finished)

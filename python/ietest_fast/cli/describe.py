@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import re
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ietest_fast.cli.options import LABELS, NAMES, check_not_given, csv_option
+from ietest_fast.cli.options import LABELS, NAMES, check_not_given, csv_option, reading_options
 from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, make_console, print_json, print_table
@@ -39,16 +43,7 @@ if TYPE_CHECKING:
     metavar="A,B,...",
     help="Names of the labels 0, 1, ...  [default: found in the files]",
 )
-@click.option(
-    "--drop-missing-texts",
-    is_flag=True,
-    help="Drop and count rows without a text, instead of stopping.",
-)
-@click.option(
-    "--quoted/--not-quoted",
-    default=None,
-    help="Whether double quotes enclose fields.  [default: in CSV yes, in TSV no]",
-)
+@reading_options
 @click.option(
     "--demo", type=click.IntRange(min=1), metavar="N", help="Describe N demonstration pairs."
 )
@@ -64,15 +59,12 @@ if TYPE_CHECKING:
 def command(
     *,
     files: tuple[str, ...],
-    text_columns: tuple[str, ...] | None,
-    label_column: str | None,
-    label_names: tuple[str, ...] | None,
     drop_missing_texts: bool,
-    quoted: bool | None,
     demo: int | None,
     seed: int,
     partial_input: bool,
     as_json: bool,
+    **reading: Any,
 ) -> None:
     """Say what is in FILEs (train, valid, test, ...), what would be dropped, and what they share.
 
@@ -82,17 +74,16 @@ def command(
         raise click.UsageError("Give files to describe, or --demo N.")
     if partial_input and len(files) < 2:
         raise click.UsageError("--partial-input needs two files: to train on, and to test on.")
-    if text_columns is not None and len(text_columns) > 2:
+    n_columns = len(reading["text_columns"] or ())
+    if n_columns > 2:
         raise click.BadParameter(
-            f"one or two columns hold texts, not {len(text_columns)}", param_hint="--text-columns"
+            f"one or two columns hold texts, not {n_columns}", param_hint="--text-columns"
         )
     if demo is not None:
         of_files = ("text-columns", "label-column", "label-names", "drop-missing-texts", "quoted")
         check_not_given(*of_files, because="is for files; the demonstration pairs have their own")
     else:
         check_not_given("seed", because="is for the pairs of --demo")
-
-    import itertools
 
     from ietest_fast.corpus import demo_corpus, describe, find_overlap, read_corpora
 
@@ -102,15 +93,8 @@ def command(
         if demo is not None:
             corpora: tuple[Corpus, ...] = (demo_corpus(demo, seed=seed),)
         else:
-            corpora = read_corpora(
-                files,
-                text_columns=text_columns,
-                label_column=label_column,
-                label_names=label_names,
-                missing_text=missing_text,
-                quoted=quoted,
-            )
-            _say_other_annotators(corpora, quoted=quoted)
+            corpora = read_corpora(files, missing_text=missing_text, **reading)
+            _say_other_annotators(corpora, quoted=reading["quoted"])
         descriptions = [_without_foreign(describe(corpus), corpus) for corpus in corpora]
         overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
         if partial_input:
@@ -118,28 +102,25 @@ def command(
 
             baselines = measure_partial_input(corpora[0], corpora[-1])
     if as_json:
-        import dataclasses
-
         found: dict[str, Any] = {
             "corpora": [description.to_dict() for description in descriptions],
-            "overlaps": [dataclasses.asdict(overlap) for overlap in overlaps],
+            "overlaps": [asdict(overlap) for overlap in overlaps],
         }
         if partial_input:
             found["partial_input"] = [
-                dataclasses.asdict(each) | {"interval": each.interval._asdict()}
-                for each in baselines
+                asdict(each) | {"interval": each.interval._asdict()} for each in baselines
             ]
         print_json(found)
         return
     _print(descriptions, overlaps)
     if baselines:
-        _print_baselines(baselines)
+        from ietest_fast.experiment.view.effects import partial_input_table
+
+        print_table(partial_input_table(baselines))
 
 
 def _without_foreign(description: Description, corpus: Corpus) -> Description:
     """Leave out the reading ease of texts that are not English, and say so."""
-    from dataclasses import replace
-
     from ietest_fast.corpus.description import Readability
     from ietest_fast.lexicon.reviewed import MOST_TEXTS, count_languages
 
@@ -164,8 +145,6 @@ def _say_other_annotators(corpora: Sequence[Corpus], *, quoted: bool | None) -> 
 
     Rows may end before these columns; then nothing is said.
     """
-    import contextlib
-
     from ietest_fast.corpus.description import count_other_annotators
     from ietest_fast.errors import InputError
 
@@ -185,8 +164,6 @@ def _say_other_annotators(corpora: Sequence[Corpus], *, quoted: bool | None) -> 
 
 def _read_annotators(path: str, *, quoted: bool | None) -> pa.Table | None:
     """Read annotators' labels; fewer than three columns may be coarse and fine labels."""
-    import re
-
     import pyarrow as pa
 
     from ietest_fast.corpus.streams import open_batches
@@ -199,12 +176,6 @@ def _read_annotators(path: str, *, quoted: bool | None) -> pa.Table | None:
         return None
     with open_batches(path, columns=wanted, quoted=quoted) as batches:
         return pa.Table.from_batches(list(batches), schema=batches.schema)
-
-
-def _print_baselines(baselines: Sequence[PartialInput]) -> None:
-    from ietest_fast.experiment.view.effects import partial_input_table
-
-    print_table(partial_input_table(baselines))
 
 
 def _print(descriptions: Sequence[Description], overlaps: Sequence[Overlap]) -> None:

@@ -353,6 +353,21 @@ def resampling(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+reading_options = bundle(
+    click.option(
+        "--drop-missing-texts",
+        is_flag=True,
+        help="Drop and count rows without a text, instead of stopping.",
+    ),
+    click.option(
+        "--quoted/--not-quoted",
+        default=None,
+        help="Whether double quotes enclose fields.  [default: in CSV yes, in TSV no]",
+    ),
+)
+"""How labelled files are read, beside :func:`csv_option`."""
+
+
 word_options = bundle(
     click.option(
         "--pos",

@@ -17,6 +17,7 @@ from ietest_fast.cli.options import (
     choose_phis,
     csv_option,
     exit_status,
+    reading_options,
     split_names,
     word_options,
 )
@@ -124,16 +125,7 @@ def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
 @click.option(
     "--clusters", help="Column of the test set whose equal values belong together (premise)."
 )
-@click.option(
-    "--drop-missing-texts",
-    is_flag=True,
-    help="Drop and count rows without a text, instead of stopping.",
-)
-@click.option(
-    "--quoted/--not-quoted",
-    default=None,
-    help="Whether double quotes enclose fields.  [default: in CSV yes, in TSV no]",
-)
+@reading_options
 @click.option(
     "--shuffle-labels",
     is_flag=True,
@@ -399,53 +391,33 @@ def _models(options: dict[str, Any]) -> dict[str, Any] | list[dict[str, Any]]:
 
 
 def _overrides(options: dict[str, Any]) -> dict[str, Any]:
-    return _drop_absent(
-        {
-            "data": {
-                "demo": _demo(options),
-                "train": _absolute(options["train"]),
-                "valid": _absolute(options["valid"]),
-                "test": _absolute(options["test"]),
-                "split": {
-                    "file": _absolute(options["split_file"]),
-                    "n_train": options["split_n_train"],
-                    "n_valid": options["split_n_valid"],
-                    "n_test": options["split_n_test"],
-                    "seed": options["split_seed"],
-                    "group_by": options["split_group_by"],
-                },
-                "text_columns": split_names(options["text_columns"]),
-                "label_column": options["label_column"],
-                "label_names": split_names(options["label_names"]),
-                "cluster": options["clusters"],
-                "missing_text": "drop" if options["drop_missing_texts"] else None,
-                "quoted": options["quoted"],
-                "csv": options["csv"],
-                "shuffle_labels": options["shuffle_labels"] or None,
-                "name": options["data_name"],
-            },
-            "phi": _phi(options),
-            "eval_phi": _eval_phi(options),
-            "model": _models(options),
-            **{
-                name: options[name]
-                for name in (
-                    "rho",
-                    "mode",
-                    "train_size",
-                    "n_classifiers",
-                    "alpha",
-                    "correction",
-                    "seed",
-                    "margin",
-                    "flip_margin",
-                    "method",
-                    "n_resamples",
-                    "n_jobs",
-                    "n_threads",
-                )
-            },
-            "strata": options["strata"] or None,
-            "keep_models": options["keep_models"] or None,
-        }
-    )
+    """Return what the options say, as a configuration says it."""
+    from ietest_fast.experiment.config import RunConfig
+
+    of_split = ("n_train", "n_valid", "n_test", "seed", "group_by")
+    data = {
+        "demo": _demo(options),
+        **{name: _absolute(options[name]) for name in ("train", "valid", "test")},
+        "split": {
+            "file": _absolute(options["split_file"]),
+            **{name: options[f"split_{name}"] for name in of_split},
+        },
+        "text_columns": split_names(options["text_columns"]),
+        "label_names": split_names(options["label_names"]),
+        "cluster": options["clusters"],
+        "missing_text": "drop" if options["drop_missing_texts"] else None,
+        "shuffle_labels": options["shuffle_labels"] or None,
+        "name": options["data_name"],
+        **{name: options[name] for name in ("label_column", "quoted", "csv")},
+    }
+    own = {
+        "data": data,
+        "phi": _phi(options),
+        "eval_phi": _eval_phi(options),
+        "model": _models(options),
+        "strata": options["strata"] or None,
+        "keep_models": options["keep_models"] or None,
+    }
+    # All others are called as keys of the configuration are.
+    same = {name: options[name] for name in RunConfig.model_fields if name in options}
+    return _drop_absent(same | own)
