@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import MOST_THREADS, check_not_given, csv_option, split_names
+from ietest_fast.errors import InputError
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, print_json, print_table
 
@@ -190,7 +191,6 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
     from ietest_fast.annotation.marks import Marks
     from ietest_fast.annotation.sample import read_sample
     from ietest_fast.annotation.server import AnnotationServer
-    from ietest_fast.errors import InputError
 
     drawn = read_sample(sample)
     marks = Marks(drawn, person)
@@ -347,7 +347,6 @@ def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     from ietest_fast.annotation.page import find_sound, repeat_on
     from ietest_fast.annotation.sample import read_sample
     from ietest_fast.annotation.sampling import check_run
-    from ietest_fast.errors import InputError
     from ietest_fast.experiment.finished import read_run
     from ietest_fast.experiment.view.result_tables import brief_tables
     from ietest_fast.experiment.view.summary import say_verdict

@@ -344,17 +344,6 @@ def _print_one(
     _print_changes(found, test)
 
 
-def _make_reworded_columns() -> tuple[Any, ...]:
-    from ietest_fast.report.tables import Column
-
-    return (
-        Column("reworded", kind="count"),
-        Column("delta there", kind="points"),
-        Column("flipped there", kind="percent"),
-        Column("verdict"),
-    )
-
-
 def _print_several(
     read: ReadLogs,
     found: Comparison,
@@ -402,6 +391,12 @@ def _print_several(
     _print_notes(read)
     reference = found.tests[0].pairs.reference
     is_models = found.compared == "models"
+    of_reworded = (
+        Column("reworded", kind="count"),
+        Column("delta there", kind="points"),
+        Column("flipped there", kind="percent"),
+        Column("verdict"),
+    )
     print_table(
         Table(
             name="comparison",
@@ -415,7 +410,7 @@ def _print_several(
                 Column("p", kind="p"),
                 Column("p, Holm", kind="p"),
                 Column("differs"),
-                *(() if is_models else _make_reworded_columns()),
+                *(() if is_models else of_reworded),
             ),
             rows=tuple(
                 (

@@ -29,6 +29,7 @@ from ietest_fast.cli.options import (
     say_run,
     split_names,
 )
+from ietest_fast.errors import InputError
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
@@ -79,7 +80,6 @@ def check_amounts(options: Mapping[str, Any]) -> ParsedAmounts | None:
             raise click.UsageError("--amounts-of needs --amounts or --amount-column")
         return None
     from ietest_fast.analyses.consistency.file import parse_amounts
-    from ietest_fast.errors import InputError
 
     try:
         return parse_amounts(amounts.split(","))
@@ -265,9 +265,7 @@ interval_options = bundle(
 """How intervals are found, and ``--json``."""
 
 
-def check_together(
-    files: Sequence[Path], test_sets: Sequence[Path], options: Mapping[str, Any]
-) -> None:
+def check_together(files: Sequence[Path], options: Mapping[str, Any]) -> None:
     """Refuse options that do not go together, and targets that cannot be."""
     check_not_given(*OF_LOGS, because="is for predictions made elsewhere")
     if options["phis"]:
@@ -277,9 +275,8 @@ def check_together(
         check_not_given("draws", "reword", "labels-file", "lexicon-from", because="needs --phi")
     if options["draws"] is None:
         check_not_given("share", because="needs --draws")
-    read = [*files, *test_sets, *options["lexicon_from"]]
-    read += [options["labels_file"], options["partial_input"]]
-    check_out(options["out"], read)
+    read = [*files, *options["test_sets"], *options["lexicon_from"]]
+    check_out(options["out"], [*read, options["labels_file"], options["partial_input"]])
 
 
 # Options of ``ietest-fast consistency`` that part items: by diversity, by partial input.
@@ -399,7 +396,6 @@ def read_answers(logs: Sequence[str], options: dict[str, Any]) -> tuple[Consiste
         name_answers,
         read_wordings,
     )
-    from ietest_fast.errors import InputError
 
     paths = [Path(log) for log in logs]
     _check_answers(paths, reader=options["reader"])
@@ -433,7 +429,6 @@ def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
     if reader is not None:
         return
     from ietest_fast.analyses.consistency.file import holds_paraphrases
-    from ietest_fast.errors import InputError
 
     for path in paths:
         if holds_paraphrases(path):
@@ -446,7 +441,6 @@ def _check_answers(paths: Sequence[Path], *, reader: str | None) -> None:
 def read_test_sets(paths: Sequence[Path]) -> tuple[Predictions, ...]:
     """Read answers to the full test set."""
     from ietest_fast.analyses.consistency.file import read_wordings
-    from ietest_fast.errors import InputError
 
     found = []
     for path in paths:
@@ -532,7 +526,6 @@ def _find_buckets(
 def _check_items(test: Path, task: ReasoningTask | None, item: str) -> None:
     """Refuse a file of examples that does not say which of them are wordings of one item."""
     from ietest_fast.corpus.formats import column_names, find_format
-    from ietest_fast.errors import InputError
 
     if task is not None and item not in column_names(test, find_format(test)):
         raise InputError(
@@ -555,7 +548,7 @@ _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled te
 @log_options
 @interval_options
 @csv_option()
-def command(*, logs: tuple[str, ...], test_sets: tuple[Path, ...], **options: Any) -> int:
+def command(*, logs: tuple[str, ...], **options: Any) -> int:
     """Measure how alike a finished model answers paraphrases of the same items.
 
     With --test and --onnx or --model, the model answers a file of paraphrases (a row for each
@@ -566,7 +559,7 @@ def command(*, logs: tuple[str, ...], test_sets: tuple[Path, ...], **options: An
     """
     if is_run(logs):
         return consistency_of_run(Path(logs[0]), options)
-    if options["n_strata"] is not None and not test_sets:
+    if options["n_strata"] is not None and not options["test_sets"]:
         raise click.UsageError("--strata needs --test-set")
     check_parts(options)
     check_sources(logs, options)
@@ -578,12 +571,12 @@ def command(*, logs: tuple[str, ...], test_sets: tuple[Path, ...], **options: An
     told: dict[str, Any] = {}
     below: list[str] = []
     if not runs_model(options):
-        answers = _read_known(logs, files, test_sets, options)
-        asked = _ask_options(options, test_sets)
+        answers = _read_known(logs, files, options)
+        asked = _ask_options(options)
     else:
         given = files or [need_one(logs, options, file=_WANTED)]
-        check_together(given, test_sets, options)
-        asked = _ask_options(options, test_sets)
+        check_together(given, options)
+        asked = _ask_options(options)
         own, run = run_model(load_model(options), given[0], asked, options)
         answers, told, below = (own,), describe_run(run), [say_run(run)]
     found = measure(answers, asked)
@@ -597,7 +590,7 @@ def command(*, logs: tuple[str, ...], test_sets: tuple[Path, ...], **options: An
 
 
 def _read_known(
-    logs: Sequence[str], files: Sequence[Path], test_sets: Sequence[Path], options: dict[str, Any]
+    logs: Sequence[str], files: Sequence[Path], options: dict[str, Any]
 ) -> tuple[ConsistencyAnswers, ...]:
     """Read answers that models have given already."""
     from ietest_fast.analyses.consistency.file import without_mixed
@@ -605,12 +598,13 @@ def _read_known(
     if not logs and not files:
         raise click.UsageError("give LOGs of predictions, or a model by --onnx and --test")
     check_not_given(*_OF_MODELS, because="is for a model that is run; say --onnx or --model")
-    check_out(options["out"], [*map(Path, logs), *files, *test_sets, options["partial_input"]])
+    read = [*map(Path, logs), *files, *options["test_sets"]]
+    check_out(options["out"], [*read, options["partial_input"]])
     answers = read_sources(options) if files else read_answers(logs, options)
     return tuple(map(without_mixed, answers)) if options["drop_mixed"] else answers
 
 
-def _ask_options(options: Mapping[str, Any], test_sets: Sequence[Path]) -> ConsistencyOptions:
+def _ask_options(options: Mapping[str, Any]) -> ConsistencyOptions:
     """Return what is asked: options of the same name, and those that are read first."""
     from dataclasses import fields
 
@@ -632,7 +626,7 @@ def _ask_options(options: Mapping[str, Any], test_sets: Sequence[Path]) -> Consi
         "unparsed": "error",
         "partial_input": None if partial is None else need_wordings(partial).predictions,
         "partial_name": "" if partial is None else plain_name(partial),
-        "test_sets": read_test_sets(test_sets),
+        "test_sets": read_test_sets(options["test_sets"]),
         "amounts": check_amounts(options),
         "method": options["intervals"],
         **_resampling(options),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -84,21 +84,7 @@ _PATH = click.Path(path_type=Path)
     metavar="FOLDER",
     help="Write every table (CSV, Markdown, LaTeX) and figure (SVG, PDF, PNG) there as well.",
 )
-def command(
-    *,
-    runs: tuple[Path, ...],
-    out: Path | None,
-    title: str | None,
-    names: tuple[str, ...],
-    where: tuple[str, ...],
-    alpha: float,
-    margin: float,
-    hard_cases: str,
-    samples: tuple[Path, ...],
-    train: Path | None,
-    label_column: str | None,
-    paper: Path | None,
-) -> None:
+def command(*, runs: tuple[Path, ...], **options: Any) -> None:
     """Show finished runs: one page with figures, tables and every example.
 
     RUN is the folder of a run; or a file of counts (columns model, rho, n11, n10, n01, n00):
@@ -106,9 +92,12 @@ def command(
     --out of "ietest-fast eval", "stress" and "consistency" writes. The page is one HTML file that
     works offline.
     """
+    out, names, train, paper, samples = (
+        options[name] for name in ("out", "names", "train", "paper", "samples")
+    )
     if train is None:
         check_not_given("label-column", because="is of --train, which is not given.")
-    chosen = _read_where(where)
+    chosen = _read_where(options["where"])
     if not any(path.is_file() for path in runs):
         check_not_given("where", because="is for files of counts, and there is none.")
         check_not_given(
@@ -132,14 +121,10 @@ def command(
     )
 
     files, others = _sort(runs)
-    sources: list[Source] = [
-        SOURCES.find(name).read(own, alpha=alpha, margin=margin) for name, own in files.items()
-    ]
-    found = (
-        read_runs(others, names, where=chosen, alpha=alpha, margin=margin)
-        if others or not files
-        else []
-    )
+    levels = {"alpha": options["alpha"], "margin": options["margin"]}
+    sources: list[Source] = [SOURCES.find(name).read(own, **levels) for name, own in files.items()]
+    is_on_runs = others or not files
+    found = read_runs(others, names, where=chosen, **levels) if is_on_runs else []
     if names and not found:
         raise click.UsageError(
             "--name is for runs, and there is none: a file of answers is called as its column "
@@ -152,7 +137,7 @@ def command(
         raise click.UsageError("--train is for runs with texts; counts have none.")
     if paper is not None:
         check_paper_folder(paper)
-    texts = None if train is None else _read_train(train, label_column, found)
+    texts = None if train is None else _read_train(train, options["label_column"], found)
     if samples and all(run.results is None for run in found):
         raise click.UsageError("--sample is for runs with texts; there is none.")
     with show_stage("Gathering"):
@@ -162,12 +147,12 @@ def command(
                 RunsSource(
                     runs=tuple(found),
                     train=texts,
-                    hard_cases=hard_cases,
+                    hard_cases=options["hard_cases"],
                     soundness=tuple(soundness_sections(found, marked, brief_tables)),
                 )
             )
         contents = gather(*sources)
-        write_text(target, build_page(contents, title=title))
+        write_text(target, build_page(contents, title=options["title"]))
     echo(f"{target}: {_say_read(len(found), files)}")
     if paper is not None:
         written = write_for_paper(contents, paper)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,7 @@ from ietest_fast.report.terminal import echo, print_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.templates.files import RuleSet, Task
+    from ietest_fast.templates.files import Task
     from ietest_fast.templates.language import Language, Verbs
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.sampling import CorpusPlan, ProvedTemplates, SplitPlan
@@ -111,36 +111,18 @@ _COUNTS = CommaList(
 )
 @click.option("--format", "form", type=click.Choice(_FORMS), default="parquet", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
-def command(  # noqa: PLR0917 - click calls it by keywords
-    names: tuple[str, ...],
-    as_list: bool,
-    files: tuple[Path, ...],
-    out: Path | None,
-    counts: Sequence[int] | None,
-    splits: list[str] | None,
-    labels: str,
-    rules: RuleSet,
-    language: str,
-    wordings: str,
-    names_path: Path | None,
-    shared_names: bool,
-    seed: int,
-    threads: int | None,
-    form: str,
-    as_json: bool,
-) -> None:
+def command(*, out: Path | None, as_json: bool, **options: Any) -> None:
     """Make pairs of sentences from templates, with labels that are proved.
 
     A TASK is one of --list; several make one corpus. With --out, each split becomes a file; without
     it, some pairs are shown.
     """
-    if as_list:
+    if options["as_list"]:
         _print_list(as_json=as_json)
         return
-    if not names and not files:
-        raise click.UsageError("name a TASK (--list shows all), or give a --file of templates")
-
-    if not names:
+    if not options["names"]:
+        if not options["files"]:
+            raise click.UsageError("name a TASK (--list shows all), or give a --file of templates")
         check_not_given("rules", because="is for the TASKs of the package; leave it out")
     if out is None:
         check_not_given("format", because="is for the files of --out; name a folder with --out")
@@ -154,64 +136,66 @@ def command(  # noqa: PLR0917 - click calls it by keywords
         write_corpus,
     )
 
-    tasks = _read_tasks(names, files, rules)
-    words, verbs = _read_words(language, rules, many=wordings == "many")
-    if splits is None:
-        splits = ["train", "valid", "test"] if out is not None else ["train"]
-    find = _find_names(language, words, names_path, rules=rules)
-    plans = _plan_splits(splits, counts, find, out, shared_names)
+    tasks = _read_tasks(options)
+    words, verbs = _read_words(options)
     plan = CorpusPlan(
         folder=out or Path(),
-        splits=plans,
-        label_names=THREE_WAY if labels == "nli" else CONTRADICTION_OR_NOT,
-        seed=seed,
-        form=form,
+        splits=_plan_splits(options, _find_names(options, words), out),
+        label_names=THREE_WAY if options["labels"] == "nli" else CONTRADICTION_OR_NOT,
+        seed=options["seed"],
+        form=options["form"],
         about={
-            "rules": rules,
+            "rules": options["rules"],
             "language": words.name,
             "wordings": len(verbs) or 1,
-            "shared_names": shared_names,
-            "files": _fingerprints(files, names_path, language),
+            "shared_names": options["shared_names"],
+            "files": _fingerprints(options),
         },
     )
     if out is not None:
         check_plan(plan)
-    if names_path is not None:
+    if options["names_path"] is not None:
         check_enough_names(tasks, {split.name: split.names for split in plan.splits})
     with show_progress() as progress:
         proved = prove_templates(
             tasks, words, wordings=verbs, on_shape=progress("Proving labels, shapes")
         )
         if out is None:
-            _show(proved, plan, n_threads=threads, as_json=as_json)
+            _show(proved, plan, n_threads=options["threads"], as_json=as_json)
             return
         n_rows = sum(each.n_rows for each in plan.splits)
         record = write_corpus(
-            proved, plan, n_threads=threads, on_rows=progress("Writing pairs", n_rows)
+            proved,
+            plan,
+            n_threads=options["threads"],
+            on_rows=progress("Writing pairs", n_rows),
         )
     _print_record(proved, plan, record, as_json=as_json)
 
 
-def _fingerprints(files: Sequence[Path], names: Path | None, language: str) -> list[dict[str, str]]:
+def _fingerprints(options: Mapping[str, Any]) -> list[dict[str, str]]:
     """Say which files of the user the corpus was made of."""
     from ietest_fast.atomic import hash_file
     from ietest_fast.templates.language import language_codes
 
-    own = [*(("templates", path) for path in files), *([("names", names)] if names else [])]
-    if language not in language_codes():
-        own.append(("language", Path(language)))
+    own = [("templates", path) for path in options["files"]]
+    if options["names_path"] is not None:
+        own.append(("names", options["names_path"]))
+    if options["language"] not in language_codes():
+        own.append(("language", Path(options["language"])))
     return [{"kind": kind, "path": str(path), "sha256": hash_file(path)} for kind, path in own]
 
 
-def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> tuple[Task, ...]:
+def _read_tasks(options: Mapping[str, Any]) -> tuple[Task, ...]:
     from ietest_fast.files import check_file
     from ietest_fast.templates.files import load_tasks, read_task
 
-    for path in files:
+    for path in options["files"]:
         check_file(path)
     found: dict[str, Task] = {}
-    chosen = [task for name in dict.fromkeys(names) for task in load_tasks(name, rules)]
-    for task in (*chosen, *map(read_task, files)):
+    names = dict.fromkeys(options["names"])
+    chosen = [task for name in names for task in load_tasks(name, options["rules"])]
+    for task in (*chosen, *map(read_task, options["files"])):
         if task.name in found and found[task.name] is not task:
             if task.templates == found[task.name].templates:
                 continue
@@ -222,7 +206,7 @@ def _read_tasks(names: Sequence[str], files: Sequence[Path], rules: RuleSet) -> 
     return tuple(found.values())
 
 
-def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language, tuple[Verbs, ...]]:
+def _read_words(options: Mapping[str, Any]) -> tuple[Language, tuple[Verbs, ...]]:
     """Return a language, and the wordings of its verbs if there are many."""
     from ietest_fast.files import check_file
     from ietest_fast.templates.language import (
@@ -232,6 +216,7 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
         read_language,
     )
 
+    language, rules, many = options["language"], options["rules"], options["wordings"] == "many"
     if many and rules == "released":
         raise click.UsageError("the published corpora have one wording; leave out --wordings many")
     if language in language_codes():
@@ -252,19 +237,19 @@ def _read_words(language: str, rules: RuleSet, *, many: bool) -> tuple[Language,
     return read_language(path), ()
 
 
-def _find_names(
-    language: str, words: Language, path: Path | None, *, rules: RuleSet
-) -> Callable[[str], Names]:
+def _find_names(options: Mapping[str, Any], words: Language) -> Callable[[str], Names]:
     """Return what finds the names of a split, all of which can stand in a language."""
     from ietest_fast.errors import InputError
     from ietest_fast.files import check_file
     from ietest_fast.templates.language import language_codes, load_wordings
     from ietest_fast.templates.naming import read_names
 
+    path, language = options["names_path"], options["language"]
     if path is not None:
         check_file(path)
     found = {} if path is None else read_names(path)
-    wordings = load_wordings(language, rules) if language in language_codes() else ()
+    is_packaged = language in language_codes()
+    wordings = load_wordings(language, options["rules"]) if is_packaged else ()
 
     def find(split: str) -> Names:
         if path is not None and split not in found:
@@ -294,14 +279,13 @@ def _load_packaged(code: str, split: str) -> Names:
 
 
 def _plan_splits(
-    splits: Sequence[str],
-    counts: Sequence[int] | None,
-    find: Callable[[str], Names],
-    out: Path | None,
-    shared_names: bool,
+    options: Mapping[str, Any], find: Callable[[str], Names], out: Path | None
 ) -> tuple[SplitPlan, ...]:
     from ietest_fast.templates.sampling import SplitPlan
 
+    counts: Sequence[int] | None = options["counts"]
+    usual = {"train": 10_000, "valid": 1_000, "test": 1_000}
+    splits = options["splits"] or (["train"] if out is None else list(usual))
     if out is None and counts is not None and max(counts) > _MOST_SHOWN:
         raise click.BadParameter(
             f"at most {_MOST_SHOWN:,} pairs are shown; name a folder with --out", param_hint="--n"
@@ -315,7 +299,6 @@ def _plan_splits(
             param_hint="--split",
         )
     if counts is None:
-        usual = {"train": 10_000}
         counts = tuple(usual.get(name, 1_000) for name in splits) if out else (_SHOWN,)
     if len(counts) == 1:
         counts = [counts[0]] * len(splits)
@@ -326,7 +309,7 @@ def _plan_splits(
             param_hint="--n",
         )
     return tuple(
-        SplitPlan(name, n_rows, find(splits[0] if shared_names else name))
+        SplitPlan(name, n_rows, find(splits[0] if options["shared_names"] else name))
         for name, n_rows in zip(splits, counts, strict=True)
     )
 

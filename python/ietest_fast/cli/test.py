@@ -35,6 +35,7 @@ from ietest_fast.cli.options import (
     statistics_options,
     test_options,
 )
+from ietest_fast.errors import InputError
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import print_json
 
@@ -217,7 +218,6 @@ def _read(file: str, options: Mapping[str, Any]) -> Measurements:
     """Read what is compared, the columns of statistics, and gold labels if there are some."""
     from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.answers.measurements import read_measurements
-    from ietest_fast.errors import InputError
 
     versions, asked = options["versions"], columns_asked(options)
     pair = (*options["original"], *options["transformed"])
@@ -297,7 +297,6 @@ def _check_twice(file: str, given: Measurements) -> None:
     """Refuse outcomes that stand there under two usual pairs of names, and are not the same."""
     from ietest_fast.answers.measurements import read_measurements
     from ietest_fast.answers.readers.table_columns import list_columns
-    from ietest_fast.errors import InputError
     from ietest_fast.numerals import say_count
 
     names = set(list_columns(file))
@@ -486,7 +485,6 @@ def _monte_carlo(options: Mapping[str, Any], what: str) -> dict[str, Any]:
 
 
 def _test_counts(options: Mapping[str, Any]) -> tuple[Result, bool, Extra]:
-    from ietest_fast.errors import InputError
     from ietest_fast.stats import PairedCounts
 
     counts = PairedCounts(*options["counts"])

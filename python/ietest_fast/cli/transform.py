@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, choose_phis, csv_option, word_options
+from ietest_fast.cli.options import MOST_THREADS, choose_phis, csv_option, split_names, word_options
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json
 
@@ -56,32 +56,24 @@ _MOST_SHOWN = 60
     help="Column of labels, for transformations that set them.  [default: label or gold_label]",
 )
 @click.option(
-    "--threads", metavar="N", type=click.IntRange(1, MOST_THREADS), help="[default: all cores]"
+    "--threads",
+    "n_threads",
+    metavar="N",
+    type=click.IntRange(1, MOST_THREADS),
+    help="[default: all cores]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary, or the list, as JSON.")
 @csv_option()
-def command(  # noqa: PLR0917 - click calls it by keywords
-    source: Path | None,
-    target: Path | None,
-    phi: str,
-    as_list: bool,
-    trains: tuple[Path, ...],
-    edits_path: Path | None,
-    text_columns: str | None,
-    label_column: str | None,
-    threads: int | None,
-    as_json: bool,
-    **words: Any,
-) -> None:
+def command(*, source: Path | None, target: Path | None, **options: Any) -> None:
     """Transform the texts of IN and write the result to OUT.
 
     The formats are those of the names: .parquet, .csv, .tsv or .jsonl. OUT appears when it is
     complete; other columns are copied, and a column `changed` says which rows have other texts.
     """
-    if as_list:
+    if options["as_list"]:
         if source is not None:
             raise click.UsageError("--list takes no files")
-        _print_kinds(as_json=as_json)
+        _print_kinds(as_json=options["as_json"])
         return
     if source is None or target is None:
         raise click.UsageError("give the files IN and OUT, or --list")
@@ -91,7 +83,10 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     from ietest_fast.transform.files import TextFile, check_distinct, transform_file
     from ietest_fast.transform.phi import Material
 
-    (choice,) = choose_phis([phi], words)
+    (choice,) = choose_phis([options["phi"]], options)
+    trains, edits_path, n_threads = (
+        options[name] for name in ("trains", "edits_path", "n_threads")
+    )
     # Mistakes should not wait until the nouns of TRAIN are counted.
     outputs = [path for path in (target, edits_path) if path is not None]
     for path in outputs:
@@ -99,9 +94,9 @@ def command(  # noqa: PLR0917 - click calls it by keywords
     for read in (source, *trains, *choice.files()):
         check_file(read)
         check_distinct(read, *outputs)
-    columns = None
-    if text_columns is not None:
-        columns = [name.strip() for name in text_columns.split(",") if name.strip()]
+    columns = split_names(options["text_columns"])
+    if columns is not None:
+        columns = [name for name in columns if name]
         if not columns:
             raise click.BadParameter("no column is named", param_hint="--text-columns")
     n_rows = _check_source(source, columns)
@@ -122,7 +117,7 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             corpora=[TextFile(path=path, text_columns=columns) for path in trains or (source,)],
             source=source,
             tag_cache="temporary",
-            n_threads=threads,
+            n_threads=n_threads,
             on_progress=count,
             on_warning=warn,
         )
@@ -133,11 +128,11 @@ def command(  # noqa: PLR0917 - click calls it by keywords
             transformation,
             text_columns=columns,
             edits_path=edits_path,
-            label_column=label_column,
-            n_threads=threads,
+            label_column=options["label_column"],
+            n_threads=n_threads,
             on_progress=progress("Transforming, rows", n_rows),
         )
-    if as_json:
+    if options["as_json"]:
         _print_json(summary, transformation, target, edits_path, told)
     else:
         _print_summary(summary, transformation, target, edits_path)
@@ -210,7 +205,6 @@ def _print_json(
     edits: Path | None,
     told: list[str],
 ) -> None:
-
     facts = {
         "out": str(target),
         "edits_file": None if edits is None else str(edits),
