@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from ietest_fast.annotation.marks import read_mark
 from ietest_fast.annotation.sample import ASKED
 from ietest_fast.errors import IetestError
-from ietest_fast.report.page_builder import hash_script, read_page_file
+from ietest_fast.report.page_builder import fill_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -174,21 +174,11 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def _answer_page(self) -> None:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-
-        environment = Environment(
-            loader=PackageLoader("ietest_fast.report", "page"),
-            autoescape=True,
-            undefined=StrictUndefined,
-        )
-        script = read_page_file("annotate.js")
-        page = environment.get_template("annotate.html.j2").render(
-            css=read_page_file("report.css"),
-            js=script,
-            intro=_TWO_VERSIONS if self.server.sample.has_versions else _ONE_VERSION,
-        )
+        has_versions = self.server.sample.has_versions
+        intro = _TWO_VERSIONS if has_versions else _ONE_VERSION
+        page, script = fill_page("annotate", intro=intro)
         policy = (
-            f"default-src 'none'; style-src 'unsafe-inline'; script-src '{hash_script(script)}'; "
+            f"default-src 'none'; style-src 'unsafe-inline'; script-src '{script}'; "
             "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
         )
         self._answer(HTTPStatus.OK, page.encode(), "text/html; charset=utf-8", policy=policy)

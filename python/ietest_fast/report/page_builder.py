@@ -40,35 +40,16 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
         Of the page. The default is that of the source if there is one alone, such as "Stress
         tests", and "Invariance under equivalence" otherwise.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    def show(value: object) -> object:
-        """Show the control characters of every text that the page gets, whatever names it."""
-        is_text = isinstance(value, str) and not isinstance(value, Markup)
-        return show_controls(value) if is_text else value
-
-    environment = Environment(
-        loader=PackageLoader("ietest_fast.report", "page"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=show,
-    )
-    script = read_page_file("report.js")
     numbers: Counter[str] = Counter()
 
     def number(name: str) -> str:
         numbers[name] += 1
         return f"{name}-{numbers[name]}"
 
-    return environment.get_template("report.html.j2").render(
+    page, _ = fill_page(
+        "report",
         title=_name_page(contents) if title is None else title,
         version=ietest_fast.__version__,
-        css=read_page_file("report.css"),
-        js=script,
-        script_hash=hash_script(script),
         verdicts=[
             {"kind": found.kind, "mark": _MARKS[found.kind], "text": found.text}
             for source in contents.sources
@@ -85,6 +66,7 @@ def build_page(contents: Contents, *, title: str | None = None) -> str:
         ],
         data=_for_script({source.key: source.to_dict() for source in contents.sources}),
     )
+    return page
 
 
 def _name_page(contents: Contents) -> str:
@@ -92,15 +74,38 @@ def _name_page(contents: Contents) -> str:
     return contents.sources[0].title if is_one else "Invariance under equivalence"
 
 
+def fill_page(name: str, **values: Any) -> tuple[str, str]:
+    """Return a page with its style and its script, and what allows just this script.
+
+    The latter is a source of a content security policy.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def show(value: object) -> object:
+        """Show the control characters of every text that the page gets, whatever names it."""
+        is_text = isinstance(value, str) and not isinstance(value, Markup)
+        return show_controls(value) if is_text else value
+
+    environment = Environment(
+        loader=PackageLoader("ietest_fast.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=show,
+    )
+    script = read_page_file(f"{name}.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest())
+    allowed = f"sha256-{digest.decode('ascii')}"
+    template = environment.get_template(f"{name}.html.j2")
+    css = read_page_file("report.css")
+    return template.render(css=css, js=script, script_hash=allowed, **values), allowed
+
+
 def read_page_file(name: str) -> str:
     """Give the text of a file of the page's folder."""
     return (importlib.resources.files("ietest_fast.report") / "page" / name).read_text("utf-8")
-
-
-def hash_script(script: str) -> str:
-    """Give the source of a content security policy that allows just this script."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
 def _for_script(value: dict[str, Any]) -> str:
