@@ -116,7 +116,7 @@ def put_back_on_error(path: Path) -> Iterator[None]:
             kept.unlink(missing_ok=True)
 
 
-def write_file(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_file(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Let ``write`` fill a temporary file, force it to the disk and give it its name."""
     temporary = name_temporary(path)
     try:
@@ -164,7 +164,7 @@ def hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def write_artefact(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def write_artefact(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file by :func:`write_file`, its folder made if need be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -187,8 +187,4 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write bytes, whole or not at all."""
-
-    def fill(file: BinaryIO) -> None:
-        file.write(data)
-
-    write_artefact(path, fill)
+    write_artefact(path, lambda file: file.write(data))

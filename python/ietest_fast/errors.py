@@ -29,10 +29,12 @@ def _cut(text: str, most: int) -> str:
 class IetestError(Exception):
     """Base class of all errors raised by ietest-fast."""
 
+    _parts: tuple[str, ...] = ()
+
     @property
     def lines(self) -> tuple[str, ...]:
         """The message, each of whose parts is a line of its own where it is printed."""
-        return (Exception.__str__(self),)
+        return self._parts or (Exception.__str__(self),)
 
     def __str__(self) -> str:
         """Write the message for a terminal, on which a traceback may show it."""
@@ -91,13 +93,8 @@ class ConfigError(IetestError, ValueError):
         more = len(problems) - _MOST_PROBLEMS
         problems = [_cut(each, _LONGEST_MESSAGE) for each in problems[:_MOST_PROBLEMS]]
         problems += [f"and {more:,} more mistakes"] if more > 0 else []
-        self.problems = tuple(problems)
+        self.problems = self._parts = tuple(problems)
         super().__init__("\n".join(problems))
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The mistakes."""
-        return self.problems
 
 
 class _FileError(IetestError, OSError):
@@ -121,13 +118,8 @@ class WorkerError(IetestError, RuntimeError):
     """A task failed in a worker process, or the worker died more than once."""
 
     def __init__(self, *lines: str) -> None:
-        self._lines = lines
+        self._parts = lines  # what happened, the worker's last lines, and what to do
         super().__init__("\n".join(lines))
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What happened, the last lines that the worker wrote, and what to do."""
-        return self._lines
 
 
 def shorten_error(error: BaseException, *, most: int = 300) -> str:

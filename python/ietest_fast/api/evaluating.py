@@ -27,6 +27,7 @@ from ietest_fast.models import as_classifier
 from ietest_fast.models.estimators import is_function
 from ietest_fast.numerals import format_p, list_dropped
 from ietest_fast.report.progress import show_progress
+from ietest_fast.stats.intervals import axes_or_new
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.files import check_out
@@ -442,11 +443,8 @@ class EvaluationResult(Result):
         -------
         matplotlib.axes.Axes
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots(figsize=(6.4, 1.4 + 0.5 * len(self.tests)), layout="constrained")[1]
         tests = self.tests
+        ax = axes_or_new(ax, figsize=(6.4, 1.4 + 0.5 * len(tests)), layout="constrained")
         for place, test in enumerate(tests.values()):
             interval = test.confidence_interval()
             ax.plot([100 * interval.low, 100 * interval.high], [place, place], color="tab:blue")

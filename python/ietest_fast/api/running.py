@@ -34,6 +34,7 @@ from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.experiment.run_consistency import measure_run
 from ietest_fast.numerals import format_amount, format_p, percent
+from ietest_fast.stats.intervals import axes_or_new
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import list_file_columns
@@ -175,10 +176,7 @@ class InvarianceResult(Result):
         -------
         matplotlib.axes.Axes
         """
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            ax = plt.subplots(layout="constrained")[1]
+        ax = axes_or_new(ax, layout="constrained")
         several = len(self.results.conditions) > 1
         for number, condition in enumerate(self.results.conditions):
             for version, style in (("original", "o-"), ("transformed", "s--")):

@@ -293,13 +293,13 @@ def wilson_interval(successes: float, n: float, *, confidence_level: float = 0.9
 # What pictures of results are made of: axes, intervals, p-values, an observed statistic.
 
 
-def axes_or_new(ax: Any) -> Any:
+def axes_or_new(ax: Any, **figure: Any) -> Any:
     """Return matplotlib axes: those given, or of a new figure."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt
 
-    return plt.subplots()[1]
+    return plt.subplots(**figure)[1]
 
 
 def draw_observed(ax: Any, value: float, *, low: float, high: float, name: str) -> None:
