@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.annotation.sample import Sample
     from ietest_fast.experiment.finished import FinishedRun
+    from ietest_fast.report.tables import Cell
 
 # What people's marks come to: sound percentages, and how far the people agree.
 
@@ -239,15 +240,7 @@ def summary_table(sample: Sample, marks: Mapping[str, Mapping[int, str]]) -> Tab
             Column("95% interval", "percent", 1),
         ),
         rows=tuple(
-            (
-                each.who,
-                what,
-                each.n_marked,
-                n_drawn,
-                each.n_sound,
-                each.share,
-                each.interval,
-            )
+            (each.who, what, each.n_marked, n_drawn, each.n_sound, each.share, each.interval)
             for what, n_drawn, found in measured
             for each in found
         ),
@@ -393,9 +386,7 @@ def needed_table(runs: Sequence[FinishedRun]) -> Table | None:
     )
 
 
-def _needed(
-    run: FinishedRun, rho: RhoResult
-) -> tuple[str, float, int, int, int, int | None, float | None]:
+def _needed(run: FinishedRun, rho: RhoResult) -> tuple[Cell, ...]:
     alpha = run.alpha / run.n_classifiers
     sizes = [cell.reworded.counts.n for cell in rho.cells if cell.reworded is not None]
     n_reworded = max(sizes, default=0)
@@ -405,18 +396,9 @@ def _needed(
         for cell in rho.cells
     ]
     differing = [each for each in found if each.n_to_explain]
-    if not differing:
-        return run.name, rho.rho, n_reworded, 0, len(found), None, None
-    most = max(differing, key=lambda each: each.n_to_explain)
-    return (
-        run.name,
-        rho.rho,
-        n_reworded,
-        len(differing),
-        len(found),
-        most.n_to_explain,
-        most.share_to_explain,
-    )
+    most = max(differing, key=lambda each: each.n_to_explain, default=None)
+    needed = (None, None) if most is None else (most.n_to_explain, most.share_to_explain)
+    return run.name, rho.rho, n_reworded, len(differing), len(found), *needed
 
 
 def marked_tables(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, get_args
 
 from ietest_fast.atomic import write_text
 from ietest_fast.errors import InputError
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+
+T = TypeVar("T")
 
 Unit = Literal["texts", "edits"]
 """What is marked: an observation with all its edits, or one edit by itself."""
@@ -166,12 +168,12 @@ def read_sample(path: Path) -> Sample:
         unit = _check_among(found["unit"], UNITS)
         if criterion == "new-label" and unit == "edits":
             raise ValueError("edits are of two versions")
-        columns = tuple(_check_text(name) for name in _check_list(found["columns"]))
-        pairs = tuple(_read_pair(pair, columns, criterion) for pair in _check_list(found["pairs"]))
+        columns = tuple(_check(name, str) for name in _check(found["columns"], list))
+        pairs = tuple(_read_pair(pair, columns, criterion) for pair in _check(found["pairs"], list))
         sample = Sample(
             path=path,
-            test_set=None if found["test_set"] is None else _check_text(found["test_set"]),
-            source=_check_text(found["source"]),
+            test_set=None if found["test_set"] is None else _check(found["test_set"], str),
+            source=_check(found["source"], str),
             unit=unit,
             criterion=criterion,
             n_reworded=check_number(found["n_reworded"]),
@@ -193,16 +195,16 @@ def read_sample(path: Path) -> Sample:
 
 def _read_pair(pair: Any, columns: Sequence[str], criterion: Criterion) -> dict[str, Any]:
     given = dict(pair["pieces"])
-    pieces = {name: _check_list(given[name]) for name in dict.fromkeys((*columns, *given))}
+    pieces = {name: _check(given[name], list) for name in dict.fromkeys((*columns, *given))}
     has_versions = criterion != "new-label"
     kinds = ("keep", "old", "new") if has_versions else ("keep",)
     for kind, text in (piece for own in pieces.values() for piece in own):
         _check_among(kind, kinds)
-        _check_text(text)
+        _check(text, str)
     read = {
         "item": check_number(pair["item"]),
         "row": check_number(pair["row"]),
-        "label": _check_text(pair["label"]),
+        "label": _check(pair["label"], str),
         "pieces": pieces,
     }
     if has_versions:
@@ -217,15 +219,9 @@ def check_number(value: object) -> int:
     return value
 
 
-def _check_text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"a text is expected, not {value!r}")
-    return value
-
-
-def _check_list(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError(f"a list is expected, not {value!r}")
+def _check(value: Any, kind: type[T]) -> T:
+    if not isinstance(value, kind):
+        raise TypeError(f"a {kind.__name__} is expected, not {value!r}")
     return value
 
 
