@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, check_not_given, csv_option, split_names
+from ietest_fast.cli.options import FILE, MOST_THREADS, check_not_given, csv_option, split_names
 from ietest_fast.errors import InputError
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from ietest_fast.annotation.page import Agreement, Soundness
     from ietest_fast.annotation.sample import Sample
@@ -32,7 +32,6 @@ _OF_FILES = (
     "threads",
 )
 
-_PATH = click.Path(path_type=Path)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for machines.")
 
 
@@ -42,8 +41,8 @@ def command() -> None:
 
 
 @command.command("draw")
-@click.argument("source", metavar="RUN|FILE", type=_PATH)
-@click.argument("sample", type=_PATH)
+@click.argument("source", metavar="RUN|FILE", type=FILE)
+@click.argument("sample", type=FILE)
 @click.option(
     "-n", "n", type=click.IntRange(min=1), default=400, show_default=True, help="How many."
 )
@@ -68,14 +67,14 @@ def command() -> None:
 @click.option(
     "--lexicon-from",
     metavar="TRAIN",
-    type=_PATH,
+    type=FILE,
     multiple=True,
     help="A file that the transformation learns from.  [default: FILE]",
 )
 @click.option(
     "--quantities",
     metavar="TEXTS",
-    type=_PATH,
+    type=FILE,
     help="Transform these texts instead of those of FILE, by a transformation that sets labels, "
     "such as numerical.",
 )
@@ -123,10 +122,8 @@ def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
         drawn = draw_sample(
             read_run(run),
             sample,
-            n=options["n"],
-            seed=options["seed"],
-            unit="edits" if options["of_edits"] else "texts",
             criterion=options["criterion"] or "label",
+            **_drawing(options),
         )
     _say_drawn(drawn, options["n"], "reworded observations")
 
@@ -152,10 +149,8 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
             corpus,
             phi,
             sample,
-            n=options["n"],
-            seed=options["seed"],
-            unit="edits" if options["of_edits"] else "texts",
             criterion=options["criterion"],
+            **_drawing(options),
             learn_from=[
                 read_corpus(train, text_columns=corpus.text_columns)
                 for train in options["lexicon_from"]
@@ -164,6 +159,11 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
             n_threads=options["n_threads"],
         )
     _say_drawn(drawn, options["n"], "different new texts")
+
+
+def _drawing(options: Mapping[str, Any]) -> dict[str, Any]:
+    unit = "edits" if options["of_edits"] else "texts"
+    return {"n": options["n"], "seed": options["seed"], "unit": unit}
 
 
 def _say_drawn(drawn: Sample, n: int, what: str) -> None:
@@ -176,7 +176,7 @@ def _say_drawn(drawn: Sample, n: int, what: str) -> None:
 
 
 @command.command("serve")
-@click.argument("sample", type=_PATH)
+@click.argument("sample", type=FILE)
 @click.option("--person", required=True, help="Who marks: letters, digits, _ and -.")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=0, help="[default: any that is free]"
@@ -210,8 +210,8 @@ def serve(*, sample: Path, person: str, port: int, open_: bool) -> None:
 
 
 @command.command("export")
-@click.argument("sample", type=_PATH)
-@click.argument("target", metavar="LIST", type=_PATH)
+@click.argument("sample", type=FILE)
+@click.argument("target", metavar="LIST", type=FILE)
 def export(*, sample: Path, target: Path) -> None:
     """Write the items of SAMPLE to the new file LIST, for readers without the page.
 
@@ -228,8 +228,8 @@ def export(*, sample: Path, target: Path) -> None:
 
 
 @command.command("import")
-@click.argument("sample", type=_PATH)
-@click.argument("marks", type=_PATH)
+@click.argument("sample", type=FILE)
+@click.argument("marks", type=FILE)
 @click.option("--person", required=True, help="Whose marks: letters, digits, _ and -.")
 def import_(*, sample: Path, marks: Path, person: str) -> None:
     """Add the marks in the table MARKS to those of a person: columns item and sound.
@@ -246,7 +246,7 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 
 
 @command.command("summary")
-@click.argument("sample", type=_PATH)
+@click.argument("sample", type=FILE)
 @_JSON
 def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
@@ -332,8 +332,8 @@ def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
 
 
 @command.command("test")
-@click.argument("sample", type=_PATH)
-@click.argument("run", type=_PATH)
+@click.argument("sample", type=FILE)
+@click.argument("run", type=FILE)
 @click.option(
     "--by",
     default="majority",

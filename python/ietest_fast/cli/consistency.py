@@ -9,8 +9,8 @@ import click
 
 from ietest_fast.cli.comparing import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
+    FILE,
     MOST_RESAMPLES,
-    MOST_THREADS,
     NAMES,
     OF_MODELS,
     OpenShare,
@@ -28,6 +28,7 @@ from ietest_fast.cli.options import (
     runs_model,
     say_run,
     split_names,
+    threads_option,
 )
 from ietest_fast.errors import InputError
 from ietest_fast.report.progress import show_progress
@@ -117,8 +118,6 @@ def consistency_of_run(folder: Path, options: Mapping[str, Any]) -> int:
 
 # Options of ``ietest-fast consistency``, and which of them go together.
 
-_FILE = click.Path(path_type=Path)
-
 _OF_MODELS = (
     *OF_MODELS,
     "keep-columns",
@@ -165,13 +164,13 @@ paraphrase_options = bundle(
     click.option(
         "--labels-file",
         metavar="FILE",
-        type=_FILE,
+        type=FILE,
         help="Of α-NLI: its labels, one a line.  [default: dev-labels.lst beside dev.jsonl]",
     ),
     click.option(
         "--lexicon-from",
         metavar="TRAIN",
-        type=_FILE,
+        type=FILE,
         multiple=True,
         help="A file that --phi learns from.  [default: the test file]",
     ),
@@ -196,7 +195,7 @@ measure_options = bundle(
         "--test-set",
         "test_sets",
         metavar="LOG",
-        type=_FILE,
+        type=FILE,
         multiple=True,
         help="Answers of the same model to the full test set, with probabilities: estimate its "
         "accuracy and P_C there. For several models repeat it in their order.",
@@ -250,9 +249,7 @@ interval_options = bundle(
         show_default=True,
         help="Seed of --draws and of the bootstrap.",
     ),
-    click.option(
-        "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
-    ),
+    threads_option,
     click.option(
         "--confidence-level",
         type=OpenShare(),
@@ -340,7 +337,7 @@ part_options = bundle(
     click.option(
         "--partial-input",
         metavar="LOG",
-        type=click.Path(path_type=Path),
+        type=FILE,
         help="Answers of a model that saw a part of the input, to the same items: also measure "
         "consistency on the items that it gets right, and on those that it gets wrong.",
     ),

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ietest_fast.cli.options import (
-    MOST_THREADS,
+    FILE,
     FiniteRange,
     check_not_given,
     check_out,
     csv_option,
     split_names,
+    threads_option,
 )
 from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
-    from ietest_fast.analyses.difficulty.file import MarkedFile
+    from pathlib import Path
 
-_FILE = click.Path(path_type=Path)
+    from ietest_fast.analyses.difficulty.file import MarkedFile
 
 
 @click.command("difficulty")
-@click.argument("source", metavar="FILE", type=_FILE)
+@click.argument("source", metavar="FILE", type=FILE)
 @click.option(
     "--out",
-    type=_FILE,
+    type=FILE,
     help="Write FILE with the columns difficulty (easy, difficult) and aflite_score.",
 )
 @click.option(
     "--embeddings",
     metavar="VECTORS",
-    type=_FILE,
+    type=FILE,
     help="A vector for each row of FILE, in its order: a .npy file of shape (rows, d), or a "
     "Parquet file with a column of lists.  [default: the words of the texts]",
 )
@@ -47,7 +47,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--encoder",
     metavar="MODEL",
-    type=_FILE,
+    type=FILE,
     help="Compute the vectors: the mean over tokens of this encoder's output (ONNX file or folder, "
     "or a checkpoint).",
 )
@@ -113,7 +113,7 @@ _FILE = click.Path(path_type=Path)
     help="Leave out words that fewer items have.  [default: 2]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
+@threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @csv_option()
 def command(

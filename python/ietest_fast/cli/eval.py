@@ -17,16 +17,18 @@ from ietest_fast.cli.comparing import (
     read,
 )
 from ietest_fast.cli.options import (
+    FILE,
     OF_MODELS,
-    OpenShare,
     check_alike,
     check_margin,
     check_not_given,
     check_out,
     choose_phis,
+    clusters_option,
     csv_option,
     invariance_options,
     load_model,
+    margin_option,
     model_options,
     need_one,
     read_label_map,
@@ -44,9 +46,6 @@ if TYPE_CHECKING:
     from ietest_fast.answers import Predictions
     from ietest_fast.answers.asking import Evaluation
     from ietest_fast.models import TextClassifier
-
-
-_FILE = click.Path(path_type=Path)
 
 
 # Of texts that are transformed here.
@@ -68,7 +67,7 @@ _OF_PREDICTIONS = (
 @model_options
 @click.option(
     "--transformed-test",
-    type=_FILE,
+    type=FILE,
     help="The same rows transformed, such as `ietest-fast transform` writes them.  "
     "[default: transformed here]",
 )
@@ -83,17 +82,13 @@ _OF_PREDICTIONS = (
 @click.option(
     "--lexicon-from",
     metavar="TRAIN",
-    type=_FILE,
+    type=FILE,
     multiple=True,
     help="A file that the transformation learns from.  [default: the test file]",
 )
 @log_options
 @click.option("--gold", type=click.Path(), help="File of the gold labels.  [default: the logs]")
-@click.option(
-    "--clusters",
-    metavar="COLUMN",
-    help="Items with equal values in this column belong together (premise, annotator).",
-)
+@clusters_option
 @click.option(
     "--original-column",
     help="Column of predictions on the original texts.  [default: original; prediction if there "
@@ -110,11 +105,7 @@ _OF_PREDICTIONS = (
     help="All labels in the order of their numbers.  [default: the integers that occur, or the "
     "names of the gold labels; NLI's for its names and where 0, 1 and 2 are all there are]",
 )
-@click.option(
-    "--margin",
-    type=OpenShare(),
-    help="Smaller differences count as equivalent.  [default: 0.01]",
-)
+@margin_option
 @invariance_options
 @statistics_options
 @test_options

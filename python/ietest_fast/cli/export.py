@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
+from ietest_fast.cli.options import FILE
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.models.onnx_models.export import ExportCheck
-
-_FILE = click.Path(path_type=Path)
 
 # Texts on which both are run, and on which ranges are measured, unless the file has fewer.
 _CHECKED = 1000
@@ -53,8 +52,8 @@ def _choose_texts(
 
 
 @click.command("export")
-@click.argument("checkpoint", type=_FILE)
-@click.argument("target", metavar="OUT", type=_FILE)
+@click.argument("checkpoint", type=FILE)
+@click.argument("target", metavar="OUT", type=FILE)
 @click.option(
     "--precision",
     type=click.Choice(["fp32", "fp16", "int8"]),
@@ -66,7 +65,7 @@ def _choose_texts(
     "--check",
     "texts",
     metavar="FILE",
-    type=_FILE,
+    type=FILE,
     help="Labelled texts to compare the export with PyTorch on.  [default: other rows of "
     "--calibrate's, or the built-in corpus]",
 )
@@ -79,7 +78,7 @@ def _choose_texts(
     "--calibrate",
     "calibration",
     metavar="FILE",
-    type=_FILE,
+    type=FILE,
     help="With int8: labelled texts to measure the ranges of activations on, such as the training "
     "set. OpenVINO runs the outcome fast; without, activations are quantised as they come, which "
     "ONNX Runtime runs fast.",

@@ -10,7 +10,7 @@ import signal
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
@@ -102,8 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
         _tell_click_error(error)
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _say("Interrupted.")
-        sys.exit(130)
+        _stop("Interrupted.", status=130)
     except BrokenPipeError:
         # The reader (head, say) has seen enough. What Python still holds goes nowhere.
         _throw_output_away()
@@ -111,34 +110,32 @@ def main(arguments: list[str] | None = None) -> None:
     except MemoryError as error:
         # Nothing that needs much memory itself: what there was has just been let go.
         what = " ".join(str(error).split())
-        _say(f"Error: there is not enough memory{f' ({what})' if what else ''}")
-        sys.exit(1)
+        _stop(f"Error: there is not enough memory{f' ({what})' if what else ''}")
     except IetestError as error:
         first, *rest = error.lines
-        _say(f"Error: {first}", *rest)
-        sys.exit(1)
+        _stop(f"Error: {first}", *rest)
     except OSError as error:
-        _say(f"Error: {_name_place(error)}: {error.strerror or error}")
-        # Standard output may be what could not be written (a full disk).
-        _throw_output_away()
-        sys.exit(1)
+        _stop(f"Error: {_name_place(error)}: {error.strerror or error}", drops_output=True)
     except Exception as error:
         if TRACEBACK in os.environ:
             raise
-        _say(
+        _stop(
             f"Error: {_name_place(error)}: {type(error).__name__}: {shorten_error(error)} (this is "
-            f"a defect of ietest-fast; please report it with what {TRACEBACK}=1 shows)"
+            f"a defect of ietest-fast; please report it with what {TRACEBACK}=1 shows)",
+            drops_output=True,
         )
-        _throw_output_away()
-        sys.exit(1)
     sys.exit(status)
 
 
-def _say(*lines: str) -> None:
+def _stop(*lines: str, status: int = 1, drops_output: bool = False) -> NoReturn:
+    """End the command; standard output may be what could not be written (a full disk)."""
     from ietest_fast.report.terminal import echo
 
     with contextlib.suppress(OSError):  # the terminal may be gone
         echo(*lines, err=True)
+    if drops_output:
+        _throw_output_away()
+    sys.exit(status)
 
 
 def _name_place(error: Exception) -> str:

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import (
-    MOST_THREADS,
+    FILE,
     NAMES,
     CommaList,
     FiniteRange,
     check_not_given,
     check_out,
     csv_option,
+    runs_model,
+    threads_option,
 )
 from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_progress
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from ietest_fast.models.masked_lm import MaskedModel
     from ietest_fast.report.progress import Progress
 
-_FILE = click.Path(path_type=Path)
 _OF_TRAINING = ("epochs", "learning-rate", "batch-size", "seed", "save")
 
 _WORDS = CommaList(
@@ -39,7 +40,7 @@ _WORDS = CommaList(
 
 
 @click.command("masked")
-@click.argument("source", metavar="FILE", type=_FILE)
+@click.argument("source", metavar="FILE", type=FILE)
 @click.option(
     "--model",
     metavar="CHECKPOINT",
@@ -48,11 +49,11 @@ _WORDS = CommaList(
 @click.option(
     "--onnx",
     metavar="PATH",
-    type=_FILE,
+    type=FILE,
     help="Run this ONNX folder or file, such as `export --sense` writes, with tokenizer.json "
     "beside it.",
 )
-@click.option("--tokenizer", type=_FILE, help="With --onnx: tokenizer.json, or its folder.")
+@click.option("--tokenizer", type=FILE, help="With --onnx: tokenizer.json, or its folder.")
 @click.option(
     "--among",
     type=_WORDS,
@@ -75,7 +76,7 @@ _WORDS = CommaList(
 @click.option(
     "--train",
     metavar="TRAIN",
-    type=_FILE,
+    type=FILE,
     help="With --model: also train it on this file, hiding random tokens, and run it again.",
 )
 @click.option("--epochs", type=click.IntRange(min=1), default=3, show_default=True)
@@ -95,48 +96,40 @@ _WORDS = CommaList(
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--save", metavar="FOLDER", type=_FILE, help="Write the trained model to this new folder."
+    "--save", metavar="FOLDER", type=FILE, help="Write the trained model to this new folder."
 )
-@click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
+@threads_option
 @click.option(
     "--out",
-    type=_FILE,
+    type=FILE,
     help="Write a row for each item and model: answer, predicted, rank, reciprocal_rank, "
     "log_probability (Parquet, CSV, TSV or JSONL).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @csv_option()
-def command(
-    *,
-    source: Path,
-    model: str | None,
-    onnx: Path | None,
-    out: Path | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+def command(*, source: Path, out: Path | None, **options: Any) -> None:
     """Measure how well a masked language model infers the hidden words of FILE.
 
     FILE has the columns premise, hypothesis, which has one [MASK], and answer. Without a model,
     FILE is one of ranks: what --out has written, or published results.
     """
-    _check_options(model, onnx, options)
+    _check_options(options)
     from ietest_fast.analyses.masked.answers import write_masked_log
     from ietest_fast.analyses.masked.summary import say_other_items, summarise_masked
 
     check_out(out, [source, options["train"]], only_parquet=False)
     run: MaskedRun | None = None
     said: list[str] = []
-    if model is None and onnx is None:
+    if not runs_model(options):
         answers, said = _read(source, options)
     else:
-        answers, run, said = _score(source, model, onnx, options)
+        answers, run, said = _score(source, options)
     summaries = [summarise_masked(each) for each in answers]
     said += say_other_items(summaries)
     said += [line for each in summaries for line in each.remarks()]
     if out is not None:
         write_masked_log(answers, out)
-    if as_json:
+    if options["as_json"]:
         print_json(_describe(summaries, run, options, said, out))
         return
     _print(summaries)
@@ -147,10 +140,11 @@ def command(
         echo(f"{out}: {say_count(n_rows, 'row')}")
 
 
-def _check_options(model: str | None, onnx: Path | None, options: dict[str, Any]) -> None:
+def _check_options(options: dict[str, Any]) -> None:
+    model, onnx = options["model"], options["onnx"]
     if model is not None and onnx is not None:
         raise click.UsageError("--onnx or --model, not both")
-    if model is None and onnx is None:
+    if not runs_model(options):
         check_not_given(
             "among", "train", "threads", because="needs a model: --model CHECKPOINT or --onnx PATH"
         )
@@ -175,7 +169,7 @@ def _read(source: Path, options: dict[str, Any]) -> tuple[list[MaskedAnswers], l
 
 
 def _score(
-    source: Path, model: str | None, onnx: Path | None, options: dict[str, Any]
+    source: Path, options: dict[str, Any]
 ) -> tuple[list[MaskedAnswers], MaskedRun | None, list[str]]:
     from ietest_fast.analyses.masked.items import read_masked_items
     from ietest_fast.analyses.masked.summary import ANSWERS, score_masked
@@ -185,7 +179,7 @@ def _score(
     among = ANSWERS if among == (ANSWERS,) else among
     with show_progress() as progress:
         if options["train"] is None:
-            found, name = _load(model, onnx, options)
+            found, name = _load(options)
             answers = [
                 score_masked(
                     found,
@@ -196,7 +190,7 @@ def _score(
                 )
             ]
             return answers, None, _say(items, answers)
-        run, said = _train(str(model), items, among, options, progress)
+        run, said = _train(items, among, options, progress)
     return [run.before, run.after], run, [*said, *_say(items, [run.before, run.after])]
 
 
@@ -206,19 +200,19 @@ def _count(progress: Progress, label: str, total: int) -> Callable[[int], None]:
     return counter.advance
 
 
-def _load(model: str | None, onnx: Path | None, options: dict[str, Any]) -> tuple[MaskedModel, str]:
+def _load(options: dict[str, Any]) -> tuple[MaskedModel, str]:
     """Load a model, and name it."""
     from ietest_fast.models.masked_lm import OnnxMaskedModel, TorchMaskedModel
 
-    n_threads = options["n_threads"]
+    onnx, model, n_threads = options["onnx"], options["model"], options["n_threads"]
     if onnx is not None:
         found = OnnxMaskedModel(onnx, tokenizer=options["tokenizer"], n_threads=n_threads)
         return found, onnx.resolve().stem
-    return TorchMaskedModel.load(str(model), n_threads=n_threads), Path(str(model)).name
+    return TorchMaskedModel.load(model, n_threads=n_threads), Path(model).name
 
 
 def _train(
-    model: str, items: MaskedItems, among: Any, options: dict[str, Any], progress: Progress
+    items: MaskedItems, among: Any, options: dict[str, Any], progress: Progress
 ) -> tuple[MaskedRun, list[str]]:
     from ietest_fast.analyses.masked.items import read_masked_items
     from ietest_fast.analyses.masked.summary import train_and_score
@@ -232,7 +226,7 @@ def _train(
         **{name: options[name] for name in ("epochs", "learning_rate", "batch_size", "seed")}
     )
     run = train_and_score(
-        TorchMaskedModel.load(model, n_threads=options["n_threads"]),
+        TorchMaskedModel.load(options["model"], n_threads=options["n_threads"]),
         train,
         items,
         settings,

@@ -23,6 +23,8 @@ F = TypeVar("F", bound="Callable[..., Any]")
 # Stands in ietest_fast.stats.paired, too, which is too much to import for --help.
 MOST_RESAMPLES = 2**63 - 1
 
+FILE = click.Path(path_type=Path)
+
 MOST_THREADS = 65_536
 """More than any machine has; what is beyond is a mistake."""
 
@@ -161,6 +163,22 @@ def split_names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",")]
 
 
+threads_option = click.option(
+    "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
+)
+
+clusters_option = click.option(
+    "--clusters",
+    metavar="COLUMN",
+    help="Items with equal values in this column belong together (premise, annotator).",
+)
+
+margin_option = click.option(
+    "--margin",
+    type=OpenShare(),
+    help="Smaller differences count as equivalent.  [default: 0.01]",
+)
+
 test_options = bundle(
     click.option(
         "--method",
@@ -188,9 +206,7 @@ test_options = bundle(
         show_default=True,
         help="Is the original different, better (greater) or worse (less)?",
     ),
-    click.option(
-        "--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]"
-    ),
+    threads_option,
     click.option(
         "--alpha",
         type=OpenShare(),
@@ -382,7 +398,7 @@ word_options = bundle(
     click.option(
         "--sense-check",
         metavar="MODEL",
-        type=click.Path(path_type=Path),
+        type=FILE,
         help="A sentence encoder or masked language model (ONNX file or folder, or a checkpoint) "
         "that judges each replacement in its context.",
     ),
@@ -413,9 +429,6 @@ allow_code = click.option(
 # Options that say which finished model is run, and on what; several commands share them.
 
 
-_FILE = click.Path(path_type=Path)
-
-
 def _pair(text: str) -> tuple[str, str]:
     source, equals, target = text.partition("=")
     if not equals or not source.strip() or not target.strip():
@@ -441,7 +454,7 @@ model_options = bundle(
     click.option(
         "--onnx",
         metavar="PATH",
-        type=_FILE,
+        type=FILE,
         help="Run this model: a folder with model.onnx, tokenizer.json and config.json, or an "
         ".onnx file with these beside it.",
     ),
@@ -451,8 +464,8 @@ model_options = bundle(
         help="Run this PyTorch checkpoint: a folder, or a name of the hub; or the folder of a "
         "classifier ngram-linear that `run --keep-models` kept.",
     ),
-    click.option("--test", type=_FILE, help="File of labelled texts to run the model on."),
-    click.option("--tokenizer", type=_FILE, help="tokenizer.json, or its folder."),
+    click.option("--test", type=FILE, help="File of labelled texts to run the model on."),
+    click.option("--tokenizer", type=FILE, help="tokenizer.json, or its folder."),
     click.option(
         "--label-map",
         type=_LABEL_MAP,
@@ -495,7 +508,7 @@ model_options = bundle(
     ),
     click.option(
         "--out",
-        type=_FILE,
+        type=FILE,
         help="Write all answers to this Parquet file, a row for each text and version.",
     ),
     click.option(

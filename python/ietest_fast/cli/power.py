@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import (
-    MOST_THREADS,
     FiniteRange,
     OpenShare,
     check_not_given,
+    threads_option,
 )
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo, print_json
@@ -79,7 +79,7 @@ _OF_PLAN = ("n", "discordance", "delta", "power", "alpha", "n_tests", "n_threads
     type=click.Path(dir_okay=False),
     help="Write the curve as a figure (.svg or .png); against n if --curve is left out.",
 )
-@click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
+@threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(*, curve: str | None, plot: str | None, **options: Any) -> None:
     """Plan a paired test: power, sample size or detectable difference.
@@ -143,10 +143,8 @@ def _plan_algorithm(options: Mapping[str, Any]) -> None:
     from ietest_fast.errors import InputError
     from ietest_fast.stats import plan_algorithm, split_variance
 
-    discordance, delta, correlation = (
-        options[name] for name in ("discordance", "delta", "correlation")
-    )
-    correlation = 0.5 if correlation is None else correlation
+    discordance, delta = options["discordance"], options["delta"]
+    correlation = 0.5 if options["correlation"] is None else options["correlation"]
     items, residual = split_variance(discordance, delta=delta or 0.0, correlation=correlation)
     solved = plan_algorithm(
         **{name: options[name] for name in ("n", "n_classifiers", "delta", "power", "alpha")},

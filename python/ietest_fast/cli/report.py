@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import OpenShare, check_not_given
+from ietest_fast.cli.options import FILE, OpenShare, check_not_given
 from ietest_fast.report.progress import show_stage
 from ietest_fast.report.terminal import echo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.finished import FinishedRun
@@ -23,14 +23,12 @@ QUANTIFIERS = tuple(
     f"{m}-m-{rho}-rho" for m in ("every", "any", "first") for rho in ("every", "any")
 )
 
-_PATH = click.Path(path_type=Path)
-
 
 @click.command("report")
-@click.argument("runs", nargs=-1, required=True, type=_PATH, metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, type=FILE, metavar="RUN...")
 @click.option(
     "--out",
-    type=_PATH,
+    type=FILE,
     help="The page to write.  [default: report.html in the folder of the first RUN]",
 )
 @click.option("--title", help="Of the page.  [default: what it is about]")
@@ -67,20 +65,20 @@ _PATH = click.Path(path_type=Path)
 @click.option(
     "--sample",
     "samples",
-    type=_PATH,
+    type=FILE,
     multiple=True,
     help="A sample of a run's rephrasings that people have marked (ietest-fast annotate).",
 )
 @click.option(
     "--train",
-    type=_PATH,
+    type=FILE,
     help="A training set, for the words that go with each label.  [default: of a run on the "
     "demonstration corpus its own]",
 )
 @click.option("--label-column", metavar="NAME", help="Of --train.  [default: that of the run]")
 @click.option(
     "--paper",
-    type=_PATH,
+    type=FILE,
     metavar="FOLDER",
     help="Write every table (CSV, Markdown, LaTeX) and figure (SVG, PDF, PNG) there as well.",
 )
@@ -92,9 +90,8 @@ def command(*, runs: tuple[Path, ...], **options: Any) -> None:
     --out of "ietest-fast eval", "stress" and "consistency" writes. The page is one HTML file that
     works offline.
     """
-    out, names, train, paper, samples = (
-        options[name] for name in ("out", "names", "train", "paper", "samples")
-    )
+    names, samples = options["names"], options["samples"]
+    train, paper = options["train"], options["paper"]
     if train is None:
         check_not_given("label-column", because="is of --train, which is not given.")
     chosen = _read_where(options["where"])
@@ -130,7 +127,7 @@ def command(*, runs: tuple[Path, ...], **options: Any) -> None:
             "--name is for runs, and there is none: a file of answers is called as its column "
             "model says, or without one as the file; name it there."
         )
-    target = out if out is not None else _beside(runs[0])
+    target = options["out"] or _beside(runs[0])
     _check_target(target)
     _say_unread(others, chosen)
     if train is not None and all(run.results is None for run in found):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import (
+    FILE,
     WORD_OPTION_NAMES,
     OpenShare,
     allow_code,
@@ -38,8 +39,6 @@ _STAGES = {
     "train": "Training, cells",
     "test": "Testing",
 }
-
-_FILE = click.Path(path_type=Path)
 
 
 class _Folder(click.Path):
@@ -104,16 +103,16 @@ def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
 
 
 @click.command(short_help="Run the IE test: transform, retrain, compare, decide.")
-@click.argument("config", required=False, type=_FILE, metavar="[CONFIG.toml]")
+@click.argument("config", required=False, type=FILE, metavar="[CONFIG.toml]")
 @click.option("--demo", is_flag=True, help="Use the built-in demonstration corpus.")
 @click.option(
     "--demo-sizes", metavar="TRAIN,VALID,TEST", help="Rows of its parts.  [default: 3000,1000,3000]"
 )
 @click.option("--demo-seed", type=int, help="Which demonstration corpus.  [default: 0]")
-@click.option("--train", type=_FILE, help="Training set.")
-@click.option("--valid", type=_FILE, help="Validation set.")
-@click.option("--test", type=_FILE, help="Test set.")
-@click.option("--split-file", type=_FILE, help="Take validation and test set from this file.")
+@click.option("--train", type=FILE, help="Training set.")
+@click.option("--valid", type=FILE, help="Validation set.")
+@click.option("--test", type=FILE, help="Test set.")
+@click.option("--split-file", type=FILE, help="Take validation and test set from this file.")
 @click.option("--split-n-train", type=int, help="Rows of it for training, if --train is not given.")
 @click.option("--split-n-valid", type=int, help="Rows of it for validation.")
 @click.option("--split-n-test", type=int, help="Rows of it for testing.")

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ietest_fast.cli.options import (
-    MOST_THREADS,
     NAMES,
     FiniteRange,
     OpenShare,
     check_not_given,
+    threads_option,
 )
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json
@@ -103,7 +103,7 @@ _OF_TESTS = ("n_tables", "n_resamples", "alpha", "rng", "n_threads")
 )
 @click.option("--alpha", type=OpenShare(), default=0.05, show_default=True, help="Nominal level.")
 @click.option("--seed", "rng", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--threads", "n_threads", type=click.IntRange(1, MOST_THREADS), help="[default: all]")
+@threads_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(*, file: str | None, **options: Any) -> None:
     """Simulate tables without a difference and count how often each test rejects them.

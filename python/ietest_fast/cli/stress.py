@@ -10,18 +10,20 @@ import click
 
 from ietest_fast.cli.comparing import OF_LOGS, log_options, read
 from ietest_fast.cli.options import (
+    FILE,
     NAMES,
     OF_MODELS,
-    OpenShare,
     allow_code,
     bundle,
     check_margin,
     check_not_given,
     check_out,
+    clusters_option,
     csv_option,
     describe_run,
     exit_status,
     load_model,
+    margin_option,
     model_options,
     need_one,
     read_label_map,
@@ -136,9 +138,6 @@ def is_logic(suite: Path | None, logs: Sequence[str]) -> bool:
     return any(path.is_file() and holds_logic(path) for path in paths)
 
 
-_FILE = click.Path(path_type=Path)
-
-
 @click.command(name="stress")
 @click.argument("logs", metavar="[LOG]...", nargs=-1, type=click.Path())
 @model_options
@@ -153,7 +152,7 @@ _FILE = click.Path(path_type=Path)
 )
 @click.option(
     "--suite",
-    type=_FILE,
+    type=FILE,
     help="Run these tests instead of the paper's six: a TOML file with a table [tests]; or logic, "
     "properties of entailment and rules of inference.",
 )
@@ -166,7 +165,7 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--quantities",
     metavar="FILE",
-    type=_FILE,
+    type=FILE,
     help="Make the test numerical of these texts, such as AQuA-RAT's word problems.  [default: the "
     "test file]",
 )
@@ -179,13 +178,13 @@ _FILE = click.Path(path_type=Path)
 @click.option(
     "--train",
     metavar="FILE",
-    type=_FILE,
+    type=FILE,
     help="What the model was trained on: say which antonyms its contradictions show.",
 )
 @click.option(
     "--lexicon-from",
     metavar="TRAIN",
-    type=_FILE,
+    type=FILE,
     multiple=True,
     help="A file that transformations learn from.  [default: the test file]",
 )
@@ -195,21 +194,13 @@ _FILE = click.Path(path_type=Path)
     metavar="COLUMN",
     help="Also give accuracies by this column, such as genre.",
 )
-@click.option(
-    "--clusters",
-    metavar="COLUMN",
-    help="Items with equal values in this column belong together (premise, annotator).",
-)
-@click.option(
-    "--margin",
-    type=OpenShare(),
-    help="Smaller differences count as equivalent.  [default: 0.01]",
-)
+@clusters_option
+@margin_option
 @click.option(
     "--write",
     "folder",
     metavar="FOLDER",
-    type=_FILE,
+    type=FILE,
     help="Write the texts of each test to a Parquet file in this new folder.",
 )
 @logic_options

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, NAMES, CommaList, check_not_given
+from ietest_fast.cli.options import FILE, MOST_THREADS, NAMES, CommaList, check_not_given
 from ietest_fast.numerals import say_count
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ietest_fast.templates.naming import Names
     from ietest_fast.templates.sampling import CorpusPlan, ProvedTemplates, SplitPlan
 
-_FILE = click.Path(path_type=Path)
 _LABELS = ("nli", "contradiction")
 _FORMS = ("parquet", "csv", "tsv", "jsonl")
 _SHOWN = 10
@@ -43,11 +42,11 @@ _COUNTS = CommaList(
     "--file",
     "files",
     metavar="FILE",
-    type=_FILE,
+    type=FILE,
     multiple=True,
     help="A file of your own templates; may be given several times.",
 )
-@click.option("--out", metavar="FOLDER", type=_FILE, help="Write the corpus there.")
+@click.option("--out", metavar="FOLDER", type=FILE, help="Write the corpus there.")
 @click.option(
     "--n",
     "counts",
@@ -95,7 +94,7 @@ _COUNTS = CommaList(
     "--names",
     "names_path",
     metavar="FILE",
-    type=_FILE,
+    type=FILE,
     help="A file of names of people and places.  [default: those of the language]",
 )
 @click.option(
@@ -278,18 +277,11 @@ def _load_packaged(code: str, split: str) -> Names:
     )
 
 
-def _plan_splits(
-    options: Mapping[str, Any], find: Callable[[str], Names], out: Path | None
-) -> tuple[SplitPlan, ...]:
-    from ietest_fast.templates.sampling import SplitPlan
-
-    counts: Sequence[int] | None = options["counts"]
-    usual = {"train": 10_000, "valid": 1_000, "test": 1_000}
-    splits = options["splits"] or (["train"] if out is None else list(usual))
-    if out is None and counts is not None and max(counts) > _MOST_SHOWN:
-        raise click.BadParameter(
-            f"at most {_MOST_SHOWN:,} pairs are shown; name a folder with --out", param_hint="--n"
-        )
+def _name_splits(options: Mapping[str, Any], out: Path | None) -> list[str]:
+    """Return the names of the splits, which are names of files."""
+    splits = options["splits"]
+    if splits is None:
+        return ["train", "valid", "test"] if out is not None else ["train"]
     if len({name.casefold() for name in splits}) < len(splits):
         raise click.BadParameter("a split stands there twice", param_hint="--split")
     strange = [name for name in splits if not re.fullmatch(r"\w[\w-]*", name)]
@@ -298,7 +290,22 @@ def _plan_splits(
             f"{strange[0]!r} cannot be the name of a file; take letters, digits, - and _",
             param_hint="--split",
         )
+    return list(splits)
+
+
+def _plan_splits(
+    options: Mapping[str, Any], find: Callable[[str], Names], out: Path | None
+) -> tuple[SplitPlan, ...]:
+    from ietest_fast.templates.sampling import SplitPlan
+
+    counts: Sequence[int] | None = options["counts"]
+    if out is None and counts is not None and max(counts) > _MOST_SHOWN:
+        raise click.BadParameter(
+            f"at most {_MOST_SHOWN:,} pairs are shown; name a folder with --out", param_hint="--n"
+        )
+    splits = _name_splits(options, out)
     if counts is None:
+        usual = {"train": 10_000}
         counts = tuple(usual.get(name, 1_000) for name in splits) if out else (_SHOWN,)
     if len(counts) == 1:
         counts = [counts[0]] * len(splits)

@@ -415,9 +415,8 @@ def _find_columns(file: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _check_usage(options: Mapping[str, Any]) -> None:
-    original, transformed, versions = (
-        options[name] for name in ("original", "transformed", "versions")
-    )
+    original, transformed = options["original"], options["transformed"]
+    versions = options["versions"]
     if options["counts"] is not None:
         for name in ("clusters", "scores", "quantiles", "null", "reworded", *ASKING):
             if options[name]:

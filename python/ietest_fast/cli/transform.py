@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ietest_fast.cli.options import MOST_THREADS, choose_phis, csv_option, split_names, word_options
+from ietest_fast.cli.options import (
+    FILE,
+    MOST_THREADS,
+    choose_phis,
+    csv_option,
+    split_names,
+    word_options,
+)
 from ietest_fast.report.progress import show_progress
 from ietest_fast.report.terminal import echo, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from ietest_fast.transform import FileSummary, Transformation
 
-_FILE = click.Path(path_type=Path)
 # Characters of what stands for what; some transformations reword whole texts.
 _MOST_SHOWN = 60
 
 
 @click.command("transform")
-@click.argument("source", metavar="IN", type=_FILE, required=False)
-@click.argument("target", metavar="OUT", type=_FILE, required=False)
+@click.argument("source", metavar="IN", type=FILE, required=False)
+@click.argument("target", metavar="OUT", type=FILE, required=False)
 @click.option(
     "--phi",
     metavar="NAME[:OPTION=VALUE,...]",
@@ -40,11 +46,11 @@ _MOST_SHOWN = 60
     "--lexicon-from",
     "trains",
     metavar="TRAIN",
-    type=_FILE,
+    type=FILE,
     multiple=True,
     help="A file that the transformation learns from; may be given several times.  [default: IN]",
 )
-@click.option("--edits", "edits_path", metavar="FILE", type=_FILE, help="Write every edit to FILE.")
+@click.option("--edits", "edits_path", metavar="FILE", type=FILE, help="Write every edit to FILE.")
 @click.option(
     "--text-columns",
     metavar="NAMES",
@@ -84,9 +90,8 @@ def command(*, source: Path | None, target: Path | None, **options: Any) -> None
     from ietest_fast.transform.phi import Material
 
     (choice,) = choose_phis([options["phi"]], options)
-    trains, edits_path, n_threads = (
-        options[name] for name in ("trains", "edits_path", "n_threads")
-    )
+    trains, edits_path = options["trains"], options["edits_path"]
+    n_threads = options["n_threads"]
     # Mistakes should not wait until the nouns of TRAIN are counted.
     outputs = [path for path in (target, edits_path) if path is not None]
     for path in outputs:
