@@ -21,17 +21,12 @@ from ietest_fast.lazy import lazy_names
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from ietest_fast.answers import read_predictions as read_predictions
-    from ietest_fast.api import consistency as consistency
-    from ietest_fast.api import consistency_curve as consistency_curve
-    from ietest_fast.api import evaluate as evaluate
-    from ietest_fast.api import run as run
-    from ietest_fast.api import stress as stress
-    from ietest_fast.corpus import reading_csv as reading_csv
-    from ietest_fast.errors import IetestError as IetestError
-    from ietest_fast.runtime import build_config as build_config
-    from ietest_fast.stats import PairedCounts as PairedCounts
-    from ietest_fast.stats import paired_test as paired_test
+    from ietest_fast.answers import read_predictions
+    from ietest_fast.api import consistency, consistency_curve, evaluate, run, stress
+    from ietest_fast.corpus import reading_csv
+    from ietest_fast.errors import IetestError
+    from ietest_fast.runtime import build_config
+    from ietest_fast.stats import PairedCounts, paired_test
     from ietest_fast.transform.files import TransformRoom
 
     transform: TransformRoom

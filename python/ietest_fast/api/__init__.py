@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.api.evaluating import EvaluationResult as EvaluationResult
-    from ietest_fast.api.evaluating import evaluate as evaluate
-    from ietest_fast.api.rewording import consistency as consistency
-    from ietest_fast.api.running import InvarianceResult as InvarianceResult
-    from ietest_fast.api.running import consistency_curve as consistency_curve
-    from ietest_fast.api.running import run as run
-    from ietest_fast.api.stressing import stress as stress
+    from ietest_fast.api.evaluating import EvaluationResult, evaluate
+    from ietest_fast.api.rewording import consistency
+    from ietest_fast.api.running import InvarianceResult, consistency_curve, run
+    from ietest_fast.api.stressing import stress
 
 __all__ = [
     "EvaluationResult",

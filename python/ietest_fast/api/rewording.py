@@ -337,14 +337,8 @@ def consistency(
         Further columns of `data` that the predictions get.
     learn_from
         A table of any kind, or a corpus, that `phi` learns from; None: `data`.
-    labels, inputs, batch_size
-        Of the classifier: see :func:`ietest_fast.models.as_classifier`.
-    cache, unparsed, threshold
+    labels, label_map, inputs, input_columns, batch_size, cache, unparsed, threshold
         As for ``ie.evaluate``; ``unparsed="drop"`` leaves items out with all their wordings.
-    label_map
-        The data's name of each of the classifier's labels, where names do not say it.
-    input_columns
-        Columns that the classifier sees; None for all columns of texts.
     out
         Write all answers to this Parquet file, for ``ietest-fast report`` and ``ietest-fast
         consistency``.

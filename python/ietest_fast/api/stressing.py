@@ -196,14 +196,8 @@ def stress(
         Further columns of `data` that the predictions get.
     learn_from
         A table of any kind, or a corpus, that transformations learn from; None: `data`.
-    labels, inputs, batch_size
-        Of the classifier: see :func:`ietest_fast.models.as_classifier`.
-    cache, unparsed, threshold
+    labels, label_map, inputs, input_columns, batch_size, cache, unparsed, threshold
         As for ``ie.evaluate``; `unparsed` is not for ``suite="logic"``.
-    label_map
-        The data's name of each of the classifier's labels, where names do not say it.
-    input_columns
-        Columns that the classifier sees; None for all columns of texts.
     out
         Write all answers to this Parquet file, for ``ietest-fast report`` and
         ``ietest-fast stress``.

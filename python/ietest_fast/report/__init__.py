@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.report.contents import Contents as Contents
-    from ietest_fast.report.contents import gather as gather
-    from ietest_fast.report.page_builder import build_page as build_page
-    from ietest_fast.report.page_builder import write_for_paper as write_for_paper
+    from ietest_fast.report.contents import Contents, gather
+    from ietest_fast.report.page_builder import build_page, write_for_paper
 
 __all__ = [
     "Contents",

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-# How numbers are written for people in summaries and tables.
-
-
 # Files that people open in a spreadsheet: text in them stays text, and computes nothing.
 #
 # A spreadsheet takes a cell that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, which
