@@ -129,7 +129,7 @@ WRITERS = {
     "markupsafe.Markup": set(),
     "jinja2.Template": set(),
     "jinja2.Environment": set(),
-    "Environment": {"report/page_builder.py", "annotation/server.py"},
+    "Environment": {"report/page_builder.py"},
     # Data files, which are read again: every text as it is.
     "BatchWriter": {
         "analyses/difficulty/file.py",
