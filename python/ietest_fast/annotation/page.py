@@ -370,7 +370,7 @@ def needed_table(runs: Sequence[FinishedRun]) -> Table | None:
         title="Unsound rephrasings that would explain the result",
         columns=(
             Column("model"),
-            Column("ρ", "share"),
+            Column("ρ", "number", -1),
             Column("reworded", "count"),
             Column("classifiers that differ", "count"),
             Column("of", "count"),

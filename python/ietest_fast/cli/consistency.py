@@ -306,7 +306,8 @@ class _Named(click.ParamType[Any]):
         if not equals or not name.strip() or not path:
             self.fail(f"{value!r} is not a name and a file, such as human=human.csv", param, ctx)
         if name.strip() == "original":
-            self.fail("'original' is what originals are called; name the source otherwise")
+            said = "'original' is what originals are called; name the source otherwise"
+            self.fail(said, param, ctx)
         return name.strip(), Path(path)
 
 

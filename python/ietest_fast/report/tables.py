@@ -7,7 +7,7 @@ import io
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ietest_fast.atomic import name_files
 from ietest_fast.errors import InputError
@@ -110,15 +110,17 @@ Cell = Value | MeanSd | tuple[float, float] | PValue
 """A pair: the ends of an interval."""
 
 
+Kind = Literal["text", "count", "percent", "points", "p", "number"]
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table."""
 
     name: str
     """What stands above it."""
-    kind: str = "text"
-    """``"text"``, ``"count"``, ``"percent"`` (a share of 1), ``"points"`` (a difference of shares),
-    ``"p"``, or ``"number"``."""
+    kind: Kind = "text"
+    """``"percent"`` is of a share of 1, ``"points"`` of a difference of such shares."""
     digits: int = 2
     """After the decimal point."""
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.report.tables import Kind
     from ietest_fast.stats import EstimateResult, StratifiedResult
 
 
@@ -131,7 +132,7 @@ class Statistic(Result):
     def tables(self, whose: str) -> list[Table]:
         """Return the tables that a page and a paper have of one version, below the title."""
         cells = self.cells()
-        kinds = {int: "count", float: "number"}
+        kinds: dict[type, Kind] = {int: "count", float: "number"}
         return [
             Table(
                 name=as_table_name(self.title),

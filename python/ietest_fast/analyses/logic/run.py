@@ -315,7 +315,7 @@ def ask_logic(
             options=options.search,
             text_columns=corpus.text_columns,
             clusters=options.clusters,
-            warnings=() if first.warning is None else (first.warning,),
+            warnings=(*filter(None, (first.warning,)), *first.warnings),
             backend=first.backend,
             identity=first.identity,
         ),
