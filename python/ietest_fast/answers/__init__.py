@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ietest_fast.answers.asking import Evaluation as Evaluation
+    from ietest_fast.answers.asking import ModelAnswers as ModelAnswers
     from ietest_fast.answers.asking import evaluate as evaluate
     from ietest_fast.answers.logs import read_predictions as read_predictions
     from ietest_fast.answers.table import ORIGINAL as ORIGINAL
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ORIGINAL",
-    "Evaluation",
+    "ModelAnswers",
     "Pairs",
     "Predictions",
     "evaluate",
@@ -30,7 +30,7 @@ __getattr__, __dir__ = lazy_names(
         "Pairs": "table",
         "Predictions": "table",
         "read_predictions": "logs",
-        "Evaluation": "asking",
+        "ModelAnswers": "asking",
         "evaluate": "asking",
     },
 )

@@ -36,7 +36,7 @@ from ietest_fast.values import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ietest_fast.answers.readers import Answers
+    from ietest_fast.answers.readers import Log
     from ietest_fast.answers.texts import Part
 
 
@@ -51,8 +51,8 @@ _SORT = "bring both files into the same order, or name a column of ids with --id
 
 
 def prepare(
-    logs: Sequence[Answers], *, epochs: Epochs, threshold: float | None
-) -> tuple[list[Answers], list[str]]:
+    logs: Sequence[Log], *, epochs: Epochs, threshold: float | None
+) -> tuple[list[Log], list[str]]:
     """Give the rows of logs names of one type, each row one of its own."""
     found, notes = [], []
     for log in logs:
@@ -90,14 +90,14 @@ def prepare(
     return [_take_one(log, epochs, threshold) for log in found], notes
 
 
-def _n_repeats(log: Answers) -> int:
+def _n_repeats(log: Log) -> int:
     """Return how many answers there are to an item, at most."""
     if log.repeats is None or log.items is None or not len(log):
         return 1
     return int(pc.max(pc.value_counts(log.items).field("counts")).as_py())
 
 
-def _drop_copies(log: Answers) -> tuple[Answers, int]:
+def _drop_copies(log: Log) -> tuple[Log, int]:
     """Leave out rows that say the same of the same input again, and count them.
 
     Evaluation on several machines pads what it gives out: the last documents are answered twice.
@@ -117,7 +117,7 @@ def _drop_copies(log: Answers) -> tuple[Answers, int]:
     return _take(log, pa.array(first.values(), pa.int32())), len(log) - len(first)
 
 
-def _name_repeats(log: Answers) -> Answers:
+def _name_repeats(log: Log) -> Log:
     """Give every answer to an item a name of its own, and keep the item's."""
     if log.repeats is None or log.items is None:
         return log
@@ -132,7 +132,7 @@ def _name_repeats(log: Answers) -> Answers:
     )
 
 
-def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:
+def _take_one(log: Log, epochs: Epochs, threshold: float | None) -> Log:
     """Make one answer of all to an item, whatever its number.
 
     Of the mean, the answer is the first that is as right or wrong as the mean.
@@ -164,7 +164,7 @@ def _take_one(log: Answers, epochs: Epochs, threshold: float | None) -> Answers:
 
 
 def _judge_mean(
-    scores: list[float | None], threshold: float | None, log: Answers, item: Any
+    scores: list[float | None], threshold: float | None, log: Log, item: Any
 ) -> bool | None:
     """Say whether a mean of scores is right; None if none was scored."""
     known = [score for score in scores if score is not None]
@@ -230,20 +230,20 @@ def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
     return [replace(part, log=log) for part, log in zip(parts, [first, *aligned], strict=True)]
 
 
-def _believe(log: Answers, first: Answers) -> Answers:
+def _believe(log: Log, first: Log) -> Log:
     """Return a log with the gold labels of the first, with which its own are compared later."""
     where = first.gold_path or first.path
     return replace(log, gold=first.gold, gold_column=first.gold_column, gold_path=where)
 
 
-def with_own_gold(log: Answers) -> Answers:
+def with_own_gold(log: Log) -> Log:
     """Return a log with its own gold labels where it has no others."""
     if log.gold is not None:
         return log
     return replace(log, gold=log.own_gold, gold_column=log.own_gold_column or log.gold_column)
 
 
-def _name_rows(log: Answers) -> Answers:
+def _name_rows(log: Log) -> Log:
     """Return a log without the names of its items if they are the numbers of the rows."""
     return replace(log, items=None) if log.is_by_order else log
 
@@ -296,7 +296,7 @@ def check_repeats(parts: Sequence[Part]) -> list[str]:
     return said
 
 
-def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answers, Answers]:
+def align_pair(first: Log, other: Log, *, has_ids: bool) -> tuple[Log, Log]:
     """Bring the rows of a log into the order of another's, by item or as they stand."""
     if first.items is None or other.items is None:
         if len(other) != len(first):
@@ -321,7 +321,7 @@ def align_pair(first: Answers, other: Answers, *, has_ids: bool) -> tuple[Answer
     return first, aligned
 
 
-def _say_different(first: Answers, other: Answers, mine: pa.Array, theirs: pa.Array) -> str:
+def _say_different(first: Log, other: Log, mine: pa.Array, theirs: pa.Array) -> str:
     """Say how the items of two logs differ, and what can be done."""
     counts = [_n_epochs(log) for log in (first, other)]
     if counts[0] != counts[1] and other.repeats is not None:
@@ -348,18 +348,18 @@ def _say_different(first: Answers, other: Answers, mine: pa.Array, theirs: pa.Ar
     return f"{said}; --common-items compares the {n:,} that both have"
 
 
-def _n_epochs(log: Answers) -> int:
+def _n_epochs(log: Log) -> int:
     return 1 if log.repeats is None else len(pc.unique(log.repeats.numbers))
 
 
-def _take(log: Answers, rows: pa.Array) -> Answers:
+def _take(log: Log, rows: pa.Array) -> Log:
     """Return the rows of a log in another order."""
     if rows.equals(pa.array(np.arange(len(log), dtype=np.int32))):
         return log
     return replace(log, **_take_fields(log, rows))
 
 
-def _take_fields(record: Answers | Repeats, rows: pa.Array) -> dict[str, Any]:
+def _take_fields(record: Log | Repeats, rows: pa.Array) -> dict[str, Any]:
     return {each.name: _take_rows(getattr(record, each.name), rows) for each in fields(record)}
 
 
@@ -372,7 +372,7 @@ def _take_rows(value: Any, rows: pa.Array) -> Any:
     return replace(value, **_take_fields(value, rows)) if isinstance(value, Repeats) else value
 
 
-def check_items(log: Answers) -> pa.Array:
+def check_items(log: Log) -> pa.Array:
     """Return a log's items as texts, each with the number of its copy where there are copies."""
     assert log.items is not None  # noqa: S101 - the caller has seen to it
     column = log.items
@@ -382,7 +382,7 @@ def check_items(log: Answers) -> pa.Array:
     return read_ids(column, path=log.path)
 
 
-def _check_ids(first: Answers, other: Answers) -> None:
+def _check_ids(first: Log, other: Log) -> None:
     """Stop if a column that seems to tell rows apart says that rows are matched wrongly."""
     if first.path == other.path:
         return
@@ -415,7 +415,7 @@ def _check_ids(first: Answers, other: Answers) -> None:
         )
 
 
-def say_other_ids(first: Answers, other: Answers) -> list[str]:
+def say_other_ids(first: Log, other: Log) -> list[str]:
     """Say that rows are matched by their order, although their ids have nothing in common.
 
     Versions may have ids of their own; a column that names the rows alike shows that all is well.
@@ -441,7 +441,7 @@ def say_other_ids(first: Answers, other: Answers) -> list[str]:
     ]
 
 
-def _pair_ids(first: Answers, other: Answers) -> Iterator[tuple[str, str, pa.Array, pa.Array]]:
+def _pair_ids(first: Log, other: Log) -> Iterator[tuple[str, str, pa.Array, pa.Array]]:
     """Yield names and texts of the columns that tell rows apart, as two logs have them."""
     named, others = (_naming_columns(log) for log in (first, other))
     for own, name in pair_columns(named, others):
@@ -449,14 +449,14 @@ def _pair_ids(first: Answers, other: Answers) -> Iterator[tuple[str, str, pa.Arr
         yield own, name, mine, as_texts(others[name], path=other.path, name=name)
 
 
-def _naming_columns(log: Answers) -> dict[str, pa.Array]:
+def _naming_columns(log: Log) -> dict[str, pa.Array]:
     """Return what tells the rows of a log apart: columns, and the inputs of a harness."""
     if log.inputs is None or log.input_columns or not may_name_rows(_INPUT, log.inputs):
         return dict(log.ids)
     return {**log.ids, _INPUT: log.inputs}
 
 
-def name_order(log: Answers, other: Answers) -> dict[str, pa.Array]:
+def name_order(log: Log, other: Log) -> dict[str, pa.Array]:
     """Return the items of a log by the columns of another that have the same ones, if some have.
 
     Rows that are matched by their order contradict such a column if its order is another one.
@@ -473,7 +473,7 @@ def name_order(log: Answers, other: Answers) -> dict[str, pa.Array]:
     }
 
 
-def check_own_gold(log: Answers, names: Sequence[str]) -> None:
+def check_own_gold(log: Log, names: Sequence[str]) -> None:
     """Stop if a table of gold labels says otherwise than the log in whose place it is believed.
 
     Numbers say what they are once the labels are known.
@@ -488,7 +488,7 @@ def check_own_gold(log: Answers, names: Sequence[str]) -> None:
     check_gold(own, _name_rows(replace(log, path=log.gold_path)), names=names)
 
 
-def check_gold(first: Answers, other: Answers, *, names: Sequence[str] | None = None) -> None:
+def check_gold(first: Log, other: Log, *, names: Sequence[str] | None = None) -> None:
     """Stop if two logs, or a log and a table of gold labels, have different ones for an item."""
     columns = list_right(first, other)
     if columns is None:
@@ -545,7 +545,7 @@ def _are_other_classes(mine: pa.Array, theirs: pa.Array) -> bool:
     return max(n) * ROWS_OF_A_KIND <= len(mine) and len(known) > min(n)
 
 
-def item_names(log: Answers) -> list[str]:
+def item_names(log: Log) -> list[str]:
     """Return the items of an aligned log as texts."""
     assert log.items is not None  # noqa: S101 - aligned
     found: list[str] = as_texts(log.items, path=log.path).to_pylist()

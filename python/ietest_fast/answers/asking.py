@@ -126,7 +126,7 @@ class Questions:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluation:
+class ModelAnswers:
     """A finished classifier's answers to all versions of a labelled test set."""
 
     predictions: Predictions
@@ -159,7 +159,7 @@ def answer(
     unparsed: Unparsed = "error",
     on_start: Callable[[int], None] | None = None,
     on_batch: Callable[[int], None] | None = None,
-) -> Evaluation:
+) -> ModelAnswers:
     """Let a classifier answer questions, whose labels `mapping` matches with its own."""
     table = asked.table
     found = score_table(model, table, asked.columns, on_start=on_start, on_batch=on_batch)
@@ -189,7 +189,7 @@ def answer(
     is_original = np.asarray(pc.equal(table["version"], ORIGINAL))
     remarks = (*say_unparsed(predictions), *asked.remarks)
     counts = table.group_by("version", use_threads=False).aggregate([(CHANGED, "sum")])
-    return Evaluation(
+    return ModelAnswers(
         predictions=predictions,
         n_changed={
             name: n
@@ -250,7 +250,7 @@ def evaluate(
     n_threads: int | None = None,
     on_start: Callable[[int], None] | None = None,
     on_batch: Callable[[int], None] | None = None,
-) -> Evaluation:
+) -> ModelAnswers:
     """Run a finished classifier on a corpus and on its transformed versions.
 
     Every distinct input of all versions is run once. A version is scored against labels of its

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.answers.readers import Answers
+    from ietest_fast.answers.readers import Log
     from ietest_fast.answers.texts import Part
 
 
@@ -146,13 +146,13 @@ def _check_distinct(parts: list[Part]) -> list[str]:
     return said
 
 
-def _are_same(one: Answers, other: Answers) -> bool:
+def _are_same(one: Log, other: Log) -> bool:
     pairs = ((one.predicted, other.predicted), (one.correct, other.correct))
     return all(a is b or (a is not None and b is not None and a.equals(b)) for a, b in pairs)
 
 
 def _say_no_labels(
-    first: Answers, names: tuple[str, ...], codes: NDArray[np.int8], parts: Sequence[Part]
+    first: Log, names: tuple[str, ...], codes: NDArray[np.int8], parts: Sequence[Part]
 ) -> list[str]:
     """Count gold labels that nobody answers, and that are none or another one misspelt."""
     answers = {
@@ -195,7 +195,7 @@ def _bare(label: str) -> str:
     return label_key(label).strip("#!.:<>()[]")
 
 
-def _with_all_gold(parts: list[Part]) -> Answers:
+def _with_all_gold(parts: list[Part]) -> Log:
     """Return the first log with the gold labels of all versions and classifiers of its table.
 
     They may answer other items, whichever of them stands first.
@@ -209,7 +209,7 @@ def _with_all_gold(parts: list[Part]) -> Answers:
 
 
 def _check_marks(
-    log: Answers, gold: NDArray[np.int8], codes: NDArray[np.int8], names: tuple[str, ...]
+    log: Log, gold: NDArray[np.int8], codes: NDArray[np.int8], names: tuple[str, ...]
 ) -> None:
     """Stop if a column of a table says of an answer what its labels do not say."""
     if log.marks is None:
@@ -229,7 +229,7 @@ def _check_marks(
         )
 
 
-def _are_gold(marks: NDArray[np.bool_], log: Answers) -> bool:
+def _are_gold(marks: NDArray[np.bool_], log: Log) -> bool:
     """Whether what seems to mark answers are the right answers, which stand in another file."""
     if log.gold is None or log.gold_path is None:
         return False
@@ -244,7 +244,7 @@ def _named(codes: NDArray[np.int8], labels: pa.Array) -> pa.Array:
 
 
 def _gold_codes(
-    log: Answers, first: Answers, codes: NDArray[np.int8], names: tuple[str, ...]
+    log: Log, first: Log, codes: NDArray[np.int8], names: tuple[str, ...]
 ) -> NDArray[np.int8]:
     """Return the right answers of a log's rows as indices.
 
@@ -386,16 +386,16 @@ def _find_unparsed(parts: list[Part]) -> dict[int, NDArray[np.bool_]]:
     }
 
 
-def _has_answers(log: Answers) -> bool:
+def _has_answers(log: Log) -> bool:
     return log.predicted is not None and log.predicted.null_count < len(log.predicted)
 
 
-def _tells_unparsed(log: Answers) -> bool:
+def _tells_unparsed(log: Log) -> bool:
     """Whether a log keeps answers, and marks those that could not be parsed."""
     return log.marks_unparsed and _has_answers(log)
 
 
-def _say_right_without_answer(log: Answers) -> list[str]:
+def _say_right_without_answer(log: Log) -> list[str]:
     """Count the answers that could not be parsed, and are marked as right."""
     if not _tells_unparsed(log) or log.correct is None or log.predicted is None:
         return []
@@ -406,7 +406,7 @@ def _say_right_without_answer(log: Answers) -> list[str]:
     return [f"Warning: {log.path}: {said} could not be parsed, and the log says right."]
 
 
-def _unparsed(log: Answers) -> NDArray[np.bool_]:
+def _unparsed(log: Log) -> NDArray[np.bool_]:
     """Say which answers of a log could not be parsed: there is none, and it is wrong.
 
     A judge that keeps no answer to what is right does not say what it has parsed.
@@ -421,7 +421,7 @@ def _unparsed(log: Answers) -> NDArray[np.bool_]:
     return np.asarray(absent & ~right & ~unscored)
 
 
-def _shared_names(logs: list[Answers]) -> tuple[str, ...] | None:
+def _shared_names(logs: list[Log]) -> tuple[str, ...] | None:
     """Return the labels, if those of each log are among those of one, and answers are no others."""
     named = [log.label_names for log in logs if log.label_names is not None]
     if len(named) < len(logs):
@@ -432,7 +432,7 @@ def _shared_names(logs: list[Answers]) -> tuple[str, ...] | None:
     return None if any(_has_others(log, names) for log in logs) else names
 
 
-def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, Any]:
+def _outcome_columns(log: Log, names: tuple[str, ...] | None) -> dict[str, Any]:
     columns: dict[str, Any] = {"correct": pc.fill_null(log.correct, False)}
     for name, values in (("gold", log.gold), ("predicted", log.predicted)):
         if values is not None and log.is_scored:
@@ -443,7 +443,7 @@ def _outcome_columns(log: Answers, names: tuple[str, ...] | None) -> dict[str, A
     return columns
 
 
-def _has_others(log: Answers, names: tuple[str, ...]) -> bool:
+def _has_others(log: Log, names: tuple[str, ...]) -> bool:
     """Whether a log has answers that are none of the labels."""
     for values in (log.gold, log.predicted):
         if values is not None:

@@ -69,7 +69,7 @@ class Notes(Told):
     backend: str = ""
     """What ran the model."""
     identity: dict[str, str] | None = None
-    """Of the evaluation; see :class:`~ietest_fast.answers.Evaluation`."""
+    """Of the evaluation; see :class:`~ietest_fast.answers.ModelAnswers`."""
 
 
 N = TypeVar("N", bound=Notes)

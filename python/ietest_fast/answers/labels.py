@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.answers.readers.base import Answers
+from ietest_fast.answers.readers.base import Log
 from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
 from ietest_fast.corpus.labels import (
     NLI_LABELS,
@@ -63,7 +63,7 @@ def check_names(names: Sequence[str]) -> None:
         raise InputError(f"labels need at least two different names, not {show_value(list(names))}")
 
 
-def encode_gold(answers: Answers, names: Sequence[str] | None) -> EncodedLabels:
+def encode_gold(answers: Log, names: Sequence[str] | None) -> EncodedLabels:
     """Return the gold labels of a log as indices; -1 where a row has none."""
     assert answers.gold is not None  # noqa: S101 - the caller has seen to it
     return _encode_column(answers.gold, names, answers.path, answers.gold_column)
@@ -84,15 +84,15 @@ def _encode_column(
         raise InputError(said, path=path, row=f"row {error.row}", column=column) from error
 
 
-def has_numbers(gold: Answers) -> bool:
+def has_numbers(gold: Log) -> bool:
     """Whether gold labels are numbers, or nothing is known of them, so that answers may be some."""
     known = encode_gold(gold, None).names
     return not known or any(_are_numbers({name}) for name in known)
 
 
 def find_names(
-    gold: Answers,
-    answers: Sequence[Answers],
+    gold: Log,
+    answers: Sequence[Log],
     *,
     unparsed: Unparsed = "error",
     remedy: str = _NUMBERS_HINT,
@@ -136,7 +136,7 @@ def find_names(
     return tuple(sorted({str(int(name)) for name in within}, key=int))
 
 
-def _check_first_number(known: set[str], predicted: set[str], answers: Answers) -> None:
+def _check_first_number(known: set[str], predicted: set[str], answers: Log) -> None:
     """Refuse answers that are right answers' numbers, each one higher or each one lower.
 
     A single version or file may be counted from another number, and never give one of the answers.
@@ -161,7 +161,7 @@ def _are_shifted(given: Collection[int], wanted: Iterable[int], step: int) -> bo
 
 
 def say_numbers(
-    numbered: Sequence[tuple[Answers, NDArray[np.int8], NDArray[np.int8]]],
+    numbered: Sequence[tuple[Log, NDArray[np.int8], NDArray[np.int8]]],
     names: tuple[str, ...],
     *,
     remedy: str = "name all labels (--labels)",
@@ -189,7 +189,7 @@ def say_numbers(
             f"labels are {', '.join(map(str, numbers[known].tolist()))}), and count as another "
             f"label, in {path}; are both counted from the same number?"
         )
-    found: dict[str, list[tuple[Answers, float, float]]] = {}
+    found: dict[str, list[tuple[Log, float, float]]] = {}
     for answers, gold, codes in numbered:
         is_given = (gold >= 0) & (codes >= 0)
         better = _find_better(gold[is_given], codes[is_given], numbers, numbers[known])
@@ -240,7 +240,7 @@ def _find_better(
     return how, float(now.mean()), float(permuted.mean())
 
 
-def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str]) -> None:
+def check_minus(gold: Log, answers: Sequence[Log], names: Sequence[str]) -> None:
     """Refuse labels of which one is written like the sign that a row has none: -1, 0, 1."""
     if tuple(names) == NLI_LABELS:
         return
@@ -268,7 +268,7 @@ def check_minus(gold: Answers, answers: Sequence[Answers], names: Sequence[str])
 
 
 def encode_predictions(
-    answers: Answers, names: tuple[str, ...], *, unparsed: Unparsed, may_be_numbers: bool
+    answers: Log, names: tuple[str, ...], *, unparsed: Unparsed, may_be_numbers: bool
 ) -> NDArray[np.int8]:
     """Return the predictions of a log as indices; -1 where an answer is no label."""
     column = answers.predicted
@@ -293,7 +293,7 @@ def encode_predictions(
 
 
 def encode_answers(
-    answers: Answers, names: tuple[str, ...], *, remedy: str = _UNKNOWN_HINT
+    answers: Log, names: tuple[str, ...], *, remedy: str = _UNKNOWN_HINT
 ) -> NDArray[np.int8]:
     """Return the predictions of a log as indices; -1 where one is missing."""
     column = answers.predicted
@@ -319,7 +319,7 @@ def find_known(texts: pa.Array, names: Sequence[str]) -> pa.Array:
     return pa.array(found, pa.int32()).take(encoded.indices)
 
 
-def _values(answers: Answers) -> set[str]:
+def _values(answers: Log) -> set[str]:
     """Return the distinct predictions of a log, case-folded; numbers as integers."""
     column = answers.predicted
     assert column is not None  # noqa: S101 - the caller has seen to it
@@ -439,8 +439,8 @@ def _encode(predictions: Predictions) -> Predictions:
     return replace(predictions, table=table)
 
 
-def _as_log(predictions: Predictions) -> Answers:
-    return Answers(
+def _as_log(predictions: Predictions) -> Log:
+    return Log(
         path=Path(predictions.source),
         name=predictions.source,
         items=None,

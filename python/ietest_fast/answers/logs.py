@@ -24,7 +24,7 @@ from ietest_fast.answers.alignment import (
 from ietest_fast.answers.assembly import assemble
 from ietest_fast.answers.file import plain_name, refuse_logic
 from ietest_fast.answers.labels import Unparsed, check_names
-from ietest_fast.answers.readers import READERS, Answers, Fields, find_reader, read_log
+from ietest_fast.answers.readers import READERS, Fields, Log, find_reader, read_log
 from ietest_fast.answers.readers.base import FileStart
 from ietest_fast.answers.readers.facts_beside import say_named_otherwise
 from ietest_fast.answers.readers.label_columns import check_named
@@ -168,9 +168,7 @@ _IF_KNOWN = frozenset({"n-shot", *OF_SOME, *OF_REQUESTS})
 _OF_ANY_TABLE = frozenset({"model", "model_name", *OF_TABLES})
 
 
-def name_parts(
-    logs: Sequence[Answers], *, logs_are: LogsAre | None
-) -> tuple[list[Part], list[str]]:
+def name_parts(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list[Part], list[str]]:
     """Say which version and which classifier each log is of."""
     if len(logs) == 1 and logs[0].version is None:
         raise InputError(
@@ -246,7 +244,7 @@ def _compare_said(parts: Sequence[Part]) -> list[str]:
     return notes
 
 
-def _refuse_order(first: Answers, log: Answers, column: str | None) -> None:
+def _refuse_order(first: Log, log: Log, column: str | None) -> None:
     raise InputError(
         f"holds the originals by what it says of its version, but {first.path} comes first and "
         "holds another one; give the file of the originals first",
@@ -255,16 +253,14 @@ def _refuse_order(first: Answers, log: Answers, column: str | None) -> None:
     )
 
 
-def _name_tables(
-    logs: Sequence[Answers], *, logs_are: LogsAre | None
-) -> tuple[list[Part], list[str]]:
+def _name_tables(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list[Part], list[str]]:
     """Name the logs of tables that hold several versions each.
 
     Tables that have a version in common are of one classifier if they agree about it and have
     other versions beside it, and otherwise of several.
     """
-    places: dict[tuple[str | None, str | None], Answers] = {}
-    again: list[tuple[Answers, Answers]] = []
+    places: dict[tuple[str | None, str | None], Log] = {}
+    again: list[tuple[Log, Log]] = []
     new: set[Path] = set()
     for log in logs:
         known = places.setdefault((log.model, log.version), log)
@@ -307,7 +303,7 @@ def _name_tables(
     ], notes
 
 
-def _say_models(which: str, tables: Sequence[Answers], logs: Sequence[Answers]) -> str:
+def _say_models(which: str, tables: Sequence[Log], logs: Sequence[Log]) -> str:
     """Say of which classifiers tables are, and of how many items all have answers."""
     own = [
         {
@@ -328,7 +324,7 @@ def _say_models(which: str, tables: Sequence[Answers], logs: Sequence[Answers]) 
     )
 
 
-def _say_the_same(first: Answers, second: Answers) -> bool:
+def _say_the_same(first: Log, second: Log) -> bool:
     """Whether two logs give the same answers to the same items, in any order."""
     found = []
     for log in (first, second):
@@ -342,7 +338,7 @@ def _say_the_same(first: Answers, second: Answers) -> bool:
     return found[0] == found[1] and len(first) == len(second)
 
 
-def _decide(logs: Sequence[Answers], tasks: Sequence[str], models: Sequence[str | None]) -> LogsAre:
+def _decide(logs: Sequence[Log], tasks: Sequence[str], models: Sequence[str | None]) -> LogsAre:
     """Find out whether several logs are versions or classifiers."""
     if len(set(tasks)) == 1 and all(log.inputs is not None for log in logs):
         return "models"
@@ -393,7 +389,7 @@ def _name_classifier(part: Part) -> tuple[Any, ...]:
     return (part.model, *(keys[name][0].as_py() for name in ("m", "rho") if name in keys))
 
 
-def _tasks(logs: Sequence[Answers]) -> list[str]:
+def _tasks(logs: Sequence[Log]) -> list[str]:
     """Return what tells the texts of logs apart: logs with the same texts have the same name."""
     found: list[str] = []
     for place, log in enumerate(logs):
@@ -407,11 +403,11 @@ def _tasks(logs: Sequence[Answers]) -> list[str]:
     return [task.replace("\0", " ") if clash else unique[task] for task in found]
 
 
-def _stems(logs: Sequence[Answers]) -> list[str]:
+def _stems(logs: Sequence[Log]) -> list[str]:
     return _distinct(logs, [log.path.stem for log in logs])
 
 
-def _distinct(logs: Sequence[Answers], names: Sequence[str]) -> list[str]:
+def _distinct(logs: Sequence[Log], names: Sequence[str]) -> list[str]:
     """Return names that differ: as they are, or with the folders before them."""
     if len(set(names)) == len(names):
         return list(names)
@@ -522,7 +518,7 @@ def read_logs(
     )
     own = [_of_log(fields, n, len(paths), columns, correct_columns) for n in range(len(paths))]
 
-    def read_one(place: int, filter: str | None) -> Sequence[Answers]:  # noqa: A002
+    def read_one(place: int, filter: str | None) -> Sequence[Log]:  # noqa: A002
         return read_log(paths[place], replace(own[place], filter=filter), reader=reader)
 
     by_path = [read_one(place, filter) for place in range(len(paths))]
@@ -590,7 +586,7 @@ def read_logs(
     )
 
 
-def _check_kept(logs: Sequence[Answers], names: Sequence[str]) -> None:
+def _check_kept(logs: Sequence[Log], names: Sequence[str]) -> None:
     """Stop if no log has a column that is to be kept; of several, one is enough."""
     for name in names:
         if not any(name in log.columns for log in logs):
@@ -599,7 +595,7 @@ def _check_kept(logs: Sequence[Answers], names: Sequence[str]) -> None:
 
 def _check_effects(
     paths: Sequence[Path],
-    logs: Sequence[Answers],
+    logs: Sequence[Log],
     *,
     reader: str | None,
     filter: str | None,  # noqa: A002
@@ -651,7 +647,7 @@ def _check_effects(
         )
 
 
-def _check_scores(logs: Sequence[Answers]) -> None:
+def _check_scores(logs: Sequence[Log]) -> None:
     """Refuse a threshold for logs that have labels, not scores."""
     for log in logs:
         if log.correct is None:
@@ -673,7 +669,7 @@ def say_threshold(columns: Sequence[pa.Array | pa.ChunkedArray], threshold: floa
     return [f"Warning: {which} the threshold {threshold:g}, so all answers count as {what}."]
 
 
-def _say_units(logs: Sequence[Answers], threshold: float) -> list[str]:
+def _say_units(logs: Sequence[Log], threshold: float) -> list[str]:
     """Say that one threshold serves shares and what seem to be percentages."""
     known = [(log, *log.scores) for log in logs if log.scores is not None and log.scores[0] >= 0]
     shares = [log for log, _, most in known if 0 < most <= 1]
@@ -691,7 +687,7 @@ def _say_units(logs: Sequence[Answers], threshold: float) -> list[str]:
     return [said]
 
 
-def _choose_filter(logs: Sequence[Answers], wanted: str | None) -> tuple[str | None, list[str]]:
+def _choose_filter(logs: Sequence[Log], wanted: str | None) -> tuple[str | None, list[str]]:
     """Return the first filter that all logs have, and what there is to say about the choice."""
     filtered = [log for log in logs if log.filters]
     if not filtered or wanted is not None:
@@ -718,7 +714,7 @@ def _show_names(names: Sequence[str]) -> str:
     return " and ".join(map(repr, names))
 
 
-def _check_judges(logs: Sequence[Answers]) -> list[str]:
+def _check_judges(logs: Sequence[Log]) -> list[str]:
     """Stop if readers have chosen different judges for logs that could have the same; else say so.
 
     Each takes the first that says right or wrong, which may be another in another log.
@@ -774,8 +770,8 @@ def _of_log(
 
 
 def _with_gold(
-    logs: Sequence[Answers], path: Path, column: str | None, id_column: str | None
-) -> list[Answers]:
+    logs: Sequence[Log], path: Path, column: str | None, id_column: str | None
+) -> list[Log]:
     """Return the logs with the gold labels of a table."""
     from ietest_fast.answers.readers.facts_beside import (
         find_number_names,
@@ -793,7 +789,7 @@ def _with_gold(
         if name not in {id_column, column} and there.count(name) == 1:
             with contextlib.suppress(InputError):  # nobody has asked for it; it may name the rows
                 ids[name] = read_values(path, [name])[name].combine_chunks()
-    gold = Answers(
+    gold = Log(
         path=path,
         name=path.stem,
         items=None if id_column is None else table[id_column].combine_chunks(),
@@ -811,7 +807,7 @@ def _with_gold(
         path=path,
         is_alone=True,
     )
-    found: list[Answers] = []
+    found: list[Log] = []
     for log in logs:
         own = replace(log, ids=name_order(log, gold) | dict(log.ids))
         _, aligned = align_pair(own, gold, has_ids=id_column is not None)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.answers.readers import Answers
+    from ietest_fast.answers.readers import Log
 
 
 _TEXTS = ("inputs", "documents")
@@ -36,12 +36,12 @@ _TEXTS = ("inputs", "documents")
 class Part:
     """A log, and which version and classifier it is of."""
 
-    log: Answers
+    log: Log
     version: str
     model: str | None
 
 
-def have_same_texts(first: Answers, second: Answers) -> bool:
+def have_same_texts(first: Log, second: Log) -> bool:
     """Whether the items that two logs share have the same texts; not if that is not known."""
     if _marks_differ(first, second):
         return False
@@ -49,7 +49,7 @@ def have_same_texts(first: Answers, second: Answers) -> bool:
     return any(same is not None and bool(same.all()) for same in map(shared.compare, _TEXTS))
 
 
-def have_same_inputs(first: Answers, second: Answers) -> bool:
+def have_same_inputs(first: Log, second: Log) -> bool:
     """Whether the items that two logs share were asked in the same words, as far as is known."""
     same = _Shared.find(first, second).compare("inputs")
     return same is None or bool(same.all())
@@ -84,7 +84,7 @@ def _list_versions(part: Part, parts: Sequence[Part]) -> list[Part]:
     return [other for other in parts if (other.model, _group_of(other.log)) == group]
 
 
-def _group_of(log: Answers) -> dict[str, Any]:
+def _group_of(log: Log) -> dict[str, Any]:
     """Return the number of a classifier and the share of its training data that was reworded."""
     return {name: log.keys[name][0].as_py() for name in ("m", "rho") if name in log.keys}
 
@@ -126,7 +126,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
     return said
 
 
-def _say_same_words(first: Answers, part: Part) -> list[str]:
+def _say_same_words(first: Log, part: Part) -> list[str]:
     """Count the texts that differ from the original's in nothing that anybody sees."""
     texts = _Shared.find(part.log, first).take("inputs")
     if texts is None:
@@ -143,7 +143,7 @@ def _say_same_words(first: Answers, part: Part) -> list[str]:
     return [said] if n else []
 
 
-def _say_same_prompts(first: Answers, part: Part) -> list[str]:
+def _say_same_prompts(first: Log, part: Part) -> list[str]:
     """Count the texts that differ from the original's, and were shown to the model as before."""
     shared = _Shared.find(part.log, first)
     prompts, same = shared.take("prompts"), shared.compare("inputs")
@@ -161,7 +161,7 @@ def _say_same_prompts(first: Answers, part: Part) -> list[str]:
     return [said] if n else []
 
 
-def _say_other_originals(first: Answers, log: Answers) -> list[str]:
+def _say_other_originals(first: Log, log: Log) -> list[str]:
     """Count the originals' answers and texts that a table of a version repeats otherwise."""
     if not (log.originals or log.original_inputs):
         return []
@@ -257,7 +257,7 @@ def _has_text(inputs: pa.Array) -> NDArray[np.bool_]:
     return np.asarray(pc.fill_null(pc.not_equal(texts, ""), False))
 
 
-def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
+def say_wrong_targets(logs: Sequence[Log]) -> list[str]:
     """Say of how many samples the answer is the target, and marked as wrong, or the reverse.
 
     An answer may be right in other words, but not wrong in the same ones; and another choice, or
@@ -288,7 +288,7 @@ def say_wrong_targets(logs: Sequence[Answers]) -> list[str]:
     return said
 
 
-def _find_other_labels(log: Answers) -> pa.Array:
+def _find_other_labels(log: Log) -> pa.Array:
     """Say which answers are the target of other samples, where targets are so few as labels are.
 
     Where several answers are right, one of them may be.
@@ -403,7 +403,7 @@ def _say_long_contradictions(
     return [said] if n else []
 
 
-def _marks_differ(first: Answers, second: Answers) -> bool:
+def _marks_differ(first: Log, second: Log) -> bool:
     """Whether columns mark other rows in one table than in another as reworded.
 
     Then these are versions, even if somebody has kept the original texts beside both answers.
@@ -414,7 +414,7 @@ def _marks_differ(first: Answers, second: Answers) -> bool:
     return any(each is not None and pc.any(each).as_py() for each in marks)
 
 
-def _find_different(first: Answers, log: Answers) -> NDArray[np.bool_] | None:
+def _find_different(first: Log, log: Log) -> NDArray[np.bool_] | None:
     """Say which texts of a log differ from the first's; None if that is not known."""
     shared = _Shared.find(log, first)
     same = [each for each in map(shared.compare, _TEXTS) if each is not None]
@@ -431,11 +431,11 @@ def _find_different(first: Answers, log: Answers) -> NDArray[np.bool_] | None:
 class _Shared:
     """The rows of the items that two logs share."""
 
-    logs: tuple[Answers, Answers]
+    logs: tuple[Log, Log]
     rows: tuple[NDArray[np.int64], NDArray[np.int64]]
 
     @classmethod
-    def find(cls, first: Answers, second: Answers) -> _Shared:
+    def find(cls, first: Log, second: Log) -> _Shared:
         """Match the rows of two logs, by item or by their order."""
         if first.items is None or second.items is None:
             is_matched = len(first) == len(second) and first.items is second.items

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses import Comparison
-    from ietest_fast.answers import Evaluation, Predictions
+    from ietest_fast.answers import ModelAnswers, Predictions
     from ietest_fast.answers.versions import Version
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import AnswerCache, Inputs, Unparsed
@@ -260,7 +260,7 @@ class EvaluationResult(Result):
     ``result["syn.careful"]`` is the test of one.
     """
 
-    evaluation: Evaluation
+    evaluation: ModelAnswers
     """The answers, and what they took."""
     comparison: Comparison
     """The tests, with Holm's correction for the versions."""

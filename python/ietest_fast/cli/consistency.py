@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.consistency.buckets import Buckets
     from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ParsedAmounts
     from ietest_fast.analyses.consistency.noting import ConsistencyOptions
-    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.asking import ModelAnswers
     from ietest_fast.answers.table import Predictions
     from ietest_fast.corpus.reasoning import ReasoningTask
     from ietest_fast.models import TextClassifier
@@ -459,7 +459,7 @@ def read_test_sets(paths: Sequence[Path]) -> tuple[Predictions, ...]:
 
 def run_model(
     model: TextClassifier, test: Path, asked: ConsistencyOptions, options: Mapping[str, Any]
-) -> tuple[ConsistencyAnswers, Evaluation]:
+) -> tuple[ConsistencyAnswers, ModelAnswers]:
     """Read or make the paraphrases, and let the model answer them."""
     from ietest_fast.analyses.consistency.asking import ask, join_buckets
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ietest_fast.answers import Predictions
-    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.asking import ModelAnswers
     from ietest_fast.models import TextClassifier
 
 
@@ -154,7 +154,7 @@ def _ask(test: Path, options: dict[str, Any]) -> int:
     )
 
 
-def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> Evaluation:
+def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> ModelAnswers:
     """Run the model on all versions of the test set, and write what was asked for."""
     from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.answers.asking import evaluate
@@ -224,7 +224,7 @@ def _write(predictions: Predictions, options: Mapping[str, Any]) -> None:
     write_answers(NotedAnswers(predictions=predictions, notes=notes), options["out"])
 
 
-def _told(given: Evaluation) -> dict[str, Any]:
+def _told(given: ModelAnswers) -> dict[str, Any]:
     """Return what a model that was run has to say, for JSON."""
     changed = dict(given.n_changed)
     return {
@@ -238,7 +238,7 @@ def _told(given: Evaluation) -> dict[str, Any]:
     }
 
 
-def _say(given: Evaluation) -> list[str]:
+def _say(given: ModelAnswers) -> list[str]:
     """Return what a model that was run has to say, for people."""
     scores = given.scores
     n = len(given.predictions.items)

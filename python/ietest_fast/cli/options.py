@@ -14,7 +14,7 @@ from ietest_fast.numerals import say_count
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.asking import ModelAnswers
     from ietest_fast.models import TextClassifier
     from ietest_fast.transform.phi import PhiChoice
 
@@ -593,7 +593,7 @@ def load_model(options: Mapping[str, Any]) -> TextClassifier:
     )
 
 
-def describe_run(found: Evaluation) -> dict[str, Any]:
+def describe_run(found: ModelAnswers) -> dict[str, Any]:
     """Return what a model that was run has to say, for JSON."""
     return {
         "backend": found.backend,
@@ -607,7 +607,7 @@ def describe_run(found: Evaluation) -> dict[str, Any]:
     }
 
 
-def say_run(found: Evaluation) -> str:
+def say_run(found: ModelAnswers) -> str:
     """Return what a model that was run has to say, for people."""
     scores = found.scores
     inputs = say_count(scores.n_inputs, "different input")

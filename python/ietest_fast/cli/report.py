@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.report.contents import Source
 
-# Stand in ietest_fast.experiment.view.effects, too, which is too much to import for --help.
+# Stand in ietest_fast.experiment.view.text_tables, too, which is too much to import for --help.
 QUANTIFIERS = tuple(
     f"{m}-m-{rho}-rho" for m in ("every", "any", "first") for rho in ("every", "any")
 )

@@ -17,7 +17,7 @@ from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.alignment import check_gold
 from ietest_fast.answers.logs import read_logs
-from ietest_fast.answers.readers import Answers
+from ietest_fast.answers.readers import Log
 from ietest_fast.answers.table import Predictions
 from ietest_fast.corpus.labels import NLI_LABELS
 from ietest_fast.errors import IetestWarning, InputError
@@ -742,7 +742,7 @@ def test_right_answers_in_other_words_rename_those_of_the_first(
     """Letters of choices, and free texts, may differ in each item."""
     own = [NLI_LABELS[i % 3] for i in range(36)]
     first, other = (
-        Answers(path=tmp_path / name, name=name, gold=pa.chunked_array([gold]))
+        Log(path=tmp_path / name, name=name, gold=pa.chunked_array([gold]))
         for name, gold in (("a", own), ("b", targets))
     )
     if is_refused:

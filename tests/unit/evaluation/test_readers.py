@@ -293,14 +293,14 @@ def test_a_reader_of_another_package_needs_no_change_here(
 ) -> None:
     (tmp_path / "their_reader.py").write_text(
         "import pyarrow as pa\n"
-        "from ietest_fast.answers.readers import Answers\n"
+        "from ietest_fast.answers.readers import Log\n"
         "class Pluses:\n"
         "    summary = 'a line of + and - for each version'\n"
         "    def recognises(self, start):\n"
         "        return set(start.head.strip()) <= set(b'+-\\n')\n"
         "    def read(self, path, fields):\n"
         "        return [\n"
-        "            Answers(path=path, name=name, version=name,\n"
+        "            Log(path=path, name=name, version=name,\n"
         "                    correct=pa.array([sign == '+' for sign in line]))\n"
         "            for name, line in zip(('original', 'voice'), path.read_text().split())\n"
         "        ]\n"

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ietest_fast.experiment.finished import read_run
-from ietest_fast.experiment.view.effects import SMOOTHING, find_label_words, label_word_table
+from ietest_fast.experiment.view.text_tables import SMOOTHING, find_label_words, label_word_table
 from toys import toy_corpus
 
 

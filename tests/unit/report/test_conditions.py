@@ -21,10 +21,10 @@ from ietest_fast.experiment.schema import (
 )
 from ietest_fast.experiment.view import print_summary, write_figures
 from ietest_fast.experiment.view.charts import p_chart
-from ietest_fast.experiment.view.effects import find_substitutions
 from ietest_fast.experiment.view.result_tables import across_tables, rho_table
 from ietest_fast.experiment.view.run_sections import to_toml
 from ietest_fast.experiment.view.sections import RunsSource
+from ietest_fast.experiment.view.text_tables import find_substitutions
 from ietest_fast.numerals import brief_p
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page

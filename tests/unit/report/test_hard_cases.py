@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.view.effects import (
+from ietest_fast.experiment.view.text_tables import (
     DEFAULT_QUANTIFIER,
     QUANTIFIERS,
     find_hard_cases,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ietest_fast.experiment.finished import read_run
-from ietest_fast.experiment.view.effects import QUANTIFIERS, find_hard_cases
+from ietest_fast.experiment.view.text_tables import QUANTIFIERS, find_hard_cases
 from ietest_fast.numerals import show_p
 from report_browser import wait_for_examples, watched_page
 

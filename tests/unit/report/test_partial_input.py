@@ -7,7 +7,7 @@ from scipy.stats import binomtest
 
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.view.effects import measure_partial_input, partial_input_table
+from ietest_fast.experiment.view.text_tables import measure_partial_input, partial_input_table
 from ietest_fast.stats import wilson_interval
 from toys import toy_corpus
 

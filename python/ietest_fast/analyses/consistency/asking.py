@@ -25,7 +25,7 @@ from ietest_fast.analyses.consistency.profile import (
     measure_wordings,
     weigh_by_test_sets,
 )
-from ietest_fast.answers.asking import Evaluation, Questions, answer, name_data
+from ietest_fast.answers.asking import ModelAnswers, Questions, answer, name_data
 from ietest_fast.answers.file import write_answers
 from ietest_fast.answers.schema import CHANGED, GROUPS, align_types, check_kept, plain_type
 from ietest_fast.answers.shared import find_answered_texts
@@ -464,7 +464,7 @@ def ask(
     buckets: Buckets,
     options: ConsistencyOptions,
     **bar: Callable[[int], None],
-) -> tuple[ConsistencyAnswers, Evaluation]:
+) -> tuple[ConsistencyAnswers, ModelAnswers]:
     """Let a classifier answer all wordings, each distinct input once; `bar` shows how far it is."""
     mapping = match_labels(model.labels, buckets.label_names, label_map=options.label_map)
     asked = _as_questions(buckets, options)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.consistency.buckets import Buckets
-    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.asking import ModelAnswers
     from ietest_fast.answers.texts import Part
 
 
@@ -186,7 +186,7 @@ class ConsistencyNotes(Notes):
     def of(
         cls,
         buckets: Buckets,
-        answers: Evaluation,
+        answers: ModelAnswers,
         *,
         clusters: str | None,
         subset: str | None,

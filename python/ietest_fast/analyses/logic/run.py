@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.logic.candidates import Candidates
     from ietest_fast.analyses.logic.rules import Rule
-    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.asking import ModelAnswers
     from ietest_fast.corpus import Corpus
     from ietest_fast.lexicon import Tagger
     from ietest_fast.models import TextClassifier
@@ -257,7 +257,7 @@ def ask_logic(
     *,
     tagger: Tagger | None = None,
     **bar: Any,
-) -> tuple[LogicAnswers, Evaluation]:
+) -> tuple[LogicAnswers, ModelAnswers]:
     """Ask a finished classifier the questions of all rules that its labels allow.
 
     First the labelled pairs, then antecedents, then the consequents of the instances to which a
@@ -382,7 +382,7 @@ def _add_controls(each: _Asked, items: Items, seed: int) -> None:
         each.controls = tuple((premise[own], premise[own]) for premise, _ in found.consequents)
 
 
-def _add_runs(first: Evaluation, asker: Asker) -> Evaluation:
+def _add_runs(first: ModelAnswers, asker: Asker) -> ModelAnswers:
     """Return the evaluation of labelled pairs with the counts of all runs."""
     scores = replace(
         first.scores,

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.compare.profile import VersionTest
     from ietest_fast.analyses.stress.suite import Suite
-    from ietest_fast.answers.asking import Evaluation
+    from ietest_fast.answers.asking import ModelAnswers
     from ietest_fast.corpus import Corpus
     from ietest_fast.models import TextClassifier
 
@@ -83,7 +83,7 @@ class StressNotes(Notes):
     def of(
         cls,
         suite: Suite,
-        answers: Evaluation,
+        answers: ModelAnswers,
         options: StressOptions,
         *,
         text_columns: Sequence[str],
@@ -139,7 +139,7 @@ def ask_stress(
     corpus: Corpus,
     options: StressOptions,
     **bar: Any,
-) -> tuple[StressAnswers, Evaluation]:
+) -> tuple[StressAnswers, ModelAnswers]:
     """Make the texts of all tests, and ask a finished classifier about each distinct one.
 
     The corpus has the columns that `options` name. What they name a folder or a file for is

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ietest_fast.answers.readers.base import Answers, Fields, FileStart, Reader
+from ietest_fast.answers.readers.base import Fields, FileStart, Log, Reader
 from ietest_fast.corpus.formats import check_readable
 from ietest_fast.errors import InputError
 from ietest_fast.registry import Registry, lacks_methods
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-__all__ = ["READERS", "Answers", "Fields", "FileStart", "Reader", "find_reader", "read_log"]
+__all__ = ["READERS", "Fields", "FileStart", "Log", "Reader", "find_reader", "read_log"]
 
 _HERE = "ietest_fast.answers.readers"
 
@@ -52,7 +52,7 @@ def find_reader(path: str | Path, name: str | None = None) -> tuple[str, Reader]
 
 def read_log(
     path: str | Path, fields: Fields | None = None, *, reader: str | None = None
-) -> Sequence[Answers]:
+) -> Sequence[Log]:
     """Read a log with the reader of a name, or the one that it is for."""
     check_readable(Path(path))
     _, found = find_reader(path, reader)

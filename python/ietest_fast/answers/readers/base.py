@@ -91,7 +91,7 @@ class Repeats:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answers:
+class Log:
     """The answers of one classifier to one version of n items, as a log has them."""
 
     path: Path
@@ -268,7 +268,7 @@ class Reader(Protocol):
         """Say by a file's content, not by its name, whether it is of this format."""
         ...
 
-    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+    def read(self, path: Path, fields: Fields) -> Sequence[Log]:
         """Read a log.
 
         Returns
@@ -457,7 +457,7 @@ def judge_score(value: Any, threshold: float | None) -> bool | None:
     return None if number is None else number >= threshold
 
 
-def list_right(first: Answers, other: Answers) -> list[Any] | None:
+def list_right(first: Log, other: Log) -> list[Any] | None:
     """Return the right answers of two logs: all of each item's, where both logs know them all."""
     for pair in ([first.right, other.right], [first.gold, other.gold]):
         if all(each is not None for each in pair):

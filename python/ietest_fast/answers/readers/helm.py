@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ietest_fast import files
 from ietest_fast.answers.readers.base import (
-    Answers,
+    Log,
     Repeats,
     hash_prompts,
     lookup,
@@ -73,7 +73,7 @@ class HelmReader:
         """Return the run, which is the folder's name."""
         return _name_task(start.path)
 
-    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+    def read(self, path: Path, fields: Fields) -> Sequence[Log]:
         """Read all requests, and hold each completion against the correct references."""
         state = read_json(path)
         about, requests = state.get("adapter_spec"), state.get("request_states")
@@ -119,7 +119,7 @@ class HelmReader:
             notes += _say_other_letters(valid, path)
         notes += _say_other_means(valid, path, is_choice=is_choice)
         notes += _say_other_marks(valid, path, is_choice=is_choice)
-        found: list[Answers] = []
+        found: list[Log] = []
         for version, rows in by_version.items():
             read = [_read_answer(row, path, is_choice=is_choice) for row in rows]
             ids = [lookup(row["instance"], fields.item or "id") for row in rows]
@@ -128,7 +128,7 @@ class HelmReader:
             }
             inputs = [_read_question(row["instance"]) for row in rows]
             found.append(
-                Answers(
+                Log(
                     path=path,
                     name=_name_task(path),
                     items=plain_array(ids),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ietest_fast.answers.readers.base import (
-    Answers,
+    Log,
     Repeats,
     hash_prompts,
     lookup,
@@ -110,7 +110,7 @@ class InspectReader:
                     task = json.loads(said.group(1))
         return str(task or start.path.stem)
 
-    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+    def read(self, path: Path, fields: Fields) -> Sequence[Log]:
         """Read all samples."""
         if zipfile.is_zipfile(check_file(path)):
             header, samples = _read_archive(path)
@@ -158,7 +158,7 @@ class InspectReader:
             names = None
         inputs = [json.dumps([plain_question(s.get("input")), s.get("choices")]) for s in samples]
         return [
-            Answers(
+            Log(
                 path=path,
                 name=str(about.get("task") or path.stem),
                 items=plain_array([lookup(sample, fields.item or "id") for sample in samples]),

@@ -35,7 +35,7 @@ NO_ANSWER = "N"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedSamples:
     """How a log judges its n samples."""
 
     scorer: str
@@ -53,7 +53,7 @@ class Judged:
     """A sentence about the choice; None if there was none."""
 
 
-def judge_samples(samples: Sequence[dict[str, Any]], fields: Fields, path: Path) -> Judged:
+def judge_samples(samples: Sequence[dict[str, Any]], fields: Fields, path: Path) -> JudgedSamples:
     """Choose what says right or wrong: what the user has named, or the first that fits."""
     scores = _list_scores(samples, path)
     if not scores:
@@ -125,14 +125,14 @@ def _judge(
     *,
     fitting: Sequence[str] = (),
     is_named: bool = False,
-) -> Judged:
+) -> JudgedSamples:
     values, threshold = scores[name], fields.threshold
     for sample, value in zip(samples, values, strict=True):
         if not _fits(value, threshold):
             raise InputError(_complain(sample["id"], value, name, scores), path=path)
     numbers = [_as_number(value) for value in values]
     others = [other for other in scores if other != name]
-    return Judged(
+    return JudgedSamples(
         scorer=name,
         values=values,
         numbers=numbers,
@@ -149,7 +149,7 @@ def _judge(
 
 
 def compare_means(
-    results: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
+    results: Any, samples: Sequence[dict[str, Any]], judged: JudgedSamples, path: Path
 ) -> list[str]:
     """Say where a header has another mean of the scorer that judges than the samples have."""
     by_sample = _mean_by_sample(samples, judged)
@@ -176,7 +176,7 @@ def compare_means(
 
 
 def compare_reductions(
-    reductions: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
+    reductions: Any, samples: Sequence[dict[str, Any]], judged: JudgedSamples, path: Path
 ) -> list[str]:
     """Say of how many samples a log has another mean over epochs than their scores."""
     if not isinstance(reductions, list) or not reductions:
@@ -214,7 +214,7 @@ def compare_reductions(
 
 
 def compare_summaries(
-    summaries: Any, samples: Sequence[dict[str, Any]], judged: Judged, path: Path
+    summaries: Any, samples: Sequence[dict[str, Any]], judged: JudgedSamples, path: Path
 ) -> list[str]:
     """Say in what the archive's summaries are other ones than the samples."""
     if not isinstance(summaries, list):
@@ -248,7 +248,9 @@ def compare_summaries(
     ]
 
 
-def compare_history(samples: Sequence[dict[str, Any]], judged: Judged, path: Path) -> list[str]:
+def compare_history(
+    samples: Sequence[dict[str, Any]], judged: JudgedSamples, path: Path
+) -> list[str]:
     """Count the samples whose score is not the last one of its history, which edits leave."""
     n = 0
     for sample in samples:
@@ -315,7 +317,7 @@ def _name_sample(sample: dict[str, Any]) -> tuple[str, str]:
     return str(sample.get("id")), str(sample.get("epoch", 1))
 
 
-def _mean_by_sample(samples: Sequence[dict[str, Any]], judged: Judged) -> dict[str, float]:
+def _mean_by_sample(samples: Sequence[dict[str, Any]], judged: JudgedSamples) -> dict[str, float]:
     """Return the mean score of each sample over its epochs."""
     found: dict[str, list[float]] = {}
     for sample, number in zip(samples, judged.numbers, strict=True):
@@ -409,7 +411,7 @@ _OF_RUNS = ("eval.model_generate_config", "eval.model_roles", "plan.config")
 
 
 def compare_header(
-    header: dict[str, Any], samples: list[dict[str, Any]], judged: Judged, path: Path
+    header: dict[str, Any], samples: list[dict[str, Any]], judged: JudgedSamples, path: Path
 ) -> list[str]:
     """Say where the header of a log tells another story than its samples."""
     said = []
@@ -539,7 +541,7 @@ def _say_other_usage(header: dict[str, Any], path: Path) -> list[str]:
 
 
 def find_settings(
-    header: dict[str, Any], samples: list[dict[str, Any]], judged: Judged
+    header: dict[str, Any], samples: list[dict[str, Any]], judged: JudgedSamples
 ) -> dict[str, Any]:
     """Return how the model was asked and judged, and which version of it answered, if only one."""
     plan = header.get("plan")
@@ -559,7 +561,9 @@ def find_settings(
     }
 
 
-def _list_judges(scorers: Any, judged: Judged, keys: tuple[str, str]) -> dict[str, list[Any]]:
+def _list_judges(
+    scorers: Any, judged: JudgedSamples, keys: tuple[str, str]
+) -> dict[str, list[Any]]:
     """Return the options of the scorer that judges, by its name; `keys` are what both are called.
 
     Its scores have the name without the package, and may have a number or a key behind it.

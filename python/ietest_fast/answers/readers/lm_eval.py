@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.answers.readers.base import (
-    Answers,
+    Log,
     find_field,
     judge_score,
     log_format,
@@ -95,7 +95,7 @@ class LmEvalReader:
         """Return the task, which stands between ``samples_`` and the time."""
         return name_task(start.path)
 
-    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+    def read(self, path: Path, fields: Fields) -> Sequence[Log]:
         """Read the samples of one filter."""
         records, filters = _choose_filter(_read_records(path), fields.filter, path)
         notes: list[str] = []
@@ -142,7 +142,7 @@ class LmEvalReader:
             notes += say_near_samples(columns, said.gold, said.predicted, correct, path)
         item = fields.item or "doc_id"
         return [
-            Answers(
+            Log(
                 path=path,
                 name=name_task(path),
                 items=plain_array([lookup(record, item) for record in samples]),

@@ -88,7 +88,7 @@ class Requests:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged:
+class JudgedChoices:
     """What a metric took for the answers of n samples."""
 
     answers: list[int] | None
@@ -238,7 +238,7 @@ def judge(
     metric: str | None,
     correct: Sequence[bool | None] | None,
     targets: Sequence[Any],
-) -> Judged:
+) -> JudgedChoices:
     """Find the choices that a metric took for the answers, and which ones are right.
 
     A log does not say how long a choice is without what joins it to the question, nor, where
@@ -250,13 +250,15 @@ def judge(
     ways = _answers(requests, metric)
     readings = _read_targets(targets, requests)
     if not ways:
-        return Judged(answers=None, targets=readings[0], is_raw=False, n_contradicted=0)
-    best: Judged | None = None
+        return JudgedChoices(answers=None, targets=readings[0], is_raw=False, n_contradicted=0)
+    best: JudgedChoices | None = None
     for reading in readings:
         for is_raw, answers in ways:
             n = 0 if correct is None else _count_contradicted(answers, reading, correct)
             if best is None or n < best.n_contradicted:
-                best = Judged(answers=answers, targets=reading, is_raw=is_raw, n_contradicted=n)
+                best = JudgedChoices(
+                    answers=answers, targets=reading, is_raw=is_raw, n_contradicted=n
+                )
     assert best is not None  # noqa: S101 - there is a reading and a way
     return best
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.answers.measurements import refuse_counts
-from ietest_fast.answers.readers.base import JOINT, Answers
+from ietest_fast.answers.readers.base import JOINT, Log
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
     SIDES,
@@ -97,7 +97,7 @@ class TableReader:
             return False
         return True
 
-    def read(self, path: Path, fields: Fields) -> Sequence[Answers]:
+    def read(self, path: Path, fields: Fields) -> Sequence[Log]:
         """Read the columns that are needed."""
         names = names_of(path, find_format(path))
         named = {fields.predicted, fields.correct, *fields.answer_columns, *fields.correct_columns}
@@ -215,7 +215,7 @@ class TableReader:
             are_outcomes=are_outcomes and fields.threshold is None,
         )
         return [
-            Answers(
+            Log(
                 path=path,
                 name=path.stem,
                 items=None if fields.item is None else table[fields.item].combine_chunks(),
@@ -463,9 +463,7 @@ def holds_versions(path: str | Path) -> bool:
     return is_long(list_columns(path))
 
 
-def _read_long(
-    path: Path, names: Sequence[str], fields: Fields, *, by_outcomes: bool
-) -> list[Answers]:
+def _read_long(path: Path, names: Sequence[str], fields: Fields, *, by_outcomes: bool) -> list[Log]:
     """Read a table with a row for each item and version, also of several classifiers.
 
     By outcomes alone, if these are named, or a threshold makes them of scores.
@@ -513,7 +511,7 @@ def _part_known(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return known, [name for name in names if name not in known]
 
 
-def _are_of(log: Answers, whole: Predictions) -> pa.Array:
+def _are_of(log: Log, whole: Predictions) -> pa.Array:
     """Say which rows of a long table are those of one version of one classifier."""
     rows = pc.equal(as_texts(whole.table["version"], path=log.path), log.version)
     if log.model is None:
@@ -521,7 +519,7 @@ def _are_of(log: Answers, whole: Predictions) -> pa.Array:
     return pc.and_(rows, pc.equal(as_texts(whole.table["model"], path=log.path), log.model))
 
 
-def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Answers]:
+def list_versions(whole: Predictions, path: Path, *, is_own: bool) -> list[Log]:
     """Return the answers of a long table by classifier and version.
 
     Those of an own file may have been made from other columns than the texts that are kept.
@@ -583,9 +581,7 @@ def _read_lists(path: Path, form: Format, name: str) -> pa.Array:
         ) from error
 
 
-def _answers_of(
-    rows: pa.Table, whole: Any, group: dict[str, Any], version: str, path: Path
-) -> Answers:
+def _answers_of(rows: pa.Table, whole: Any, group: dict[str, Any], version: str, path: Path) -> Log:
 
     texts = find_texts(whole.extra_columns)
 
@@ -594,7 +590,7 @@ def _answers_of(
             return None
         return pa.chunked_array([as_texts(rows[name], path=path, name=name)])
 
-    return Answers(
+    return Log(
         path=path,
         name=path.stem,
         items=rows["item"].combine_chunks(),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import CellResult, RunResult
-    from ietest_fast.experiment.view.effects import Substitutions
+    from ietest_fast.experiment.view.text_tables import Substitutions
     from ietest_fast.stats import PowerCurve, RobustnessResult, SignalToNoise
 
 P_FLOOR = 1e-12

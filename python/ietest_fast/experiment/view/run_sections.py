@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         Spread,
         TransformationRecord,
     )
-    from ietest_fast.experiment.view.effects import TestSetAnswers
+    from ietest_fast.experiment.view.text_tables import TestSetAnswers
     from ietest_fast.report.drawing import Chart
     from ietest_fast.stats import Decision
 

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.finished import FinishedRun, make_demo_train
 from ietest_fast.experiment.view.charts import substitution_chart
-from ietest_fast.experiment.view.effects import (
+from ietest_fast.experiment.view.run_sections import (
+    comparison_sections,
+    provenance_section,
+    result_section,
+    robustness_section,
+)
+from ietest_fast.experiment.view.summary import say_verdict
+from ietest_fast.experiment.view.text_tables import (
     DEFAULT_QUANTIFIER,
     N_FREQUENT,
     example_part,
@@ -25,13 +32,6 @@ from ietest_fast.experiment.view.effects import (
     length_table,
     spread_table,
 )
-from ietest_fast.experiment.view.run_sections import (
-    comparison_sections,
-    provenance_section,
-    result_section,
-    robustness_section,
-)
-from ietest_fast.experiment.view.summary import say_verdict
 from ietest_fast.report.contents import Figures, Finding, Heading, Numbers, Part, Section
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.finished import Versions
-    from ietest_fast.experiment.view.effects import TestSetAnswers
+    from ietest_fast.experiment.view.text_tables import TestSetAnswers
 
 
 def effect_sections(test_sets: Sequence[TestSetAnswers], train: Corpus | None) -> list[Section]:
@@ -169,7 +169,7 @@ class RunsSource:
     the demonstration corpus, which can be made again, have such a table."""
     hard_cases: str = DEFAULT_QUANTIFIER
     """Which pairs are listed as hard cases; a name of
-    :data:`~ietest_fast.experiment.view.effects.QUANTIFIERS`."""
+    :data:`~ietest_fast.experiment.view.text_tables.QUANTIFIERS`."""
     soundness: tuple[Section, ...] = ()
     """What people say of the rephrasings: see :mod:`ietest_fast.annotation.page`."""
 

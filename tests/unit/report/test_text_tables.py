@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from ietest_fast.experiment.finished import Versions, read_run
-from ietest_fast.experiment.view.effects import (
+from ietest_fast.experiment.view.text_tables import (
     LEAST_ROWS,
     count_flips,
     extent_table,

@@ -1,4 +1,4 @@
-"""What a transformation did to a test set, and which of its substitutions go with flips."""
+"""Tables of what a run's texts show: what was reworded in them, and what goes with flips."""
 
 from __future__ import annotations
 
