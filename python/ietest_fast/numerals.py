@@ -129,6 +129,11 @@ def format_p(p: float, *, floor: float | None = None) -> str:
     return f"{mark}{p:.4g}"
 
 
+def say_p(written: str) -> str:
+    """Write ``p = 0.02`` of a p-value that is written, or ``p ≤ 0.01`` if it says a bound."""
+    return f"p {written}" if written.startswith(("≤", "<")) else f"p = {written}"
+
+
 def format_paper_p(p: float, n_resamples: int | None) -> str:
     """Write the paper's p-value, which is 0 where no replicate lies as far out."""
     if p == 0 and n_resamples is not None:

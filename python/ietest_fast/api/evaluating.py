@@ -25,7 +25,7 @@ from ietest_fast.escapes import escape_label
 from ietest_fast.frames import check_order, to_arrow
 from ietest_fast.models import as_classifier
 from ietest_fast.models.estimators import is_function
-from ietest_fast.numerals import format_p, list_dropped
+from ietest_fast.numerals import format_p, list_dropped, say_p
 from ietest_fast.report.progress import show_progress
 from ietest_fast.stats.intervals import axes_or_new
 from ietest_fast.stats.result import Result
@@ -390,7 +390,7 @@ class EvaluationResult(Result):
                 *(
                     (
                         "Cochran's Q, all",
-                        f"p = {format_p(each.result.p_value)} on {each.result.n:,} items",
+                        f"{say_p(format_p(each.result.p_value))} on {each.result.n:,} items",
                     )
                     for each in self.comparison.cochran
                 ),

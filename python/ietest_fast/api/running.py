@@ -33,7 +33,7 @@ from ietest_fast.experiment.finished import name_models
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run as run_experiment
 from ietest_fast.experiment.run_consistency import measure_run
-from ietest_fast.numerals import format_amount, format_p, percent
+from ietest_fast.numerals import format_amount, format_p, percent, say_p
 from ietest_fast.stats.intervals import axes_or_new
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.result import Result
@@ -216,7 +216,7 @@ def _say(rho: RhoResult) -> str:
     accuracies = (rho.accuracy_original, rho.accuracy_transformed)
     before, after = (percent(each.mean, 2) for each in accuracies)
     decision = "rejected" if rho.reject else "not rejected"
-    return f"{before} → {after}, smallest p = {format_p(rho.p_min)}, {decision}"
+    return f"{before} → {after}, smallest {say_p(format_p(rho.p_min))}, {decision}"
 
 
 def run(

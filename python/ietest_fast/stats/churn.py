@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import format_p
+from ietest_fast.numerals import format_p, say_p
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import (
@@ -250,7 +250,7 @@ class ChurnResult(DrawnResult):
         said = (
             f"Two trainings disagree on {self.noise_floor:.2%} of the texts of one version, and on "
             f"{self.churn_across:.2%} across the versions: an excess of {self.excess:+.5f} "
-            f"(p = {p})."
+            f"({say_p(p)})."
         )
         return [said, *super().remarks()]
 

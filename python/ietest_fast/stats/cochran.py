@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import format_p, format_paper_p
+from ietest_fast.numerals import format_p, format_paper_p, say_p
 from ietest_fast.philox import philox_key
 from ietest_fast.runtime import core
 from ietest_fast.stats.inputs import (
@@ -114,7 +114,7 @@ class CochranResult(Picture, DrawnResult):
         draw_observed(ax, self.statistic, low=0.0, high=edge, name="Q")
         ax.set_xlabel("Q")
         ax.set_ylabel("density")
-        ax.set_title(f"p = {format_p(self.p_value)}")
+        ax.set_title(say_p(format_p(self.p_value)))
         ax.legend()
 
     def to_dict(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import format_p, format_t
+from ietest_fast.numerals import format_p, format_t, say_p
 from ietest_fast.stats.inputs import (
     as_clusters,
     check_between,
@@ -242,7 +242,7 @@ class AlgorithmTestResult(PValueResult):
     def explanation(self) -> str:
         """What is shown of the algorithm in plain words."""
         p, ends = format_p(self.p_value), f"(95% interval {self.confidence_interval()})"
-        lean = f"delta {self.delta:+.4g}, 95% interval {self.confidence_interval()}, p = {p}"
+        lean = f"delta {self.delta:+.4g}, 95% interval {self.confidence_interval()}, {say_p(p)}"
         if self.differs and not self.equivalent:
             verb = "loses on" if self.delta > 0 else "gains on"
             return f"The algorithm {verb} rephrased texts: {lean}."
@@ -250,11 +250,11 @@ class AlgorithmTestResult(PValueResult):
             small = " There is a difference, but a smaller one." if self.differs else ""
             return (
                 f"The algorithm's difference is shown to be below {self.margin:g}: delta "
-                f"{self.delta:+.4g} {ends} (p = {format_p(self.p_equivalence)}).{small}"
+                f"{self.delta:+.4g} {ends} ({say_p(format_p(self.p_equivalence))}).{small}"
             )
         return (
             f"Neither a difference ({lean}) nor one below {self.margin:g} "
-            f"(p = {format_p(self.p_equivalence)}) is shown for the algorithm."
+            f"({say_p(format_p(self.p_equivalence))}) is shown for the algorithm."
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import format_p, say_count
+from ietest_fast.numerals import format_p, say_count, say_p
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
@@ -220,7 +220,7 @@ class DoseResponseResult(Result):
             ]
         method = "exact" if self.weighted_n_resamples is None else "resample"
         p = format_p(self.p_weighted, floor=_floor(self.weighted_n_resamples))
-        rows.append(("  weighted sum T", f"{self.weighted_sum:+,}, p = {p} ({method})"))
+        rows.append(("  weighted sum T", f"{self.weighted_sum:+,}, {say_p(p)} ({method})"))
         if self.flip_slope is not None and self.flip_trend is not None:
             rows += [
                 ("flips for each unit", _say_slope(self.flip_slope, self.alpha)),
@@ -246,18 +246,20 @@ def _floor(n_resamples: int | None) -> float | None:
 
 def _say_growth(slope: Slope, p: float, alpha: float) -> str:
     if p >= alpha:
-        return f"is not shown to grow or shrink (p = {format_p(p)})"
+        return f"is not shown to grow or shrink ({say_p(format_p(p))})"
     verb = "grows" if slope.value > 0 else "shrinks"
-    return f"{verb} by {100 * abs(slope.value):.2f} points for each one more (p = {format_p(p)})"
+    return f"{verb} by {100 * abs(slope.value):.2f} points for each one more ({say_p(format_p(p))})"
 
 
 def _say_slope(slope: Slope, alpha: float) -> str:
     level = f"{100 * (1 - alpha):g}%"
-    return f"{slope.value:+.4f}, {level} interval {slope.interval}, p = {format_p(slope.p_value)}"
+    return (
+        f"{slope.value:+.4f}, {level} interval {slope.interval}, {say_p(format_p(slope.p_value))}"
+    )
 
 
 def _say_trend(trend: TrendResult) -> str:
-    return f"p = {format_p(trend.p_value, floor=trend.p_floor)} ({trend.method})"
+    return f"{say_p(format_p(trend.p_value, floor=trend.p_floor))} ({trend.method})"
 
 
 def _flat(name: str, slope: Slope | None) -> dict[str, Any]:

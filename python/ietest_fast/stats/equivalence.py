@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import format_p
+from ietest_fast.numerals import format_p, say_p
 from ietest_fast.stats.inputs import (
     MAX_PLANNED_PAIRS,
     Rng,
@@ -207,19 +207,19 @@ class EquivalenceResult(Picture, DrawnResult):
         level = f"{100 * (1 - 2 * self.alpha):g}%"
         ends = f"{level} interval {self.interval.low:.4g} to {self.interval.high:.4g}"
         if self.verdict is Verdict.EQUIVALENT:
-            said = f"Equivalent within {margin} (p = {self._format_p()}): delta has the {ends}."
+            said = f"Equivalent within {margin} ({say_p(self._format_p())}): delta has the {ends}."
             if self.differs:
-                said += f" A difference is shown, too (p = {p_difference}), but a smaller one."
+                said += f" A difference is shown, too ({say_p(p_difference)}), but a smaller one."
             return said
         if self.verdict is Verdict.DIFFERS:
             beyond = self.interval.low >= self.margin or self.interval.high <= -self.margin
             return (
-                f"The versions differ (p = {p_difference}): delta is {self.delta:+.4g}, {ends}, "
+                f"The versions differ ({say_p(p_difference)}): delta is {self.delta:+.4g}, {ends}, "
                 f"{'beyond' if beyond else 'perhaps beyond'} the margin of {margin}."
             )
         said = (
-            f"Undecided: neither a difference (p = {p_difference}) nor equivalence within "
-            f"{margin} (p = {self._format_p()}) is shown; delta has the {ends}."
+            f"Undecided: neither a difference ({say_p(p_difference)}) nor equivalence within "
+            f"{margin} ({say_p(self._format_p())}) is shown; delta has the {ends}."
         )
         if self.n_to_decide is not None:
             return f"{said} Some {self.n_to_decide:,} pairs like these would decide (power 80%)."
@@ -239,7 +239,7 @@ class EquivalenceResult(Picture, DrawnResult):
         level = f"{100 * (1 - 2 * self.alpha):g}%"
         draw_intervals(ax, self.delta, [(level, self.interval)])
         ax.set_xlabel("delta (original − transformed)")
-        ax.set_title(f"{self.verdict}: p = {self._format_p()}")
+        ax.set_title(f"{self.verdict}: {say_p(self._format_p())}")
         ax.legend()
 
     def to_dict(self) -> dict[str, Any]:

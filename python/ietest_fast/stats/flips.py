@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import format_p
+from ietest_fast.numerals import format_p, say_p
 from ietest_fast.stats.inputs import (
     as_clusters,
     check_between,
@@ -179,17 +179,17 @@ class FlipResult(Result):
         )
         margin = f"{self.margin:g}"
         if self.verdict is FlipVerdict.ABOVE:
-            return f"{said}: more than the margin of {margin} (p = {format_p(self.p_above)})."
+            return f"{said}: more than the margin of {margin} ({say_p(format_p(self.p_above))})."
         if self.verdict is FlipVerdict.BELOW:
-            return f"{said}: less than the margin of {margin} (p = {format_p(self.p_below)})."
+            return f"{said}: less than the margin of {margin} ({say_p(format_p(self.p_below))})."
         if self.is_lower_bound and self.p_below < self.alpha:
             return (
                 f"{said}; how often one wrong answer turns into another is not known, so the "
                 f"flip rate is not shown to be below {margin}."
             )
         return (
-            f"{said}: neither more than the margin of {margin} (p = {format_p(self.p_above)}) nor "
-            f"less (p = {format_p(self.p_below)}) is shown."
+            f"{said}: neither more than the margin of {margin} ({say_p(format_p(self.p_above))}) "
+            f"nor less ({say_p(format_p(self.p_below))}) is shown."
         )
 
 

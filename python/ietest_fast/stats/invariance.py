@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ietest_fast.numerals import format_p, say_count
+from ietest_fast.numerals import format_p, say_count, say_p
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
 from ietest_fast.stats.inputs import (
@@ -194,7 +194,7 @@ class InvarianceTestResult(Result):
             rows += [(f"  {name}", value) for name, value in self.symmetry.rows()[-2:]]
         if self.strata is not None and self.strata.heterogeneity.df:
             by = "" if self.strata.p_adjusted is None else " over all versions"
-            rows.append((f"  same by {self.strata.name}", f"p = {self.strata.format_p()}{by}"))
+            rows.append((f"  same by {self.strata.name}", f"{say_p(self.strata.format_p())}{by}"))
         return rows
 
     @property
@@ -214,18 +214,20 @@ class InvarianceTestResult(Result):
         one_sided = p if self.alternative == "two-sided" else f"{p}, one-sided"
         if self.verdict is Verdict.CHANGES:
             by = f" {self.strata.explanation}" if self.strata is not None and self.uneven else ""
-            seen = f"{self._say_unseen(self.equivalence)}: delta {delta} {where} (p = {one_sided})."
+            seen = (
+                f"{self._say_unseen(self.equivalence)}: delta {delta} {where} ({say_p(one_sided)})."
+            )
             return f"The classifier changes its mind.{by}{rest} {seen}"
         if self.verdict is Verdict.UNDECIDED:
             return (
-                f"Undecided: {where} delta is {delta}; neither a difference (p = {one_sided}) nor "
-                f"one below {margin} (p = {format_p(self.equivalence.p_value)}) is shown."
+                f"Undecided: {where} delta is {delta}; neither a difference ({say_p(one_sided)}) "
+                f"nor one below {margin} ({say_p(format_p(self.equivalence.p_value))}) is shown."
                 f"{_say_plan(self.equivalence)}{rest}"
             )
-        seen = f" There is a difference (p = {p}), but it is smaller." if self.differs else ""
+        seen = f" There is a difference ({say_p(p)}), but it is smaller." if self.differs else ""
         below = (
             f"accuracy is shown to change by less than {margin} {where} (delta {delta}, "
-            f"p = {format_p(self.equivalence.p_value)}).{seen}{rest}"
+            f"{say_p(format_p(self.equivalence.p_value))}).{seen}{rest}"
         )
         if self.verdict is Verdict.ALIKE:
             return f"Alike within the margins: {below}"
@@ -241,11 +243,10 @@ class InvarianceTestResult(Result):
         """Say which accuracy is lower, unless texts that were left alone differ, too."""
         p = format_p(self.p_difference)
         if self.left_alone is not None:
-            return (
-                f"Accuracy is shown to differ over all texts (p = {p}); {where}, delta is {delta}."
-            )
+            where = f"{where}, delta is {delta}"
+            return f"Accuracy is shown to differ over all texts ({say_p(p)}); {where}."
         verb = "lower" if counts.delta > 0 else "higher"
-        return f"Accuracy is shown to be {verb} {where}: delta {delta} (p = {p})."
+        return f"Accuracy is shown to be {verb} {where}: delta {delta} ({say_p(p)})."
 
     def _say_unseen(self, equivalence: EquivalenceResult) -> str:
         """Say how little accuracy shows of it that answers change."""
@@ -264,7 +265,7 @@ class InvarianceTestResult(Result):
             return rest
         few = "Only one text or one cluster was" if self.n_reworded else "No text was"
         p = format_p(self.p_difference)
-        said = f"{few} reworded: there is nothing to tell two versions by (p = {p})."
+        said = f"{few} reworded: there is nothing to tell two versions by ({say_p(p)})."
         return said if rest is None else f"{said} {rest}"
 
     def _say_little(self, where: str, p: str) -> str:
@@ -273,7 +274,7 @@ class InvarianceTestResult(Result):
         if self.equivalence is None or self.counts is None:
             return f"{before}{self.caveat}"
         delta = f"{self.counts.delta:+.4f}"
-        return f"{before}Accuracy {where}: delta {delta} (p = {p}).{self._say_rest()}"
+        return f"{before}Accuracy {where}: delta {delta} ({say_p(p)}).{self._say_rest()}"
 
     def _say_rest(self) -> str:
         """Say what flips, and what is to be said against p."""

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ietest_fast.escapes import escape
-from ietest_fast.numerals import format_p, plain
+from ietest_fast.numerals import format_p, plain, say_p
 from ietest_fast.stats.intervals import Interval, axes_or_new, draw_observed
 
 if TYPE_CHECKING:
@@ -249,5 +249,5 @@ class PairedResult(Picture, DrawnResult):
         draw_observed(ax, self.t, low=-law.edges[-1], high=law.edges[-1], name="t")
         ax.set_xlabel("t")
         ax.set_ylabel("density")
-        ax.set_title(f"p = {format_p(self.p_value, floor=self.p_floor)}")
+        ax.set_title(say_p(format_p(self.p_value, floor=self.p_floor)))
         ax.legend()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.numerals import format_p
+from ietest_fast.numerals import format_p, say_p
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.equivalence import equivalence_test
 from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, flip_test
@@ -194,7 +194,7 @@ class StratifiedResult(Result):
         if not any((each.p_adjusted or 0.0) < self.alpha for each in self.moving):
             nearest = "".join(
                 f"; the smallest p is that of {each.name} (delta {each.delta:+.4f}, "
-                f"p = {format_p(each.p_adjusted or 0.0)})"
+                f"{say_p(format_p(each.p_adjusted or 0.0))})"
                 for each in self.moving
             )
             return f"no stratum stands out by itself{nearest}"
@@ -222,11 +222,11 @@ class StratifiedResult(Result):
         if not self.differs:
             return (
                 f"By {self.name}: the proportion of losses to gains is not shown to differ "
-                f"(p = {p}).{more}"
+                f"({say_p(p)}).{more}"
             )
         seen = " In each the change is shown to be below the margin." * self.all_equivalent
         return (
-            f"By {self.name}: the proportion of losses to gains differs (p = {p}): "
+            f"By {self.name}: the proportion of losses to gains differs ({say_p(p)}): "
             f"{self.movement}.{seen}{more}"
         )
 
@@ -268,7 +268,7 @@ class StratifiedResult(Result):
 
 
 def _say_stratum(stratum: StratumResult) -> str:
-    p = "" if stratum.p_adjusted is None else f", p = {format_p(stratum.p_adjusted)}"
+    p = "" if stratum.p_adjusted is None else f", {say_p(format_p(stratum.p_adjusted))}"
     return f"{stratum.name} ({100 * abs(stratum.delta):.2f} points{p})"
 
 
@@ -277,7 +277,7 @@ def _say_row(stratum: StratumResult, correction: str) -> str:
     if stratum.equivalence is None or stratum.p_value is None or stratum.p_adjusted is None:
         return f"{said}, too few to test"
     said += (
-        f" {stratum.equivalence.interval}, p = {format_p(stratum.p_value)}, "
+        f" {stratum.equivalence.interval}, {say_p(format_p(stratum.p_value))}, "
         f"{correction} {format_p(stratum.p_adjusted)}"
     )
     if stratum.flips is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ietest_fast.numerals import format_p
+from ietest_fast.numerals import format_p, say_p
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
@@ -269,7 +269,7 @@ def _units(
 
 
 def _say(statistic: float, df: int, p_value: float, floor: float | None = None) -> str:
-    return f"{statistic:.3f}, df {df}, p = {format_p(p_value, floor=floor)}"
+    return f"{statistic:.3f}, df {df}, {say_p(format_p(p_value, floor=floor))}"
 
 
 # Whether losses and gains come in the same proportion in every stratum.

@@ -24,7 +24,7 @@ from ietest_fast.answers.file import Notes
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.numerals import format_p, say_count
+from ietest_fast.numerals import format_p, say_count, say_p
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
@@ -674,6 +674,6 @@ def _say(test: VersionTest) -> str:
     counts = test.result.counts
     said = (
         f"{counts.accuracy_original:.4f} → {counts.accuracy_transformed:.4f}, "
-        f"p = {format_p(test.result.p_value)}, Holm {format_p(test.p_adjusted)}"
+        f"{say_p(format_p(test.result.p_value))}, Holm {format_p(test.p_adjusted)}"
     )
     return f"{said}, differs" if test.reject else said

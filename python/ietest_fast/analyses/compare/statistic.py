@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.errors import IetestError, InputError, shorten_error
-from ietest_fast.numerals import plain
+from ietest_fast.numerals import plain, say_p
 from ietest_fast.registry import Registry, lacks_methods
 from ietest_fast.report.tables import Column, PValue, Table, as_table_name
 from ietest_fast.stats import (
@@ -354,7 +354,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
         ),
         note=(
             f"Losses become wrong, gains right. Intervals at {level}. The same share of losses in "
-            f"every stratum: p = {found.format_p()}{among}."
+            f"every stratum: {say_p(found.format_p())}{among}."
         ),
     )
 

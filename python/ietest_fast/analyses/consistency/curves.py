@@ -17,7 +17,7 @@ from ietest_fast.analyses.consistency.file import AMOUNT, Amounts, find_swapped,
 from ietest_fast.analyses.consistency.partition import ComparedPair, adjust_pairs
 from ietest_fast.errors import InputError
 from ietest_fast.escapes import escape_label
-from ietest_fast.numerals import format_amount, format_p, say_count
+from ietest_fast.numerals import format_amount, format_p, say_count, say_p
 from ietest_fast.stats.consistency.corrected import COMPARED_LABELS, compare_consistency
 from ietest_fast.stats.result import Result, fit_cells
 
@@ -393,7 +393,7 @@ class ConsistencyCurves(Result):
                     rows.append((label, _say(point, measure)))
             for step in curve.steps:
                 for measure, own in step.means.items():
-                    said = f"p = {format_p(own.p_adjusted)}: {step.first} against {step.second}"
+                    said = f"{say_p(format_p(own.p_adjusted))}: {step.first} against {step.second}"
                     rows.append((f"  {COMPARED_LABELS[measure]}", said))
         return rows
 

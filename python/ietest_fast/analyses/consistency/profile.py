@@ -35,7 +35,7 @@ from ietest_fast.answers.shared import (
 )
 from ietest_fast.answers.table import ORIGINAL, find_originals
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.numerals import format_p, say_count
+from ietest_fast.numerals import format_p, say_count, say_p
 from ietest_fast.stats.consistency.corrected import (
     COMPARED_LABELS,
     DEFAULT_CONFIDENCE_STRATA,
@@ -352,7 +352,7 @@ class ConsistencyProfile(Result):
                 rows.append((f"  P_C, unbiased, {name}", f"{p_c.value:.4f}{interval}"))
             for pair in subsets.pairs:
                 for measure, own in pair.means.items():
-                    said = f"p = {format_p(own.p_adjusted)}: {pair.first} and {pair.second}"
+                    said = f"{say_p(format_p(own.p_adjusted))}: {pair.first} and {pair.second}"
                     rows.append((f"  {COMPARED_LABELS[measure]}", said))
         return rows
 

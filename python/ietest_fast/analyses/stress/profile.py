@@ -12,7 +12,7 @@ from ietest_fast.analyses.stress.origins import WORD_PAIR, read_notes, say_made_
 from ietest_fast.answers.schema import GROUPS
 from ietest_fast.errors import InputError
 from ietest_fast.escapes import escape_label
-from ietest_fast.numerals import format_p, list_dropped, say_count
+from ietest_fast.numerals import format_p, list_dropped, say_count, say_p
 from ietest_fast.stats.equivalence import Verdict
 from ietest_fast.stats.informedness import Share
 from ietest_fast.stats.result import Result, fit_cells
@@ -452,5 +452,5 @@ def _say(test: StressResult) -> str:
     if test.comparison is not None:
         compared = test.comparison
         differs = " (differs)" if compared.verdict is Verdict.DIFFERS else ""
-        said += f", p = {format_p(compared.p_adjusted)}{differs}"
+        said += f", {say_p(format_p(compared.p_adjusted))}{differs}"
     return said

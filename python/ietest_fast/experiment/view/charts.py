@@ -16,7 +16,7 @@ from ietest_fast.experiment.view.learning import (
     size_accuracy_chart,
 )
 from ietest_fast.experiment.view.result_tables import rank_by_snr
-from ietest_fast.numerals import format_t, percent, show_p
+from ietest_fast.numerals import format_t, percent, say_p, show_p
 from ietest_fast.report.drawing import (
     WIDTH,
     Chart,
@@ -297,7 +297,7 @@ def _draw_smallest(
             axes,
             [rho.rho],
             [height],
-            [f"{run.name}, ρ = {rho.rho:g}: smallest p = {show_p(p)}, {said}"],
+            [f"{run.name}, ρ = {rho.rho:g}: smallest {say_p(show_p(p))}, {said}"],
             hints,
             marker="v" if p < P_FLOOR else marker,
             markersize=6,
@@ -449,7 +449,7 @@ def bootstrap_chart(run: FinishedRun, name: str) -> Chart:
 
 def _say_t(cell: CellResult) -> str:
     """Say what t is; its p-value stands by it where it is of the same test."""
-    p = f", p = {show_p(cell.p_value)}" if cell.n_clusters is None else ""
+    p = f", {say_p(show_p(cell.p_value))}" if cell.n_clusters is None else ""
     return f"ρ = {cell.rho:g}, m = {cell.m}: t = {format_t(cell.counts.t)}{p}"
 
 

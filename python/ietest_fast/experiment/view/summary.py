@@ -22,6 +22,7 @@ from ietest_fast.numerals import (
     percent_of,
     points_of,
     say_count,
+    say_p,
     signed_points,
 )
 from ietest_fast.stats import Verdict
@@ -461,7 +462,7 @@ def _label_lines(condition: ConditionResult) -> list[str]:
     ]
     if not found:
         return []
-    where = ", ".join(f"{rho:g} (p = {brief_p(p, threshold=over.alpha)})" for rho, p in found)
+    where = ", ".join(f"{rho:g} ({say_p(brief_p(p, threshold=over.alpha))})" for rho, p in found)
     return [
         f"The proportion of losses to gains is shown to depend on the gold label at ρ = {where}."
     ]
