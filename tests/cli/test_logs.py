@@ -13,7 +13,7 @@ import pyarrow.csv as pacsv
 import pytest
 
 from ietest_fast.analyses import compare_versions
-from ietest_fast.analyses.compare.page import read_evaluation
+from ietest_fast.analyses.compare.page import read_tested
 from ietest_fast.answers import Predictions
 from ietest_fast.cli.main import main
 from ietest_fast.stats import PairedCounts, cochran_q_test, holm, paired_test
@@ -158,7 +158,7 @@ def test_command_and_page_draw_the_same_clusters(
         status, out, err = run(capsys, "eval", given, "--json")
         assert status == 0, err
         assert [each["p_value"] for each in json.loads(out)["comparisons"]] == expected
-        page = read_evaluation(given)
+        page = read_tested(given)
         assert [each.tested.result.p_value for each in page.outcomes] == expected
 
 
@@ -211,7 +211,7 @@ def test_the_version_that_is_taken_for_the_original_is_named(
     assert all(said in line and "call the right one original" in line for line in told if said)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        evaluated = read_evaluation(path)
+        evaluated = read_tested(path)
     assert len([each for each in caught if "is called original" in str(each.message)]) == len(told)
     assert list(evaluated.comparison.notes) == told
     predictions = Predictions.from_table(pacsv.read_csv(path))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.corpus.overlap import (
+from ietest_fast.corpus.similarity import (
     Sequences,
     measure_bag_distance,
     measure_bleu,

@@ -160,7 +160,7 @@ def test_intervals_of_few_clusters_are_warned_of() -> None:
 def test_a_symmetry_p_value_at_its_floor_is_marked() -> None:
     found = symmetry_test(["a"] * 60 + ["b"] * 10, ["b"] * 60 + ["c"] * 10, n_resamples=999)
     assert found.p_symmetry == 1 / 1000
-    assert "p = ≤ 0.001" in str(found)
+    assert "p ≤ 0.001" in str(found)
 
 
 def test_an_interval_of_excess_churn_from_few_texts_is_warned_of() -> None:

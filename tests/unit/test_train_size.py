@@ -19,7 +19,7 @@ from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.finished import finished_runs
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
-from ietest_fast.experiment.search import Resample
+from ietest_fast.experiment.search import TrainingDraw
 from ietest_fast.experiment.view import print_summary
 from ietest_fast.experiment.view.learning import chosen_rhos, curves_of_runs
 from ietest_fast.experiment.view.result_tables import across_tables
@@ -302,10 +302,10 @@ def test_the_summary_ends_with_a_table_over_sizes(sized):
 
 
 def test_resamples_say_their_size():
-    resample = Resample.of("swap", rho=0.5, m=1, train_size=60)
+    resample = TrainingDraw.of("swap", rho=0.5, m=1, train_size=60)
     assert resample.describe() == "rho=0.5, m=1, swap, 60 training rows"
     assert resample.columns == {"rho": 0.5, "m": 1, "train_size": 60}
-    assert Resample.of("swap", rho=0.5, m=1).columns == {"rho": 0.5, "m": 1}
+    assert TrainingDraw.of("swap", rho=0.5, m=1).columns == {"rho": 0.5, "m": 1}
 
 
 def test_in_python(tmp_path):

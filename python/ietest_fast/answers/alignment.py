@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ietest_fast.answers.readers import Log
-    from ietest_fast.answers.texts import Part
+    from ietest_fast.answers.texts import VersionLog
 
 
 Epochs = Literal["all", "first", "mean"]
@@ -180,7 +180,7 @@ def _judge_mean(
     return mean >= (1.0 if threshold is None else threshold)
 
 
-def keep_common(parts: list[Part]) -> tuple[list[Part], int]:
+def keep_common(parts: list[VersionLog]) -> tuple[list[VersionLog], int]:
     """Leave out the items that not all logs have, and count them; logs without names stay."""
     named = [check_items(part.log) for part in parts if part.log.items is not None]
     if len(named) < 2:
@@ -200,7 +200,7 @@ def keep_common(parts: list[Part]) -> tuple[list[Part], int]:
     return kept, len(every) - len(common)
 
 
-def align(parts: list[Part], *, has_ids: bool) -> list[Part]:
+def align(parts: list[VersionLog], *, has_ids: bool) -> list[VersionLog]:
     """Give all logs the items and the order of the first, and gold labels to those without."""
     first = parts[0].log
     pairs = [align_pair(first, part.log, has_ids=has_ids)[1] for part in parts[1:]]
@@ -248,7 +248,7 @@ def _name_rows(log: Log) -> Log:
     return replace(log, items=None) if log.is_by_order else log
 
 
-def say_other_labels(parts: Sequence[Part]) -> list[str]:
+def say_other_labels(parts: Sequence[VersionLog]) -> list[str]:
     """Say that files of outcomes have other labels in the same rows; a version may have its own."""
     first, said = parts[0].log, []
     for log in (part.log for part in parts[1:]):
@@ -261,7 +261,7 @@ def say_other_labels(parts: Sequence[Part]) -> list[str]:
     return list(dict.fromkeys(said))
 
 
-def check_repeats(parts: Sequence[Part]) -> list[str]:
+def check_repeats(parts: Sequence[VersionLog]) -> list[str]:
     """Say that aligned logs answer items in different epochs, or stop if only some items are.
 
     Other examples, or another draw, may stand before another answer; one epoch for all is a choice.

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.answers.readers import Log
-    from ietest_fast.answers.texts import Part
+    from ietest_fast.answers.texts import VersionLog
 
 
 # What programs write where there is no value; a label may be called so, too.
@@ -50,7 +50,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def assemble(
-    parts: list[Part], *, label_names: tuple[str, ...] | None, unparsed: Unparsed | None
+    parts: list[VersionLog], *, label_names: tuple[str, ...] | None, unparsed: Unparsed | None
 ) -> tuple[Predictions, list[str]]:
     """Put the long table together."""
     first = parts[0].log
@@ -123,7 +123,7 @@ def assemble(
     )
 
 
-def _check_distinct(parts: list[Part]) -> list[str]:
+def _check_distinct(parts: list[VersionLog]) -> list[str]:
     """Stop if the same answers of one file are compared with themselves, and tell of a copy."""
     said = []
     for place, part in enumerate(parts):
@@ -152,7 +152,7 @@ def _are_same(one: Log, other: Log) -> bool:
 
 
 def _say_no_labels(
-    first: Log, names: tuple[str, ...], codes: NDArray[np.int8], parts: Sequence[Part]
+    first: Log, names: tuple[str, ...], codes: NDArray[np.int8], parts: Sequence[VersionLog]
 ) -> list[str]:
     """Count gold labels that nobody answers, and that are none or another one misspelt."""
     answers = {
@@ -195,7 +195,7 @@ def _bare(label: str) -> str:
     return label_key(label).strip("#!.:<>()[]")
 
 
-def _with_all_gold(parts: list[Part]) -> Log:
+def _with_all_gold(parts: list[VersionLog]) -> Log:
     """Return the first log with the gold labels of all versions and classifiers of its table.
 
     They may answer other items, whichever of them stands first.
@@ -276,7 +276,7 @@ def _gold_codes(
 
 
 def _items_of(
-    parts: list[Part], masks: dict[int, Any], gold: dict[int, Any] | None = None
+    parts: list[VersionLog], masks: dict[int, Any], gold: dict[int, Any] | None = None
 ) -> set[str]:
     """Return the names of the items that a mask marks in any log."""
     found: set[str] = set()
@@ -302,7 +302,9 @@ def _say_unparsed(failed: set[str], n: int, unparsed: Unparsed) -> tuple[list[st
     return [note], {}
 
 
-def _assemble_outcomes(parts: list[Part], *, unparsed: Unparsed) -> tuple[Predictions, list[str]]:
+def _assemble_outcomes(
+    parts: list[VersionLog], *, unparsed: Unparsed
+) -> tuple[Predictions, list[str]]:
     """Put together logs that say of each answer whether it is right."""
     unscored = {id(part): _nulls(part.log.correct) for part in parts}
     failed = _find_unparsed(parts)
@@ -370,7 +372,7 @@ def _nulls(values: Any) -> NDArray[np.bool_]:
     return np.asarray(values.is_null().to_numpy(zero_copy_only=False))
 
 
-def _find_unparsed(parts: list[Part]) -> dict[int, NDArray[np.bool_]]:
+def _find_unparsed(parts: list[VersionLog]) -> dict[int, NDArray[np.bool_]]:
     """Say of each log which answers could not be parsed, perhaps none of them could.
 
     A judge that keeps no answer to anything does not say what it has parsed, unless its format
@@ -453,7 +455,7 @@ def _has_others(log: Log, names: tuple[str, ...]) -> bool:
     return False
 
 
-def _rows(part: Part, columns: dict[str, Any], parts: list[Part]) -> pa.Table:
+def _rows(part: VersionLog, columns: dict[str, Any], parts: list[VersionLog]) -> pa.Table:
     log = part.log
     assert log.items is not None  # noqa: S101 - aligned
     made: dict[str, Any] = {
@@ -477,7 +479,7 @@ def _finish(
     tables: list[pa.Table],
     names: tuple[str, ...] | None,
     dropped: dict[str, int],
-    parts: list[Part],
+    parts: list[VersionLog],
 ) -> Predictions:
     plain = []
     for table in tables:

@@ -36,7 +36,7 @@ from ietest_fast.answers.readers.settings import (
 )
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.answers.texts import (
-    Part,
+    VersionLog,
     have_same_inputs,
     have_same_texts,
     say_contradictions,
@@ -168,7 +168,9 @@ _IF_KNOWN = frozenset({"n-shot", *OF_SOME, *OF_REQUESTS})
 _OF_ANY_TABLE = frozenset({"model", "model_name", *OF_TABLES})
 
 
-def name_parts(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list[Part], list[str]]:
+def name_parts(
+    logs: Sequence[Log], *, logs_are: LogsAre | None
+) -> tuple[list[VersionLog], list[str]]:
     """Say which version and which classifier each log is of."""
     if len(logs) == 1 and logs[0].version is None:
         raise InputError(
@@ -187,7 +189,7 @@ def name_parts(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list[P
     if logs_are == "models":
         named = models if n_models == len(logs) and None not in models else _stems(logs)
         parts = [
-            Part(log=log, version=log.version or ORIGINAL, model=str(name))
+            VersionLog(log=log, version=log.version or ORIGINAL, model=str(name))
             for log, name in zip(logs, named, strict=True)
         ]
         which = ", ".join(f"{part.model} ({part.log.path})" for part in parts)
@@ -201,13 +203,13 @@ def name_parts(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list[P
         # Several classifiers, each on the same versions.
         versions = [ORIGINAL if task == tasks[0] else task for task in tasks]
         parts = [
-            Part(log=log, version=version, model=model or str(log.path))
+            VersionLog(log=log, version=version, model=model or str(log.path))
             for log, version, model in zip(logs, versions, models, strict=True)
         ]
     else:
         names = [_TRANSFORMED] if len(logs) == 2 else _distinct(logs, tasks)[1:]
         parts = [
-            Part(log=log, version=version, model=None)
+            VersionLog(log=log, version=version, model=None)
             for log, version in zip(logs, [ORIGINAL, *names], strict=True)
         ]
     notes = _compare_said(parts)
@@ -217,7 +219,7 @@ def name_parts(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list[P
     return parts, notes
 
 
-def _compare_said(parts: Sequence[Part]) -> list[str]:
+def _compare_said(parts: Sequence[VersionLog]) -> list[str]:
     """Refuse an original that another table says it is, and tell versions with one name.
 
     The order of the files says which is the original; a column ``version`` may say otherwise.
@@ -253,7 +255,9 @@ def _refuse_order(first: Log, log: Log, column: str | None) -> None:
     )
 
 
-def _name_tables(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list[Part], list[str]]:
+def _name_tables(
+    logs: Sequence[Log], *, logs_are: LogsAre | None
+) -> tuple[list[VersionLog], list[str]]:
     """Name the logs of tables that hold several versions each.
 
     Tables that have a version in common are of one classifier if they agree about it and have
@@ -281,7 +285,7 @@ def _name_tables(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list
         firsts = [next(log for log in logs if log.path == path) for path in paths]
         names = dict(zip(paths, _stems(firsts), strict=True))
         parts = [
-            Part(
+            VersionLog(
                 log=log,
                 version=log.version or "",
                 model=names[log.path] if log.model is None else f"{log.model} ({names[log.path]})",
@@ -297,7 +301,7 @@ def _name_tables(logs: Sequence[Log], *, logs_are: LogsAre | None) -> tuple[list
         for known, log in again
     ]
     return [
-        Part(log=log, version=log.version or "", model=log.model if several else None)
+        VersionLog(log=log, version=log.version or "", model=log.model if several else None)
         for log in logs
         if id(log) not in dropped
     ], notes
@@ -354,7 +358,7 @@ def _decide(logs: Sequence[Log], tasks: Sequence[str], models: Sequence[str | No
     return "versions"
 
 
-def say_other_settings(parts: Sequence[Part]) -> list[str]:
+def say_other_settings(parts: Sequence[VersionLog]) -> list[str]:
     """Say in what the models were asked otherwise, whose answers are not comparable for that.
 
     Columns of tables are compared by model: each may have its own.
@@ -383,7 +387,7 @@ def say_other_settings(parts: Sequence[Part]) -> list[str]:
     return [note] if differ else []
 
 
-def _name_classifier(part: Part) -> tuple[Any, ...]:
+def _name_classifier(part: VersionLog) -> tuple[Any, ...]:
     """Return what tells the classifier of a log from others, also those of retrained models."""
     keys = part.log.keys
     return (part.model, *(keys[name][0].as_py() for name in ("m", "rho") if name in keys))
@@ -417,7 +421,7 @@ def _distinct(logs: Sequence[Log], names: Sequence[str]) -> list[str]:
     return [f"{path} ({place})" for place, path in enumerate(paths, start=1)]
 
 
-def _say(part: Part) -> str:
+def _say(part: VersionLog) -> str:
     model = "" if part.model is None else f" of {part.model}"
     return f"{part.version}{model} ({part.log.path})"
 

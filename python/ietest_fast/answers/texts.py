@@ -33,7 +33,7 @@ _TEXTS = ("inputs", "documents")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
+class VersionLog:
     """A log, and which version and classifier it is of."""
 
     log: Log
@@ -55,7 +55,7 @@ def have_same_inputs(first: Log, second: Log) -> bool:
     return same is None or bool(same.all())
 
 
-def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
+def find_changed(part: VersionLog, parts: Sequence[VersionLog]) -> pa.Array | None:
     """Say which texts of a version differ from those of the first version of its classifier.
 
     The texts themselves say it where both logs have them; otherwise a column that either has.
@@ -78,7 +78,7 @@ def find_changed(part: Part, parts: Sequence[Part]) -> pa.Array | None:
     return first.changed if is_only else None
 
 
-def _list_versions(part: Part, parts: Sequence[Part]) -> list[Part]:
+def _list_versions(part: VersionLog, parts: Sequence[VersionLog]) -> list[VersionLog]:
     """List what the same classifier of a model has answered: of a run, that of the same share."""
     group = part.model, _group_of(part.log)
     return [other for other in parts if (other.model, _group_of(other.log)) == group]
@@ -89,7 +89,7 @@ def _group_of(log: Log) -> dict[str, Any]:
     return {name: log.keys[name][0].as_py() for name in ("m", "rho") if name in log.keys}
 
 
-def say_contradictions(parts: Sequence[Part]) -> list[str]:
+def say_contradictions(parts: Sequence[VersionLog]) -> list[str]:
     """Say of how many rows columns, or a column and the texts, disagree about what was reworded."""
     said = say_changed(parts, CHANGED)
     for part in parts:
@@ -126,7 +126,7 @@ def say_contradictions(parts: Sequence[Part]) -> list[str]:
     return said
 
 
-def _say_same_words(first: Log, part: Part) -> list[str]:
+def _say_same_words(first: Log, part: VersionLog) -> list[str]:
     """Count the texts that differ from the original's in nothing that anybody sees."""
     texts = _Shared.find(part.log, first).take("inputs")
     if texts is None:
@@ -143,7 +143,7 @@ def _say_same_words(first: Log, part: Part) -> list[str]:
     return [said] if n else []
 
 
-def _say_same_prompts(first: Log, part: Part) -> list[str]:
+def _say_same_prompts(first: Log, part: VersionLog) -> list[str]:
     """Count the texts that differ from the original's, and were shown to the model as before."""
     shared = _Shared.find(part.log, first)
     prompts, same = shared.take("prompts"), shared.compare("inputs")
@@ -186,7 +186,7 @@ def _say_other_originals(first: Log, log: Log) -> list[str]:
     ]
 
 
-def _say_slipped(first: Part, part: Part) -> list[str]:
+def _say_slipped(first: VersionLog, part: VersionLog) -> list[str]:
     """Say which column of texts has slipped; of a long table, its reader has said it."""
     log, reference = part.log, first.log
     is_long = log.path == reference.path and log.input_columns
@@ -218,12 +218,12 @@ def _read_words(text: str) -> str:
     return as_seen(text)
 
 
-def say_other_texts(parts: Sequence[Part]) -> list[str]:
+def say_other_texts(parts: Sequence[VersionLog]) -> list[str]:
     """Count the wordings that are other ones in one classifier's answers than in another's.
 
     Where either says no text, or the texts stand in other columns, nothing is known.
     """
-    firsts: dict[str, Part] = {}
+    firsts: dict[str, VersionLog] = {}
     n_wrong = n_common = 0
     example = ""
     for part in parts:
@@ -318,7 +318,7 @@ def _label_keys(column: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
     ]
 
 
-def _say_changed_original(part: Part) -> list[str]:
+def _say_changed_original(part: VersionLog) -> list[str]:
     """Say that rows of the version that others are compared with are marked as reworded."""
     marks = as_changed(pa.chunked_array([part.log.columns[CHANGED]]))
     n = 0 if marks is None else pc.sum(marks).as_py() or 0
@@ -330,7 +330,7 @@ def _say_changed_original(part: Part) -> list[str]:
     return [said] if n else []
 
 
-def _say_reworded_original(own: Sequence[Part]) -> list[str]:
+def _say_reworded_original(own: Sequence[VersionLog]) -> list[str]:
     """Say that of files of versions the first alone marks reworded texts, as a version does."""
     first, *others = (part.log for part in own if part.version != own[0].version or part is own[0])
     n = 0 if first.changed is None else pc.sum(first.changed).as_py() or 0
@@ -345,7 +345,7 @@ def _say_reworded_original(own: Sequence[Part]) -> list[str]:
     return [said]
 
 
-def _say_other_gold(part: Part, first: Part) -> list[str]:
+def _say_other_gold(part: VersionLog, first: VersionLog) -> list[str]:
     """Say of how many items of one file the right answer is another one in a version.
 
     A transformation may have set it; then accuracy may differ although no answer does.
@@ -370,7 +370,7 @@ def _say_other_gold(part: Part, first: Part) -> list[str]:
     return [said]
 
 
-def say_changed(parts: Sequence[Part], counts: str) -> list[str]:
+def say_changed(parts: Sequence[VersionLog], counts: str) -> list[str]:
     """Say of how many rows of long tables :data:`CHANGED` and the texts disagree, and what counts.
 
     Rows of the first version are never reworded.
@@ -387,7 +387,7 @@ def say_changed(parts: Sequence[Part], counts: str) -> list[str]:
 
 
 def _say_long_contradictions(
-    part: Part, different: NDArray[np.bool_] | None, counts: str
+    part: VersionLog, different: NDArray[np.bool_] | None, counts: str
 ) -> list[str]:
     """Say of how many rows of a version the column disagrees with texts beside it."""
     log = part.log

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ietest_fast.annotation.page import Agreement, Soundness
     from ietest_fast.annotation.sample import Sample
+    from ietest_fast.annotation.soundness import Agreement, Soundness
 
 # Substitutions that are named.
 _WORST = 10
@@ -250,7 +250,7 @@ def import_(*, sample: Path, marks: Path, person: str) -> None:
 @_JSON
 def summary(*, sample: Path, as_json: bool) -> None:
     """Say how many of SAMPLE are sound, with Wilson's interval, and how far people agree."""
-    from ietest_fast.annotation.page import (
+    from ietest_fast.annotation.soundness import (
         count_unsound,
         measure_agreement,
         measure_orders,
@@ -284,7 +284,7 @@ def _summarise(
     rows: Mapping[int, int] | None,
     agreement: Agreement | None,
 ) -> dict[str, Any]:
-    from ietest_fast.annotation.page import (
+    from ietest_fast.annotation.soundness import (
         count_ties,
         count_unsound,
         measure_all,
@@ -344,9 +344,9 @@ def _as_json(found: Sequence[Soundness]) -> list[dict[str, Any]]:
 def test(*, sample: Path, run: Path, by: str, as_json: bool) -> None:
     """Repeat the test of RUN on the part of SAMPLE that is sound."""
     from ietest_fast.annotation.marks import Marks, find_marks, read_all_marks
-    from ietest_fast.annotation.page import find_sound, repeat_on
     from ietest_fast.annotation.sample import read_sample
     from ietest_fast.annotation.sampling import check_run
+    from ietest_fast.annotation.soundness import find_sound, repeat_on
     from ietest_fast.experiment.finished import read_run
     from ietest_fast.experiment.view.result_tables import brief_tables
     from ietest_fast.experiment.view.summary import say_verdict

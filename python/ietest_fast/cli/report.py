@@ -104,7 +104,7 @@ def command(*, runs: tuple[Path, ...], **options: Any) -> None:
             "it, which trains nothing anew.",
         )
 
-    from ietest_fast.annotation.page import read_marked, soundness_sections
+    from ietest_fast.annotation.soundness import read_marked, soundness_sections
     from ietest_fast.atomic import write_text
     from ietest_fast.experiment.finished import read_runs
     from ietest_fast.experiment.view.result_tables import brief_tables

@@ -362,7 +362,7 @@ _EVALUATION_KEY = b"ietest-fast.evaluation"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationRecord:
+class FurtherRecord:
     """The answers of a cell to a further test set, as they were written."""
 
     identity: str
@@ -380,7 +380,7 @@ class EvaluationRecord:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Answered:
+class StoredAnswers:
     """What a classifier has answered to a further test set."""
 
     source_row: NDArray[np.int64]
@@ -422,18 +422,18 @@ def write_evaluation(
     return _write(predictions, _EVALUATION_KEY, {"identity": identity, "cell": cell})
 
 
-def describe_evaluation(name: str, data: bytes) -> EvaluationRecord:
+def describe_evaluation(name: str, data: bytes) -> FurtherRecord:
     """Read what such a file says of itself."""
-    return EvaluationRecord(**_describe(name, data, _EVALUATION_KEY))
+    return FurtherRecord(**_describe(name, data, _EVALUATION_KEY))
 
 
-def read_evaluation(path: Path, record: EvaluationRecord) -> Answered:
+def read_evaluation(path: Path, record: FurtherRecord) -> StoredAnswers:
     """Read the answers to a further test set."""
     data = read_bytes(path, most_bytes=None)
     if describe_evaluation(path.name, data) != record:
         raise StoreError(f"{path}: has changed since it was written; {MADE_ANEW}")
     found = _parse(path, data)
-    return Answered(
+    return StoredAnswers(
         source_row=found.table["item"].to_numpy(),
         gold=found.codes("gold").astype(np.int8),
         predicted=found.codes("predicted").astype(np.int8),

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
         ClusteredRecord,
         ConditionResult,
         EvaluatedRho,
-        EvaluatedTransformation,
         FurtherResult,
+        FurtherTransformation,
         ModelRecord,
         RewordedRecord,
         RhoResult,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         StrataRecord,
         TransformationRecord,
     )
-    from ietest_fast.experiment.schema.cells import Part, StratumRecord
+    from ietest_fast.experiment.schema.cells import Record, StratumRecord
     from ietest_fast.experiment.schema.conditions import CochranRecord
     from ietest_fast.stats import EquivalenceResult
 
@@ -88,7 +88,7 @@ class _Tested:
     condition: ConditionResult
     model: ModelRecord
     """What was trained."""
-    phi: TransformationRecord | EvaluatedTransformation
+    phi: TransformationRecord | FurtherTransformation
     """The transformation of the test set."""
     trained: TransformationRecord | None
     """That of the training data, where it is another one."""
@@ -103,7 +103,7 @@ class _Tested:
         result: RunResult,
         condition: ConditionResult,
         *,
-        further: EvaluatedTransformation | None = None,
+        further: FurtherTransformation | None = None,
     ) -> Self:
         own = result.transformation_of(condition)
         return cls(
@@ -539,7 +539,7 @@ class _Coherence:
             self._check_holm(condition)
 
     def _check_evaluated(
-        self, rho: EvaluatedRho, phi: EvaluatedTransformation, where: str, own: _Tested
+        self, rho: EvaluatedRho, phi: FurtherTransformation, where: str, own: _Tested
     ) -> None:
         settings = self._settings
         need(rho.alpha == settings.alpha, where, "alpha is not that of the settings")
@@ -647,7 +647,7 @@ def _need_share(value: float | None, n: int, place: str) -> None:
     need(fits, place, f"is {shorten(value)}, which is no share of {n}")
 
 
-def hold(part: Part, expected: Mapping[str, Any], place: str, *, least: float = 1e-12) -> None:
+def hold(part: Record, expected: Mapping[str, Any], place: str, *, least: float = 1e-12) -> None:
     """Hold what a part says against what follows."""
     for name, follows in expected.items():
         value = getattr(part, name)

@@ -41,7 +41,7 @@ _SECONDS_TO_SAVE = 20.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class FinishedTask:
     """A finished task: what came of it, and the time it took."""
 
     task: Task
@@ -64,7 +64,7 @@ class Driver(Keeper, Protocol):
 class Executor(Protocol):
     """Does independent tasks, in any order."""
 
-    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[FinishedTask]:
         """Do the tasks and give outcomes as they come.
 
         Everything that an executor needs of a task is in the task, in the context and in what
@@ -107,7 +107,7 @@ class InProcessExecutor:
         self._runner: TaskRunner | None = None
         self._interrupt = _Interrupt()
 
-    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[FinishedTask]:
         """Do the tasks in order."""
         if self._runner is None:
             caught = self._interrupt.is_caught
@@ -120,7 +120,7 @@ class InProcessExecutor:
                 driver.log(task, "started", None)
                 begin = time.perf_counter()
                 answer = self._runner.perform(task, driver.find_left(task))
-                yield Outcome(task=task, answer=answer, seconds=time.perf_counter() - begin)
+                yield FinishedTask(task=task, answer=answer, seconds=time.perf_counter() - begin)
 
     def close(self) -> None:
         """Let go of the data."""
@@ -244,7 +244,7 @@ class ProcessExecutor:
         self._answers: queue.Queue[tuple[_Worker, Message | None]] = queue.Queue()
         self._driver: Driver | None = None
 
-    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[Outcome]:
+    def run(self, tasks: Sequence[Task], driver: Driver) -> Iterator[FinishedTask]:
         """Do the tasks and give outcomes as they come."""
         self._driver = driver
         waiting = deque((task, 1) for task in tasks)
@@ -276,7 +276,7 @@ class ProcessExecutor:
             answer = Answer(
                 values=header["values"], artefact=artefact, evaluations=tuple(blobs.values())
             )
-            yield Outcome(task=task, answer=answer, seconds=header["seconds"])
+            yield FinishedTask(task=task, answer=answer, seconds=header["seconds"])
 
     def _bury(self, worker: _Worker, waiting: deque[tuple[Task, int]], driver: Driver) -> None:
         how = worker.describe_death()

@@ -23,7 +23,7 @@ from ietest_fast.experiment.schema import (
     Sensitivity,
     find_detectable,
 )
-from ietest_fast.experiment.search import Resample, bootstrap_seed, identify
+from ietest_fast.experiment.search import TrainingDraw, bootstrap_seed, identify
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats import (
     MatchedSample,
@@ -235,7 +235,7 @@ class Judge:
         """Return the cells of one rho, by m."""
         return [
             self.work.cells[
-                own.model.key, Resample.of(own.phi.key, rho=rho, m=m, train_size=own.size)
+                own.model.key, TrainingDraw.of(own.phi.key, rho=rho, m=m, train_size=own.size)
             ]
             for m in range(self._config.n_classifiers)
         ]

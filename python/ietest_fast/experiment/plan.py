@@ -29,7 +29,7 @@ from ietest_fast.experiment.data import (
 )
 from ietest_fast.experiment.search import (
     CELL_SCHEME,
-    Resample,
+    TrainingDraw,
     draw_candidates,
     identify,
     identify_evaluation,
@@ -89,10 +89,10 @@ class PlannedModel:
     """The columns of texts that it sees."""
     settings: Mapping[str, Any]
     """What is recorded of it, ready for JSON."""
-    trials: Mapping[Resample | None, tuple[TrialTask, ...]]
+    trials: Mapping[TrainingDraw | None, tuple[TrialTask, ...]]
     """What to try in the searches for hyperparameters: by resample, or under None on the
     untransformed data; empty where hyperparameters are given."""
-    cells: Mapping[Resample, str]
+    cells: Mapping[TrainingDraw, str]
     """The identity of each cell, by what it is trained on."""
     encoding: str
     """The identity of the encoded texts."""
@@ -135,7 +135,7 @@ class Plan:
         for phi in (*self.transformations, *self.evaluations):
             phi.planned.close()
 
-    def cell_task(self, model: PlannedModel, resample: Resample, params: Params) -> CellTask:
+    def cell_task(self, model: PlannedModel, resample: TrainingDraw, params: Params) -> CellTask:
         """Return the task of a cell, with the hyperparameters that its search has found."""
         keys = tuple(phi.key for phi in self.transformations)
         return CellTask(
@@ -147,7 +147,7 @@ class Plan:
             evaluations=self.evaluations_of(model, resample),
         )
 
-    def evaluations_of(self, model: PlannedModel, resample: Resample) -> dict[str, str]:
+    def evaluations_of(self, model: PlannedModel, resample: TrainingDraw) -> dict[str, str]:
         """Return the identity of a cell's answers under each further transformation, by its key."""
         return {
             phi.key: identify_evaluation(model.cells[resample], phi.fingerprint)
@@ -321,12 +321,12 @@ class _Planner:
             "seed": self._config.seed,
         }
 
-    def _resamples(self) -> list[Resample]:
+    def _resamples(self) -> list[TrainingDraw]:
         """Return what classifiers are trained on, each once."""
         config = self._config
         return list(
             dict.fromkeys(
-                Resample.of(key, rho=rho, m=m, train_size=size)
+                TrainingDraw.of(key, rho=rho, m=m, train_size=size)
                 for size in config.train_sizes
                 for rho in config.rho
                 for m in range(config.n_classifiers)
@@ -334,7 +334,7 @@ class _Planner:
             )
         )
 
-    def _locate(self, resample: Resample) -> dict[str, Any]:
+    def _locate(self, resample: TrainingDraw) -> dict[str, Any]:
         """Say what a resample depends on; at rho = 0 nothing of it is transformed."""
         where: dict[str, Any] = resample.columns
         if resample.phi is not None:
@@ -345,10 +345,10 @@ class _Planner:
 
     def _plan_trials(
         self, key: str, config: ModelConfig, model: Model, base: Mapping[str, Any]
-    ) -> dict[Resample | None, tuple[TrialTask, ...]]:
+    ) -> dict[TrainingDraw | None, tuple[TrialTask, ...]]:
         if config.budget is None:
             return {}
-        resamples: Sequence[Resample | None] = [None]
+        resamples: Sequence[TrainingDraw | None] = [None]
         # One search for all sizes judges candidates where there is most to learn from.
         size = max(self._config.train_size, default=None)
         if config.search_per_resample:
@@ -388,9 +388,9 @@ class _Planner:
     def _identify_cells(
         self,
         base: Mapping[str, Any],
-        trials: Mapping[Resample | None, tuple[TrialTask, ...]],
+        trials: Mapping[TrainingDraw | None, tuple[TrialTask, ...]],
         given: Params | None,
-    ) -> dict[Resample, str]:
+    ) -> dict[TrainingDraw, str]:
         versions = {key: phi.fingerprint for key, phi in self._phis.items()}
         identities = {}
         for resample in self._resamples():

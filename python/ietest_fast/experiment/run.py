@@ -19,8 +19,8 @@ from ietest_fast.experiment.schema import (
     ChangedRows,
     DataSummary,
     EvaluatedRho,
-    EvaluatedTransformation,
     FurtherResult,
+    FurtherTransformation,
     ModelRecord,
     ModelSettings,
     RunResult,
@@ -29,7 +29,7 @@ from ietest_fast.experiment.schema import (
     TransformationRecord,
     correct_over_evaluations,
 )
-from ietest_fast.experiment.search import Resample, identify
+from ietest_fast.experiment.search import TrainingDraw, identify
 from ietest_fast.experiment.store import RunStore
 from ietest_fast.experiment.work import do_work
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from ietest_fast.experiment.cells import Answered, CellRecord
+    from ietest_fast.experiment.cells import CellRecord, StoredAnswers
     from ietest_fast.experiment.config import RunConfig
     from ietest_fast.experiment.data import PlannedPhi, Splits, TransformedSplits
     from ietest_fast.experiment.plan import Plan, PlannedModel
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 # What the classifiers of a run did on further test sets, compared with the original one.
 
 
-def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, ...]:
+def record_evaluated(plan: Plan, work: Work) -> tuple[FurtherTransformation, ...]:
     """Record the further transformations, and what each made of the test set."""
     names = plan.splits.test.label_names
     found = []
@@ -61,7 +61,7 @@ def record_evaluated(plan: Plan, work: Work) -> tuple[EvaluatedTransformation, .
         made = work.further[phi.key]
         counts = np.bincount(made.labels, minlength=len(names))
         found.append(
-            EvaluatedTransformation.from_result(
+            FurtherTransformation.from_result(
                 made,
                 key=phi.key,
                 settings=made.described,
@@ -104,7 +104,7 @@ class _Evaluator:
         identities = [
             self._judge.plan.evaluations_of(
                 self._own.model,
-                Resample.of(self._own.phi.key, rho=rho, m=m, train_size=self._own.size),
+                TrainingDraw.of(self._own.phi.key, rho=rho, m=m, train_size=self._own.size),
             )
             for m in range(len(records))
         ]
@@ -127,7 +127,7 @@ class _Evaluator:
             for phi, own, test, p_holm in zip(self._phis, answers, tests, corrected, strict=True)
         ]
 
-    def _read(self, identity: str, phi: PlannedPhi) -> Answered:
+    def _read(self, identity: str, phi: PlannedPhi) -> StoredAnswers:
         store, work = self._judge.store, self._judge.work
         found, texts = store.read_evaluation(work.evaluations[identity]), work.further[phi.key]
         same = np.array_equal(found.source_row, texts.source_row) and np.array_equal(
@@ -140,14 +140,14 @@ class _Evaluator:
         return found
 
     def _test(
-        self, phi: PlannedPhi, rho: float, answered: list[tuple[CellRecord, Answered]]
+        self, phi: PlannedPhi, rho: float, answered: list[tuple[CellRecord, StoredAnswers]]
     ) -> RhoResult | None:
         if not self._judge.work.further[phi.key].keeps_labels:
             return None
         matched = [(record, self._match(record, own)) for record, own in answered]
         return self._judge.judge_rho(self._own, phi, rho, matched)
 
-    def _match(self, record: CellRecord, own: Answered) -> pa.Table:
+    def _match(self, record: CellRecord, own: StoredAnswers) -> pa.Table:
         """Put the answers to a further test set in the place of those to the run's own."""
         import pyarrow as pa
 
@@ -217,7 +217,7 @@ def _record_transformation(phi: PlannedPhi, texts: TransformedSplits) -> Transfo
 
 
 def _record_model(model: PlannedModel, searches: Searches) -> ModelRecord:
-    found: list[tuple[Resample | None, Search]] = list(searches.own.items())
+    found: list[tuple[TrainingDraw | None, Search]] = list(searches.own.items())
     if searches.shared is not None:
         found = [(None, searches.shared)]
     return ModelRecord(
@@ -236,7 +236,7 @@ def _record_model(model: PlannedModel, searches: Searches) -> ModelRecord:
     )
 
 
-def _searched_rows(model: PlannedModel, resample: Resample | None) -> int | None:
+def _searched_rows(model: PlannedModel, resample: TrainingDraw | None) -> int | None:
     """Return how many training rows a search has had; None for all, or if there was none."""
     if resample is not None:
         return resample.train_size

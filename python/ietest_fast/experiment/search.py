@@ -99,7 +99,7 @@ Mode = Literal["replace", "augment"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resample:
+class TrainingDraw:
     """Which resample a classifier is trained on.
 
     At rho = 0 nothing of it is transformed, so it is the same for all transformations.
@@ -174,10 +174,10 @@ class Searches:
 
     shared: Search | None
     """One search for all classifiers; None if each resample has its own."""
-    own: Mapping[Resample, Search]
+    own: Mapping[TrainingDraw, Search]
     """By resample; empty if there is one for all."""
 
-    def params(self, resample: Resample) -> Params:
+    def params(self, resample: TrainingDraw) -> Params:
         """Return the hyperparameters of the classifiers of a resample."""
         search = self.own[resample] if self.shared is None else self.shared
         return dict(search.params)

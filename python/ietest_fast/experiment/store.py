@@ -43,7 +43,7 @@ from ietest_fast.experiment.cells import (
     MODELS,
     UNFINISHED_TRAININGS,
     CellRecord,
-    EvaluationRecord,
+    FurtherRecord,
     describe_cell,
     describe_evaluation,
     is_own,
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.answers import Predictions
-    from ietest_fast.experiment.cells import Answered
+    from ietest_fast.experiment.cells import StoredAnswers
 
 _FORMAT = 2
 
@@ -365,7 +365,7 @@ class RunStore:
         write_bytes(self.folder / EVALUATIONS / name, data)
         self._add_evaluation(replace(own, artefact=name))
 
-    def _add_evaluation(self, own: EvaluationRecord) -> None:
+    def _add_evaluation(self, own: FurtherRecord) -> None:
         # A cell that a kill cut short is done again, and so are its answers.
         with self._transaction():
             self._database.execute(
@@ -373,20 +373,20 @@ class RunStore:
                 (own.identity, own.cell, own.artefact, own.sha256),
             )
 
-    def evaluations(self) -> dict[str, EvaluationRecord]:
+    def evaluations(self) -> dict[str, FurtherRecord]:
         """Give the answers to further test sets, by identity; also those of unfinished cells."""
         with self._reading():
             rows = self._database.execute(
                 "SELECT identity, cell, artefact, sha256 FROM evaluations"
             )
             names = ("identity", "cell", "artefact", "sha256")
-            return {row[0]: EvaluationRecord(**dict(zip(names, row, strict=True))) for row in rows}
+            return {row[0]: FurtherRecord(**dict(zip(names, row, strict=True))) for row in rows}
 
     def has_evaluation(self, identity: str) -> bool:
         """Tell whether the file of answers to a further test set is there."""
         return (self.folder / EVALUATIONS / f"{identity}.parquet").is_file()
 
-    def read_evaluation(self, own: EvaluationRecord) -> Answered:
+    def read_evaluation(self, own: FurtherRecord) -> StoredAnswers:
         """Read the answers of a finished cell to a further test set."""
         path = self.folder / EVALUATIONS / f"{own.identity}.parquet"
         if not path.is_file():

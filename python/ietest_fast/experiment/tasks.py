@@ -18,7 +18,7 @@ import numpy as np
 from ietest_fast.corpus.dataset import DataGeneratingProcess
 from ietest_fast.experiment.cells import make_predictions, write_cell, write_evaluation
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
-from ietest_fast.experiment.search import Mode, Resample, training_seed, trial_seed
+from ietest_fast.experiment.search import Mode, TrainingDraw, training_seed, trial_seed
 from ietest_fast.models import load_model
 from ietest_fast.models.protocol import ORIGINAL
 
@@ -141,7 +141,7 @@ class TrialTask(_ModelTask):
 
     number: int
     """From 0, in the order of drawing."""
-    resample: Resample | None = None
+    resample: TrainingDraw | None = None
     """The resample to try it on (the paper's Alternative 3); None for the untransformed data."""
     train_size: int | None = None
     """Without a resample, the number of training rows; None for all."""
@@ -157,7 +157,7 @@ class TrialTask(_ModelTask):
 class CellTask(_ModelTask):
     """A classifier, or a vote of several, of one model and one resample, and its answers."""
 
-    resample: Resample
+    resample: TrainingDraw
     """What it is trained on."""
     versions: tuple[str, ...]
     """Keys of the transformations whose test sets it answers, beside the original."""
@@ -176,11 +176,11 @@ Task = TrialTask | CellTask
 def task_from_dict(values: dict[str, Any]) -> Task:
     """Make a task again from its fields."""
     own = values.pop("resample")
-    resample = None if own is None else Resample(**own)
+    resample = None if own is None else TrainingDraw(**own)
     if values["kind"] == "trial":
         return TrialTask(**values, resample=resample)
     versions = tuple(values.pop("versions"))
-    return CellTask(**values, resample=cast("Resample", resample), versions=versions)
+    return CellTask(**values, resample=cast("TrainingDraw", resample), versions=versions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -410,7 +410,7 @@ class _Trainer:
             further={name: predict(split.store, split.original) for name, split in further.items()},
         )
 
-    def _mask(self, split: Split, resample: Resample) -> NDArray[np.bool_]:
+    def _mask(self, split: Split, resample: TrainingDraw) -> NDArray[np.bool_]:
         """Say which rows are transformed, of the training set those of the resample's size."""
         n = len(self.texts.train if split == "train" else self.texts.valid)
         mask = self.process.mask(split, rho=resample.rho, m=resample.m, n=n)
@@ -423,7 +423,9 @@ class _Trainer:
         train = self.texts.train
         return train if size is None else train.take(self.process.subset(len(train), size))
 
-    def _choose_rows(self, resample: Resample | None, *, train_size: int | None = None) -> _Rows:
+    def _choose_rows(
+        self, resample: TrainingDraw | None, *, train_size: int | None = None
+    ) -> _Rows:
         """Return the training and validation rows of a resample; the size is for None alone."""
         train = self._train_split(train_size if resample is None else resample.train_size)
         valid = self.texts.valid

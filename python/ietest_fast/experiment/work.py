@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ietest_fast.experiment.cells import CellRecord, EvaluationRecord
+    from ietest_fast.experiment.cells import CellRecord, FurtherRecord
     from ietest_fast.experiment.encoded import EncodedTexts
-    from ietest_fast.experiment.executors import Executor, Outcome
+    from ietest_fast.experiment.executors import Executor, FinishedTask
     from ietest_fast.experiment.plan import Plan, PlannedModel
-    from ietest_fast.experiment.search import Resample
+    from ietest_fast.experiment.search import TrainingDraw
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.tasks import Task, TrialTask
     from ietest_fast.models import Model
@@ -93,11 +93,11 @@ class Work:
     """Both versions of the splits, by key of the transformation."""
     searches: Mapping[str, Searches]
     """Where the hyperparameters come from, by key of the model."""
-    cells: Mapping[tuple[str, Resample], CellRecord]
+    cells: Mapping[tuple[str, TrainingDraw], CellRecord]
     """A record of each cell, by key of the model and resample; its predictions are in the store."""
     further: Mapping[str, FurtherTest]
     """The test set under further transformations, by key."""
-    evaluations: Mapping[str, EvaluationRecord]
+    evaluations: Mapping[str, FurtherRecord]
     """A record of the answers to each of these, by identity."""
 
 
@@ -250,7 +250,7 @@ def _find_changed(
         raise InputError(f"eval_phi: {key}, for the model {model.key}: {error}") from None
 
 
-def model_folders(plan: Plan, model: PlannedModel, resample: Resample) -> list[str]:
+def model_folders(plan: Plan, model: PlannedModel, resample: TrainingDraw) -> list[str]:
     """Return the names under which the classifiers of a cell are kept, one for each voter."""
     rho, m = resample.address
     share = int(rho) if float(rho).is_integer() else repr(rho)
@@ -316,7 +316,7 @@ class _Crew:
         """Take the hyperparameters of each model from the plan, or search for them."""
         store, models = self._store, self._plan.models
 
-        def record(outcome: Outcome) -> None:
+        def record(outcome: FinishedTask) -> None:
             task = cast("TrialTask", outcome.task)
             trial = Trial(number=task.number, params=task.params, **outcome.answer.values)
             store.finish_trial(task.identity, trial, outcome.seconds)
@@ -329,7 +329,7 @@ class _Crew:
 
     def fill_cells(
         self, searches: Mapping[str, Searches]
-    ) -> dict[tuple[str, Resample], CellRecord]:
+    ) -> dict[tuple[str, TrainingDraw], CellRecord]:
         """Train and match what is not done yet of the cells, and return the records of all."""
         plan, store = self._plan, self._store
         tasks = {
@@ -342,7 +342,7 @@ class _Crew:
         if plan.evaluations:
             self._answer_kept(tasks.values())
 
-        def record(outcome: Outcome) -> None:
+        def record(outcome: FinishedTask) -> None:
             answer = outcome.answer
             store.finish_cell(
                 answer.artefact, seconds=outcome.seconds, evaluations=answer.evaluations
@@ -357,7 +357,7 @@ class _Crew:
         stage: str,
         tasks: Sequence[Task],
         done: Container[str],
-        record: Callable[[Outcome], None],
+        record: Callable[[FinishedTask], None],
     ) -> None:
         """Do the tasks that are not done yet, each once, and record each as it comes."""
         # Models that differ in the search's budget or in the voters have trials in common.

@@ -38,9 +38,9 @@ from ietest_fast.templates.grounding import Label
 from ietest_fast.templates.parsing import Parser
 from ietest_fast.templates.schemas import (
     Bound,
-    Names,
     Negation,
     Relation,
+    Scope,
     Signed,
     check_index,
     check_schema,
@@ -228,12 +228,12 @@ class _Reader:
     def _check(self, template: Template) -> None:
         numbers: set[str] = set()
         for own in template.ranges:
-            names = Names(numbers=frozenset(numbers), path=template.path)
+            names = Scope(numbers=frozenset(numbers), path=template.path)
             check_index(own.low, names)
             check_index(own.high, names)
             self._check_new(own.name, numbers, own.at)
             numbers.add(own.name)
-        names = Names(numbers=frozenset(numbers), path=template.path)
+        names = Scope(numbers=frozenset(numbers), path=template.path)
         used = set(numbers)
         families: list[Declaration | Sign] = [*template.declarations, *template.signs]
         for each in families:
@@ -245,7 +245,7 @@ class _Reader:
         alone = {each.name: each.sort for each in template.declarations if each.low is None}
         many = {each.name: each.sort for each in template.declarations if each.low is not None}
         signs = {each.name: each.low is not None for each in template.signs}
-        names = Names(alone, many, frozenset(numbers), signs=signs, path=template.path)
+        names = Scope(alone, many, frozenset(numbers), signs=signs, path=template.path)
         for one, two in template.same:
             if check_term(one, names) is not check_term(two, names):
                 raise self.parser.error("a person is no place; take entities of one sort", two.at)

@@ -55,9 +55,9 @@ from ietest_fast.templates.schemas import (
     Index,
     Joined,
     NamedTerm,
-    Names,
     Negation,
     Relation,
+    Scope,
     Signed,
     check_schema,
     instantiate,
@@ -94,7 +94,7 @@ def parse_formula(text: str, constants: Mapping[str, Sort]) -> Formula:
     parser = Parser(split_tokens(text))
     schema = parser.schema()
     parser.expect("end", "the end of the formula")
-    check_schema(schema, Names(constants=dict(constants)))
+    check_schema(schema, Scope(constants=dict(constants)))
     return instantiate(schema, {}, constants)
 
 

@@ -364,7 +364,7 @@ def _join(mark: str, parts: Iterable[Formula]) -> Formula:
 
 
 @dataclass(frozen=True)
-class Names:
+class Scope:
     """The names that a schema may use."""
 
     constants: Mapping[str, Sort] = field(default_factory=dict)
@@ -380,11 +380,11 @@ class Names:
     path: str | Path | None = None
     """The file, for messages."""
 
-    def with_variable(self, name: str, domain: Domain) -> Names:
+    def with_variable(self, name: str, domain: Domain) -> Scope:
         """Return the names inside a quantifier."""
         return replace(self, variables={**self.variables, name: domain})
 
-    def with_number(self, name: str) -> Names:
+    def with_number(self, name: str) -> Scope:
         """Return the names inside a family."""
         return replace(self, numbers=self.numbers | {name})
 
@@ -393,7 +393,7 @@ class Names:
         return TemplateError(message, line=at.line, column=at.column, path=self.path)
 
 
-def check_schema(schema: Schema, names: Names) -> None:
+def check_schema(schema: Schema, names: Scope) -> None:
     """Check that every name is known, and that terms are of the sorts that relations need."""
     match schema:
         case Relation(name, first, second):
@@ -424,7 +424,7 @@ def check_schema(schema: Schema, names: Names) -> None:
             assert_never(schema)
 
 
-def check_index(index: Index, names: Names) -> None:
+def check_index(index: Index, names: Scope) -> None:
     """Check that a number is known."""
     if index.name is not None and index.name not in names.numbers:
         raise names.error(
@@ -433,7 +433,7 @@ def check_index(index: Index, names: Names) -> None:
         )
 
 
-def check_term(term: SchemaTerm, names: Names) -> Domain:
+def check_term(term: SchemaTerm, names: Scope) -> Domain:
     """Return what a term may be."""
     if isinstance(term, DescribedTerm):
         _check_unused(term.variable, names, term.at)
@@ -459,7 +459,7 @@ def check_term(term: SchemaTerm, names: Names) -> Domain:
     )
 
 
-def _check_sign(name: str, index: Index | None, names: Names, at: Token) -> None:
+def _check_sign(name: str, index: Index | None, names: Scope, at: Token) -> None:
     if (names.signs.get(name) is None) or names.signs[name] != (index is not None):
         said = name if index is None else f"{name}[1..n]"
         raise names.error(f"the sign {name!r} is unknown here; declare it: signs {said}", at)
@@ -471,7 +471,7 @@ def _domain_of(sort: Sort) -> Domain:
     return Domain.PEOPLE if sort is Sort.PERSON else Domain.PLACES
 
 
-def _check_unused(name: str, names: Names, at: Token) -> None:
+def _check_unused(name: str, names: Scope, at: Token) -> None:
     if (
         name in names.constants
         or name in names.families
@@ -485,7 +485,7 @@ def _check_relation(
     name: str,
     terms: tuple[SchemaTerm, SchemaTerm],
     domains: tuple[Domain, Domain],
-    names: Names,
+    names: Scope,
 ) -> None:
     if name == "=":
         if set(domains[0].sorts).isdisjoint(domains[1].sorts):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.compare.page import read_evaluation
+from ietest_fast.analyses.compare.page import read_tested
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.errors import InputError
@@ -80,7 +80,7 @@ def test_answers_that_are_no_labels_are_refused(
         ie.consistency(answers(), test_set=given)
     if given is not None and not isinstance(given, pd.DataFrame):
         with pytest.raises(InputError, match=r"column 'predicted': .*options of eval, whose --out"):
-            read_evaluation(given)
+            read_tested(given)
 
 
 @pytest.mark.parametrize("give", WRITERS)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.analyses.compare.page import read_evaluation
+from ietest_fast.analyses.compare.page import read_tested
 from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.alignment import check_gold
@@ -269,7 +269,7 @@ def test_one_version_that_is_counted_from_another_number_is_refused(
         for i, n in enumerate(gold * 4)
     ]
     (tmp_path / "long.csv").write_text("item,version,gold,predicted\n" + "".join(rows))
-    for read in (lambda path: read_logs([path]), need_wordings, read_evaluation):
+    for read in (lambda path: read_logs([path]), need_wordings, read_tested):
         with pytest.raises(InputError, match=told):
             read(tmp_path / "long.csv")
     same = wide.replace(f",{gold[0] + step}\n", f",{gold[0]}\n")  # one is right: no shift

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.compare.page import read_evaluation
+from ietest_fast.analyses.compare.page import read_tested
 from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.analyses.consistency.wordings import read_confidence
@@ -83,7 +83,7 @@ def test_a_long_table_says_the_same_in_every_format(
     found = read_logs([path])
     assert reworded(found) == MARKS
     assert found.notes == ()
-    shown = read_evaluation(path).comparison.tests[0].invariance
+    shown = read_tested(path).comparison.tests[0].invariance
     assert shown is not None
     assert shown.n_reworded == sum(MARKS)
 

@@ -15,7 +15,9 @@ from statsmodels.stats.inter_rater import aggregate_raters, cohens_kappa, fleiss
 from statsmodels.stats.proportion import proportion_confint
 
 from ietest_fast.annotation.marks import Marks, find_marks, marks_path, read_all_marks
-from ietest_fast.annotation.page import (
+from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import draw_sample, split_edits
+from ietest_fast.annotation.soundness import (
     count_unsound,
     find_sound,
     measure_agreement,
@@ -26,8 +28,6 @@ from ietest_fast.annotation.page import (
     summary_table,
     take_majority,
 )
-from ietest_fast.annotation.sample import read_sample
-from ietest_fast.annotation.sampling import draw_sample, split_edits
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.finished import read_run
 from ietest_fast.transform.edits import COMPANION_RULES

@@ -15,10 +15,10 @@ import pytest
 
 from ietest_fast.analyses.compare.page import (
     EvaluationSource,
-    changed_table,
+    discordant_table,
     evaluate_predictions,
     joint_table,
-    read_evaluation,
+    read_tested,
     say_evaluation,
     version_table,
 )
@@ -60,7 +60,7 @@ def predictions():
 def evaluation(predictions, tmp_path_factory):
     path = tmp_path_factory.mktemp("predictions") / "evaluation.parquet"
     predictions.write(path)
-    return read_evaluation(path)
+    return read_tested(path)
 
 
 def test_every_version_is_tested_against_the_original(predictions, evaluation):
@@ -93,7 +93,7 @@ def test_a_page_shows_answers_and_texts_as_text(evaluation):
     assert "&lt;b&gt;" in page
     assert "text 0 <b>" not in page
     assert 'class="verdict differs"' in page
-    table = changed_table(evaluation.outcomes[1])
+    table = discordant_table(evaluation.outcomes[1])
     names = [column.name for column in table.columns]
     assert names[:3] == ["item", "right on", "gold"]
     assert "premise" in names
@@ -101,7 +101,7 @@ def test_a_page_shows_answers_and_texts_as_text(evaluation):
     # What is lost comes first.
     assert table.rows[0][1] == "original"
     assert len(table.rows) <= 200
-    assert changed_table(evaluation.outcomes[2]) is None
+    assert discordant_table(evaluation.outcomes[2]) is None
 
 
 def test_clusters_are_drawn_whole(predictions):
@@ -130,7 +130,7 @@ def test_what_a_page_says_is_judged_at_the_margin_that_it_names(margin, verdict,
         },
     )
     made.write(path := tmp_path / "a.parquet")
-    found = read_evaluation(path, margin=margin)
+    found = read_tested(path, margin=margin)
     ((kind, said),) = say_evaluation(found)
     assert str(kind).startswith(verdict)
     assert f"{100 * margin:g} point" in said
@@ -148,7 +148,7 @@ def test_clusters_that_eval_has_drawn_are_drawn_on_the_page(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["eval", str(tmp_path / "t.csv"), *options, "--out", str(out)])
     said = json.loads(capsys.readouterr().out)
-    (found,) = read_evaluation(out).outcomes
+    (found,) = read_tested(out).outcomes
     assert found.tested.result.n_clusters == 30
     assert found.tested.result.p_value == said["p_value"]
 
@@ -172,7 +172,7 @@ def test_a_page_says_where_a_version_has_other_right_answers(gold, said, has_mod
     } | ({"model": ["m"] * 80} if has_model else {})
     path = tmp_path / "long.csv"
     pyarrow.csv.write_csv(pyarrow.table(columns), path)
-    note = str(EvaluationSource(evaluations=(read_evaluation(path),)).sections())
+    note = str(EvaluationSource(evaluations=(read_tested(path),)).sections())
     told = [each for each in read_logs([path]).notes if "the right answer" in each]
     assert ("the right answer" in note) == (said is not None)
     assert all(each in note for each in told)
@@ -201,7 +201,7 @@ def test_a_page_says_what_eval_says_of_the_file(changed, edits, said, tmp_path):
     } | ({} if edits is None else {"edits": [edits] * 40})
     path = tmp_path / "long.csv"
     pyarrow.csv.write_csv(pyarrow.table(columns), path)
-    found = read_evaluation(path)
+    found = read_tested(path)
     assert [note for note in read_logs([path]).notes if "disagree" in note] == [*found.notes]
     shown = str(EvaluationSource(evaluations=(found,)).sections())
     assert ("disagree" in shown) == (said is not None)
@@ -343,7 +343,7 @@ def test_there_has_to_be_something_to_compare(predictions, tmp_path):
     path = tmp_path / "one.parquet"
     predictions.select(version="typos").write(path)
     with pytest.raises(InputError, match="has the version typos alone"):
-        read_evaluation(path)
+        read_tested(path)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
@@ -383,4 +383,4 @@ def test_edits_that_are_lists_are_no_strata(predictions, tmp_path):
     if "edits" in table.column_names:
         table = table.drop_columns("edits")
     pq.write_table(table.append_column("edits", edits), path)
-    assert not any("strata" in each.tested.statistics for each in read_evaluation(path).outcomes)
+    assert not any("strata" in each.tested.statistics for each in read_tested(path).outcomes)

@@ -7,15 +7,15 @@ import json
 import pytest
 
 from ietest_fast.annotation.marks import Marks
-from ietest_fast.annotation.page import (
+from ietest_fast.annotation.sample import read_sample
+from ietest_fast.annotation.sampling import check_run, draw_sample
+from ietest_fast.annotation.soundness import (
     marked_tables,
     needed_table,
     read_marked,
     say_soundness,
     soundness_sections,
 )
-from ietest_fast.annotation.sample import read_sample
-from ietest_fast.annotation.sampling import check_run, draw_sample
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.finished import read_counts, read_run
 from ietest_fast.experiment.view.result_tables import brief_tables

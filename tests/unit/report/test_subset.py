@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ietest_fast.annotation.page import repeat_on
+from ietest_fast.annotation.soundness import repeat_on
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.finished import read_run
 from ietest_fast.experiment.schema import ConditionResult

@@ -138,13 +138,13 @@ class EvaluationSource:
 
     @classmethod
     def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:
-        """Read several files as :func:`read_evaluation` does; call all classifiers differently.
+        """Read several files as :func:`read_tested` does; call all classifiers differently.
 
         Those without a name are called as their files, and those of one name in two files with the
         file behind it; the second of two files of one name is ``#2``.
         """
         say_copies(paths)
-        found = [read_evaluation(path, alpha=alpha, margin=margin) for path in paths]
+        found = [read_tested(path, alpha=alpha, margin=margin) for path in paths]
         counted = Counter(
             name for each in found for name in {own.classifier for own in each.outcomes}
         )
@@ -181,7 +181,7 @@ class EvaluationSource:
         """Return every version of the texts, each against the original."""
         outcomes = [each for evaluation in self.evaluations for each in evaluation.outcomes]
         joint = joint_table(self.evaluations)
-        changed = [table for each in outcomes[:OWN_FIGURES] if (table := changed_table(each))]
+        changed = [table for each in outcomes[:OWN_FIGURES] if (table := discordant_table(each))]
         section = Section(
             id="versions",
             title="Every version of the texts",
@@ -249,7 +249,7 @@ def _say_other_items(first: TestedPredictions, other: TestedPredictions) -> tupl
     return tuple(said)
 
 
-def read_evaluation(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> TestedPredictions:
+def read_tested(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> TestedPredictions:
     """Read predictions, such as ``ietest-fast eval --out`` writes, and test every version."""
     notes = read_notes(path, CompareNotes)
     # What could not be parsed and counts as wrong is missing in what eval writes.
@@ -517,7 +517,7 @@ def joint_table(evaluations: Sequence[TestedPredictions]) -> Table | None:
     )
 
 
-def changed_table(outcome: VersionOutcome) -> Table | None:
+def discordant_table(outcome: VersionOutcome) -> Table | None:
     """List observations that are answered rightly in one version only; None without any.
 
     With both answers, and with every column of texts; where a text is the same in both versions it

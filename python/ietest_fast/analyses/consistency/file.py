@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.consistency.buckets import Buckets
     from ietest_fast.answers.asking import ModelAnswers
-    from ietest_fast.answers.texts import Part
+    from ietest_fast.answers.texts import VersionLog
 
 
 # Amounts of data, such as tokens of pretraining, that the classifiers of a curve have seen.
@@ -346,13 +346,13 @@ def _say_settings(predictions: Predictions) -> tuple[str, ...]:
     return tuple(say_other_settings(_list_parts(predictions)))
 
 
-def _list_parts(predictions: Predictions) -> list[Part]:
+def _list_parts(predictions: Predictions) -> list[VersionLog]:
     """Return the answers of each classifier to each version, as logs are compared."""
     from ietest_fast.answers.readers.tables import list_versions
-    from ietest_fast.answers.texts import Part
+    from ietest_fast.answers.texts import VersionLog
 
     logs = list_versions(predictions, Path(predictions.source), is_own=False)
-    return [Part(log=log, version=str(log.version), model=log.model) for log in logs]
+    return [VersionLog(log=log, version=str(log.version), model=log.model) for log in logs]
 
 
 def _say_no_original(predictions: Predictions) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from ietest_fast.answers.schema import GROUPS, plain_type
 from ietest_fast.answers.shared import SharedWordings, find_answered_texts, name_rows
 from ietest_fast.answers.table import ORIGINAL, find_originals
 from ietest_fast.corpus.columns import check_columns
-from ietest_fast.corpus.overlap import (
+from ietest_fast.corpus.reasoning import ABDUCTIVE, DEFEASIBLE
+from ietest_fast.corpus.similarity import (
     Sequences,
     measure_bag_distance,
     measure_bleu,
@@ -26,7 +27,6 @@ from ietest_fast.corpus.overlap import (
     number_characters,
     number_words,
 )
-from ietest_fast.corpus.reasoning import ABDUCTIVE, DEFEASIBLE
 from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.answers.asking import SuiteOptions
-from ietest_fast.corpus.overlap import number_words
+from ietest_fast.corpus.similarity import number_words
 from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key, philox_uniforms
 from ietest_fast.transform.numerical import Statements, follow

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.label_map import LabelMap
 
-    Answered = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    Asked = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
     Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -84,7 +84,7 @@ class _Asked:
         """Return questions of the instances to which the rule applies so far."""
         return [(one[self.applicable], other[self.applicable]) for one, other in pairs]
 
-    def answered(self, asker: Asker) -> tuple[list[Answered], ...]:
+    def answered(self, asker: Asker) -> tuple[list[Asked], ...]:
         """Return antecedents, consequents and control questions with the answers to them.
 
         Where there is no control question the answer is -1.

@@ -76,7 +76,7 @@ TrainSize = Annotated[int, Field(ge=2)] | None
 Correction = Literal["bonferroni", "holm", "maxt", "minp"]
 
 
-class Part(BaseModel):
+class Record(BaseModel):
     """A part of the results: frozen, strict about types, without NaN.
 
     A field that is a part itself also takes a result of :mod:`ietest_fast.stats` that has all the
@@ -111,7 +111,7 @@ class Part(BaseModel):
         return self.model_dump(mode="json")
 
 
-class Spread(Part):
+class Spread(Record):
     """Mean and standard deviation over the M classifiers."""
 
     mean: Number | None
@@ -148,7 +148,7 @@ def adjust(p_values: Sequence[float], correction: Correction) -> list[float]:
 COUNTS = ("n11", "n10", "n01", "n00")
 
 
-class Counted(Part):
+class Counted(Record):
     """What has the four counts among its fields; where they stand there is its own."""
 
     @functools.cached_property
@@ -187,7 +187,7 @@ class StratumRecord(Counted):
         return self.n11 + self.n10 + self.n01 + self.n00
 
 
-class StrataRecord(Part):
+class StrataRecord(Record):
     """The reworded texts by the values of one column, and whether these differ."""
 
     name: Text
@@ -229,7 +229,7 @@ class StrataRecord(Part):
         )
 
 
-class EquivalenceRecord(Part):
+class EquivalenceRecord(Record):
     """Whether the difference of a classifier is shown to be below the margin."""
 
     margin: Level
@@ -248,7 +248,7 @@ class EquivalenceRecord(Part):
         return self.p_value < self.alpha
 
 
-class FlipRecord(Part):
+class FlipRecord(Record):
     """How often a classifier's answers flip on the reworded texts."""
 
     n: Annotated[int, Field(ge=1)]
@@ -356,7 +356,7 @@ class RewordedRecord(Counted):
         return self.counts.discordance_rate
 
 
-class PairedRecord(Part):
+class PairedRecord(Record):
     """The paired test of a classifier, as if its observations were independent."""
 
     method: Literal["exact", "multinomial", "resample"]
@@ -371,7 +371,7 @@ class PairedRecord(Part):
     """As of :class:`ietest_fast.stats.PairedTestResult`; `n_resamples` is S."""
 
 
-class ClusteredRecord(Part):
+class ClusteredRecord(Record):
     """The test of a classifier that draws whole clusters."""
 
     n_clusters: Annotated[int, Field(ge=2)]

@@ -16,7 +16,7 @@ from ietest_fast.experiment.schema.cells import (
     Count,
     Level,
     Number,
-    Part,
+    Record,
     Share,
     Spread,
     Text,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _MOST_PAIRS_FOR_POWER = 10**6
 
 
-class ChurnRecord(Part):
+class ChurnRecord(Record):
     """The excess churn of M classifiers on the reworded texts."""
 
     n: Annotated[int, Field(ge=2)]
@@ -65,7 +65,7 @@ class ChurnRecord(Part):
         return cls.from_result(result, interval=result.confidence_interval())
 
 
-class AlgorithmRecord(Part):
+class AlgorithmRecord(Record):
     """What is shown of the algorithm, whichever training it gets, on the reworded texts."""
 
     n: Annotated[int, Field(ge=2)]
@@ -105,7 +105,7 @@ class AlgorithmRecord(Part):
         )
 
 
-class Sensitivity(Part):
+class Sensitivity(Record):
     """What the test of one classifier, at level alpha / M, could find."""
 
     margin: Level
@@ -140,7 +140,7 @@ def find_detectable(cells: Sequence[CellResult], *, alpha: float) -> float | Non
     )
 
 
-class RhoResult(Part):
+class RhoResult(Record):
     """The IE test at one rho."""
 
     rho: Share
@@ -360,7 +360,7 @@ class RhoResult(Part):
         return None if self.sensitivity is None else self.sensitivity.power
 
 
-class OverRho(Part):
+class OverRho(Record):
     """What holds over all rho of a condition."""
 
     alpha: Level
@@ -421,14 +421,14 @@ def correct_over_rho(
     )
 
 
-class CellAddress(Part):
+class CellAddress(Record):
     """Which classifier of a condition."""
 
     rho: Share
     m: Count
 
 
-class RobustnessRecord(Part):
+class RobustnessRecord(Record):
     """Signal-to-noise ratio (eq. 15) of accuracy on the original test set, over rho and m."""
 
     snr: Number | None
@@ -445,7 +445,7 @@ class RobustnessRecord(Part):
     """The classifiers that cannot be told from guessing."""
 
 
-class ConditionResult(Part):
+class ConditionResult(Record):
     """One model under one transformation, at every rho."""
 
     model: Text
@@ -568,7 +568,7 @@ class ConditionResult(Part):
         )
 
 
-class CochranRecord(Part):
+class CochranRecord(Record):
     """Cochran's test of one classifier over the original and all transformed versions."""
 
     m: Count
@@ -583,7 +583,7 @@ class CochranRecord(Part):
     """As of :class:`ietest_fast.stats.CochranTestResult`."""
 
 
-class AcrossTransformations(Part):
+class AcrossTransformations(Record):
     """What holds over several transformations of one model at one rho."""
 
     model: Text

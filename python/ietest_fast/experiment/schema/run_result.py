@@ -14,7 +14,7 @@ from ietest_fast.experiment.schema.cells import (
     Count,
     Identity,
     Level,
-    Part,
+    Record,
     Share,
     Spread,
     Text,
@@ -40,7 +40,7 @@ RESULTS_FORMAT = 3
 # What was run: settings, data, transformations and models.
 
 
-class DemoSettings(Part):
+class DemoSettings(Record):
     """Sizes of the demonstration corpus."""
 
     n_train: Count
@@ -49,7 +49,7 @@ class DemoSettings(Part):
     seed: Count
 
 
-class SplitSettings(Part):
+class SplitSettings(Record):
     """How parts were taken from one file."""
 
     n_valid: Count
@@ -59,7 +59,7 @@ class SplitSettings(Part):
     group_by: Text | None
 
 
-class DataSettings(Part):
+class DataSettings(Record):
     """Where the three splits come from."""
 
     name: Text | None
@@ -78,7 +78,7 @@ class DataSettings(Part):
         return {"train": self.train, "valid": self.valid, "test": self.test}
 
 
-class RunSettings(Part):
+class RunSettings(Record):
     """All that results depend on but for models and transformations."""
 
     data: DataSettings
@@ -101,7 +101,7 @@ class RunSettings(Part):
     """As configured."""
 
 
-class SplitSummary(Part):
+class SplitSummary(Record):
     """What a split holds."""
 
     rows: Annotated[int, Field(ge=1)]
@@ -112,7 +112,7 @@ class SplitSummary(Part):
     """Observations by label."""
 
 
-class DataSummary(Part):
+class DataSummary(Record):
     """What the data hold."""
 
     text_columns: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -126,7 +126,7 @@ class DataSummary(Part):
     """The splits."""
 
 
-class ChangedRows(Part):
+class ChangedRows(Record):
     """How many rows of each split a transformation changed."""
 
     train: Count
@@ -134,7 +134,7 @@ class ChangedRows(Part):
     test: Count
 
 
-class TransformationRecord(Part):
+class TransformationRecord(Record):
     """A transformation, and what it did."""
 
     key: Text
@@ -156,7 +156,7 @@ class TransformationRecord(Part):
     """Sentences about options that are seldom wanted."""
 
 
-class ModelSettings(Part):
+class ModelSettings(Record):
     """A model as it was configured."""
 
     name: Text
@@ -173,7 +173,7 @@ class ModelSettings(Part):
     """Threads of a training; None for models whose results do not depend on them."""
 
 
-class TrialRecord(Part):
+class TrialRecord(Record):
     """Hyperparameters that were tried."""
 
     number: Count
@@ -181,7 +181,7 @@ class TrialRecord(Part):
     valid_accuracy: Share
 
 
-class SearchRecord(Part):
+class SearchRecord(Record):
     """Hyperparameters that were used, and what was tried to find them."""
 
     params: dict[str, JsonValue]
@@ -196,7 +196,7 @@ class SearchRecord(Part):
     """Number of training rows that they were tried on; None for all, or if nothing was tried."""
 
 
-class ModelRecord(Part):
+class ModelRecord(Record):
     """A model, and where its hyperparameters come from."""
 
     key: Text
@@ -215,7 +215,7 @@ class ModelRecord(Part):
 # The classifiers of a run on further test sets, which they were not trained for.
 
 
-class EvaluatedTransformation(Part):
+class FurtherTransformation(Record):
     """A transformation of the test set alone, and what it did."""
 
     key: Text
@@ -241,7 +241,7 @@ class EvaluatedTransformation(Part):
     """As of :class:`TransformationRecord`."""
 
 
-class EvaluatedRho(Part):
+class EvaluatedRho(Record):
     """The M classifiers of one rho on a further test set."""
 
     rho: Share
@@ -302,7 +302,7 @@ class EvaluatedRho(Part):
         return None if self.test is None else self.test.judge_alone(differs=bool(self.reject))
 
 
-class FurtherResult(Part):
+class FurtherResult(Record):
     """One model, trained on the texts of one transformation, on a further test set."""
 
     model: Text
@@ -338,7 +338,7 @@ def correct_over_evaluations(tests: Sequence[RhoResult | None]) -> list[float | 
     return [None if test is None else next(adjusted) for test in tests]
 
 
-class RunResult(Part):
+class RunResult(Record):
     """A finished run: what ``results.json`` holds. Nothing in it depends on time or speed."""
 
     format: Literal[3] = 3
@@ -358,7 +358,7 @@ class RunResult(Part):
     """Every model under every transformation, for each number of training rows."""
     across: tuple[AcrossTransformations, ...] = ()
     """Corrections and joint tests over several transformations; empty for one."""
-    evaluated: tuple[EvaluatedTransformation, ...] = ()
+    evaluated: tuple[FurtherTransformation, ...] = ()
     """Further transformations, of the test set alone."""
     evaluations: tuple[FurtherResult, ...] = ()
     """Every model and transformation that it was trained on, on each of their test sets."""

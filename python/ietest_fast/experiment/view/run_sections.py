@@ -234,7 +234,7 @@ class Compared:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class RunComparison:
     """Two runs on the same test observations."""
 
     first: str
@@ -264,7 +264,7 @@ def compare_runs(
     gold: NDArray[np.int8],
     answers: tuple[NDArray[np.int8], NDArray[np.int8]],
     alpha: float | None = None,
-) -> Comparison:
+) -> RunComparison:
     """Compare two models, or a model under two transformations, on the same observations.
 
     The classifiers of equal rho and m are compared by paired tests: right or wrong on the original
@@ -290,7 +290,7 @@ def compare_runs(
             for own, place in zip(answers, (number, places[rho.rho]), strict=True)
         )
         rows += _compare(rho.rho, right_first, right_second, level)
-    return Comparison(first=first.name, second=second.name, rows=tuple(rows))
+    return RunComparison(first=first.name, second=second.name, rows=tuple(rows))
 
 
 def _compare(
@@ -341,7 +341,7 @@ _SAID = {
 }
 
 
-def comparison_table(comparison: Comparison, *, number: int = 1) -> Table:
+def comparison_table(comparison: RunComparison, *, number: int = 1) -> Table:
     """Give a comparison as a table, the number of which is in its name."""
     return lay_out(
         f"comparison-{number}",
@@ -467,7 +467,7 @@ def comparison_sections(
         return []
     pairs = comparable_pairs(runs)
 
-    def compare(pair: tuple[FinishedRun, FinishedRun]) -> Comparison:
+    def compare(pair: tuple[FinishedRun, FinishedRun]) -> RunComparison:
         first, second = pair
         return compare_runs(
             first,

@@ -171,7 +171,7 @@ class RunsSource:
     """Which pairs are listed as hard cases; a name of
     :data:`~ietest_fast.experiment.view.text_tables.QUANTIFIERS`."""
     soundness: tuple[Section, ...] = ()
-    """What people say of the rephrasings: see :mod:`ietest_fast.annotation.page`."""
+    """What people say of the rephrasings: see :mod:`ietest_fast.annotation.soundness`."""
 
     def __post_init__(self) -> None:
         if not self.runs or len({run.name for run in self.runs}) < len(self.runs):

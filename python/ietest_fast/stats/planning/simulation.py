@@ -61,7 +61,7 @@ _OF_SCORES = tuple(name for name in TESTS if name.startswith("scores"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class SimulatedTest:
     """What one test says of one table: its p-value (adjusted, of M), and whether it warns."""
 
     p_value: float
@@ -121,13 +121,13 @@ def run_tests(
     n_resamples: int,
     key: tuple[int, int],
     threads: int | None,
-) -> dict[str, Outcome]:
+) -> dict[str, SimulatedTest]:
     """Run the Monte Carlo tests among ``names`` on one table."""
     if differences.shape[0] * n_resamples <= _FEW_DRAWS:
         threads = 1
     # The tests' own seed: tables and resamples must not share their words.
     seed = int(philox_key([*key, _TESTS])[0])
-    found: dict[str, Outcome] = {}
+    found: dict[str, SimulatedTest] = {}
     for clustered in (False, True):
         wanted = {
             name for name in names if name in _OF_SCORES and name.endswith("clustered") is clustered
@@ -150,14 +150,14 @@ def run_tests(
         from ietest_fast.stats.clustered import clustered_test
 
         result = clustered_test(original[:, 0], transformed[:, 0], codes, **options)
-        found["clustered"] = Outcome(p_value=float(result.p_value))
+        found["clustered"] = SimulatedTest(p_value=float(result.p_value))
     for name, clusters in (("joint", None), ("joint_clustered", codes)):
         if name in names:
             from ietest_fast.stats.joint import joint_test
 
             # Max-|t| is what is simulated; min-p would cost more.
             joint = joint_test(original, transformed, clusters=clusters, min_p=False, **options)
-            found[name] = Outcome(
+            found[name] = SimulatedTest(
                 p_value=float(np.min(joint.p_max_t)), warns=joint.warning is not None
             )
     return found
@@ -171,7 +171,7 @@ def _test_scores(
     n_resamples: int,
     seed: int,
     threads: int | None,
-) -> dict[str, Outcome]:
+) -> dict[str, SimulatedTest]:
     """Test one column of scores by both null laws as far as wanted, and by the one that fits."""
     from ietest_fast.stats.scores import run_score_test
 
@@ -202,7 +202,7 @@ def _test_scores(
     warns = {law: units.warn(law, unit="pairs") is not None for law in NULL_LAWS}
     laws = {f"scores_{law}{ending}": law for law in NULL_LAWS} | {f"scores{ending}": units.fits}
     return {
-        name: Outcome(p_value=p, warns=warns[laws[name]])
+        name: SimulatedTest(p_value=p, warns=warns[laws[name]])
         for name, p in p_values.items()
         if name in wanted
     }
@@ -590,7 +590,7 @@ class _Tallies:
         for name in self._of_counts:
             self._rejected[name] += any(p[name] < self._level for p in tested)
 
-    def add(self, outcomes: dict[str, Outcome]) -> None:
+    def add(self, outcomes: dict[str, SimulatedTest]) -> None:
         """Add the Monte Carlo tests of one table."""
         for name, outcome in outcomes.items():
             rejects = outcome.p_value < self._alpha
