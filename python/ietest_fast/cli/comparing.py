@@ -422,7 +422,7 @@ def _print_several(
                     test.result.p_value,
                     PValue(test.p_adjusted, found.alpha),
                     test.reject,
-                    *_reworded_cells(found, test),
+                    *(() if is_models else (*test.of_reworded, str(test.verdict))),
                 )
                 for test in found.tests
             ),
@@ -448,17 +448,6 @@ def _print_several(
         for line in test.caveats:
             echo(line)
     echo(signature)
-
-
-def _reworded_cells(found: Comparison, test: VersionTest) -> tuple[Any, ...]:
-    """Return the cells of a version about its reworded texts."""
-    if found.compared != "versions":
-        return ()
-    own = test.invariance
-    if own is None:
-        return (None,) * 4
-    flipped = None if own.flips is None else own.flips.rate
-    return (own.n_reworded, own.delta, flipped, str(own.verdict))
 
 
 def _without_warning(values: dict[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
@@ -72,8 +73,8 @@ def test_every_version_is_tested_against_the_original(predictions, evaluation):
         test.p_value for test in tests
     ]
     assert [each.tested.p_adjusted for each in found.values()] == holm([t.p_value for t in tests])
-    assert str(found["shifted"].verdict) == "differs"
-    assert str(found["same"].verdict) == "equivalent within margin"
+    assert str(found["shifted"].tested.verdict) == "differs"
+    assert str(found["same"].tested.verdict) == "equivalent within margin"
     (row,) = joint_table([evaluation]).rows
     assert row[:4] == ("bert", N, 4, cochran_q_test(correct.T).statistic)
 
@@ -102,6 +103,31 @@ def test_a_page_shows_answers_and_texts_as_text(evaluation):
     assert table.rows[0][1] == "original"
     assert len(table.rows) <= 200
     assert discordant_table(evaluation.outcomes[2]) is None
+
+
+def test_page_and_data_frame_agree_on_classifiers_that_differ_by_less_than_the_margin(tmp_path):
+    n = 6000
+    gold = np.arange(n) % 3
+    answers = {"a": gold, "b": np.where(np.arange(n) < 40, (gold + 1) % 3, gold)}
+    frame = pd.concat(
+        pd.DataFrame(
+            {
+                "item": range(n),
+                "version": "original",
+                "model": model,
+                "gold": gold,
+                "predicted": own,
+            }
+        )
+        for model, own in answers.items()
+    )
+    frame.to_csv(path := tmp_path / "models.csv", index=False)
+    found = read_tested(path)
+    (row,) = found.comparison.records()
+    assert row["reject"]
+    assert row["verdict"] == "equivalent within margin"
+    assert version_table([found]).rows[0][-1] == row["verdict"]
+    assert found.to_dict()["versions"][0]["verdict"] == row["verdict"]
 
 
 def test_clusters_are_drawn_whole(predictions):
@@ -335,7 +361,7 @@ def test_a_model_that_guesses_has_no_verdict():
         ),
         source=Path("guess.parquet"),
     )
-    assert [str(each.verdict) for each in found.outcomes] == ["collapsed"]
+    assert [str(each.tested.verdict) for each in found.outcomes] == ["collapsed"]
     assert "nothing can be said" in say_evaluation(found)[0][1]
 
 

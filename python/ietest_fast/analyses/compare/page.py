@@ -27,7 +27,7 @@ from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import brief_points
 from ietest_fast.report.contents import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, PValue, Table
-from ietest_fast.stats import Verdict, equivalence_test
+from ietest_fast.stats import Verdict
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import number_names
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.answers.table import Predictions
     from ietest_fast.models.classifiers import Unparsed
-    from ietest_fast.stats import EquivalenceResult, PairedCounts
+    from ietest_fast.stats import PairedCounts
 
 
 N_EXAMPLES = 200
@@ -57,8 +57,6 @@ class VersionOutcome:
     """Name of the model, with m and rho where there are several."""
     tested: VersionTest
     """The paired test and its correction."""
-    equivalence: EquivalenceResult
-    """Is the difference below the margin, over all texts?"""
 
     @property
     def version(self) -> str:
@@ -69,13 +67,6 @@ class VersionOutcome:
     def counts(self) -> PairedCounts:
         """The four counts."""
         return self.tested.result.counts
-
-    @property
-    def verdict(self) -> Verdict:
-        """What is shown."""
-        found = self.tested.verdict
-        is_judged = self.tested.collapsed or self.tested.invariance is not None
-        return Verdict.EQUIVALENT if not is_judged and self.equivalence.equivalent else found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,8 +102,8 @@ class TestedPredictions:
                     "invariance": None
                     if each.tested.invariance is None
                     else each.tested.invariance.to_dict(),
-                    "interval": list(each.equivalence.interval),
-                    "verdict": str(each.verdict),
+                    "interval": list(each.tested.equivalence.interval),
+                    "verdict": str(each.tested.verdict),
                 }
                 for each in self.outcomes
             ],
@@ -308,9 +299,6 @@ def evaluate_predictions(
             VersionOutcome(
                 classifier=_name(named | test.group) or alone or source.stem,
                 tested=test,
-                equivalence=equivalence_test(
-                    test.pairs.sample, clusters=test.clusters, margin=margin, alpha=alpha
-                ),
             )
             for test in comparison.tests
         ),
@@ -339,9 +327,9 @@ def say_evaluation(evaluation: TestedPredictions) -> list[tuple[Verdict, str]]:
     for classifier in dict.fromkeys(each.classifier for each in evaluation.outcomes):
         own = [each for each in evaluation.outcomes if each.classifier == classifier]
         by_verdict = {
-            verdict: [each for each in own if each.verdict is verdict] for verdict in Verdict
+            verdict: [each for each in own if each.tested.verdict is verdict] for verdict in Verdict
         }
-        margin = brief_points(own[0].equivalence.margin)
+        margin = brief_points(own[0].tested.equivalence.margin)
         parts = [_say_change(each) for each in by_verdict[Verdict.DIFFERS]]
         parts += [_say_flips(each) for each in by_verdict[Verdict.CHANGES]]
         less = f"its accuracy is shown to change by less than {margin}"
@@ -395,7 +383,7 @@ def _say_flips(outcome: VersionOutcome) -> str:
 def version_table(evaluations: Sequence[TestedPredictions]) -> Table:
     """Return the test of every version of every classifier."""
     outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
-    level = 100 * (1 - 2 * outcomes[0].equivalence.alpha)
+    level = 100 * (1 - 2 * outcomes[0].tested.equivalence.alpha)
     return Table(
         name="versions",
         title="Every version against the reference",
@@ -427,12 +415,12 @@ def version_table(evaluations: Sequence[TestedPredictions]) -> Table:
                 each.counts.accuracy_original,
                 each.counts.accuracy_transformed,
                 each.counts.delta,
-                each.equivalence.interval,
+                each.tested.equivalence.interval,
                 each.tested.result.t,
                 each.tested.result.p_value,
-                PValue(each.tested.p_adjusted, each.equivalence.alpha),
-                *_reworded_cells(each),
-                str(each.verdict),
+                PValue(each.tested.p_adjusted, each.tested.equivalence.alpha),
+                *each.tested.of_reworded,
+                str(each.tested.verdict),
             )
             for each in outcomes
         ),
@@ -444,15 +432,6 @@ def version_table(evaluations: Sequence[TestedPredictions]) -> Table:
             f"{_say_clusters(outcomes)}{_say_unmatched(outcomes)}"
         ),
     )
-
-
-def _reworded_cells(outcome: VersionOutcome) -> tuple[Any, ...]:
-    """Return the number of reworded texts, delta there and the flip rate."""
-    own = outcome.tested.invariance
-    if own is None:
-        return (None, None, None)
-    delta = None if own.n_reworded is None else own.delta
-    return (own.n_reworded, delta, None if own.flips is None else own.flips.rate)
 
 
 def _say_clusters(outcomes: Sequence[VersionOutcome]) -> str:

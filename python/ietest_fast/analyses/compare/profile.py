@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -31,6 +32,7 @@ from ietest_fast.stats import (
     Verdict,
     chance_limit,
     cochran_q_test,
+    equivalence_test,
     holm,
     is_collapsed,
     judge_pairs,
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from ietest_fast.stats import (
         ClusteredTestResult,
         CochranResult,
+        EquivalenceResult,
         InvarianceTestResult,
         PairedTestResult,
     )
@@ -87,6 +90,10 @@ class VersionTest:
     """Holm's p-value among the versions of the same classifier."""
     reject: bool
     """Whether ``p_adjusted`` lies below alpha."""
+    alpha: float
+    """Level of the tests of the same classifier, in (0, 1)."""
+    margin: float
+    """A difference of accuracies that does not matter if it is smaller."""
     collapsed: bool | None
     """Whether the classifier gives one class only, or is at chance, on the reference; None where
     right answers are no classes. Of free texts the log's marks say which are right."""
@@ -97,6 +104,13 @@ class VersionTest:
     statistics: Mapping[str, Statistic] = field(default_factory=dict)
     """By name, what was computed besides on the reworded texts."""
 
+    @cached_property
+    def equivalence(self) -> EquivalenceResult:
+        """Whether the difference of accuracies over all texts lies within the margin."""
+        return equivalence_test(
+            self.pairs.sample, clusters=self.clusters, margin=self.margin, alpha=self.alpha
+        )
+
     @property
     def verdict(self) -> Verdict:
         """What is shown; nothing, if the classifier cannot be told from guessing."""
@@ -104,7 +118,21 @@ class VersionTest:
             return Verdict.COLLAPSED
         if self.invariance is not None:
             return self.invariance.verdict
+        if self.alpha < MOST_ALPHA and self.equivalence.equivalent:
+            return Verdict.EQUIVALENT
         return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
+
+    @property
+    def of_reworded(self) -> tuple[int | None, float | None, float | None]:
+        """The number of reworded texts, delta there, and the flip rate; None where it is not known.
+
+        Where nobody knows which texts are reworded, flips are those of all.
+        """
+        own = self.invariance
+        if own is None:
+            return None, None, None
+        delta = None if own.n_reworded is None else own.delta
+        return own.n_reworded, delta, None if own.flips is None else own.flips.rate
 
     @property
     def caveats(self) -> list[str]:
@@ -139,14 +167,15 @@ class VersionTest:
 
     def cells(self) -> dict[str, Any]:
         """Return the row of a data frame; of reworded texts it has what tables show."""
-        numbers, own = self.to_dict(), self.invariance
+        numbers = self.to_dict()
+        reworded, delta, flip_rate = self.of_reworded
         for nested in ("invariance", *find_statistics()):
             del numbers[nested]
         return {
             **fit_cells(numbers),
-            "reworded": None if own is None else own.n_reworded,
-            "delta_reworded": None if own is None or own.n_reworded is None else own.delta,
-            "flip_rate": None if own is None or own.flips is None else own.flips.rate,
+            "reworded": reworded,
+            "delta_reworded": delta,
+            "flip_rate": flip_rate,
             "verdict": str(self.verdict),
             **{
                 f"{name}_{cell}": value
@@ -353,6 +382,8 @@ def compare_versions(
                 clusters,
                 method,
                 {**drawing, "alternative": alternative},
+                alpha=alpha,
+                margin=judging["margin"],
                 draws_besides=draws,
             )
             for name in mine.versions
@@ -433,6 +464,8 @@ def _test(
     method: str | None,
     options: dict[str, Any],
     *,
+    alpha: float,
+    margin: float,
     draws_besides: bool,
 ) -> VersionTest:
     if len(pairs) < 2:
@@ -459,6 +492,8 @@ def _test(
         result=result,
         p_adjusted=result.p_value,
         reject=False,
+        alpha=alpha,
+        margin=margin,
         collapsed=_find_collapsed(pairs),
     )
 
