@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ietest_fast.lazy import lazy_names
+from ietest_fast.registry import Registry, lacks_methods
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ietest_fast.analyses.compare.profile import Comparison as Comparison
     from ietest_fast.analyses.compare.profile import compare_versions as compare_versions
     from ietest_fast.analyses.consistency.buckets import Buckets as Buckets
@@ -29,8 +32,10 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.masked.summary import score_masked as score_masked
     from ietest_fast.analyses.masked.summary import summarise_masked as summarise_masked
     from ietest_fast.analyses.masked.summary import train_and_score as train_and_score
+    from ietest_fast.report.contents import FileSource
 
 __all__ = [
+    "SOURCES",
     "Buckets",
     "Comparison",
     "ConsistencyProfile",
@@ -42,6 +47,7 @@ __all__ = [
     "compare_versions",
     "filter_adversarially",
     "find_confidence",
+    "find_source",
     "find_wordings",
     "make_buckets",
     "masked_items_from_table",
@@ -82,3 +88,39 @@ __getattr__, __dir__ = lazy_names(
         "find_wordings": "consistency.wordings",
     },
 )
+
+
+SOURCES: Registry[type[FileSource]] = Registry(
+    group="ietest_fast.sources",
+    builtin={
+        "stress": "ietest_fast.analyses.stress.page:StressSource",
+        "logic": "ietest_fast.analyses.logic.page:LogicSource",
+        "consistency": "ietest_fast.analyses.consistency.page:ConsistencySource",
+        "evaluations": "ietest_fast.analyses.compare.page:EvaluationSource",
+    },
+    noun="source",
+    check=lacks_methods(
+        "sources of reports",
+        "recognises",
+        "read",
+        "findings",
+        "sections",
+        "to_dict",
+        see="ietest_fast.report.contents.FileSource",
+    ),
+)
+"""Sources by name, in the order of the page. A name of another package stands behind these."""
+
+
+def find_source(path: Path) -> str | None:
+    """Return the name of the source that a file is of; None for none.
+
+    Those of other packages are asked first: to the last built-in one every table of predictions is
+    its own.
+    """
+    names = SOURCES.names()
+    foreign = [name for name in names if name not in SOURCES.builtin]
+    for name in (*foreign, *SOURCES.builtin):
+        if SOURCES.find(name).recognises(path):
+            return name
+    return None

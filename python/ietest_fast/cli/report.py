@@ -104,12 +104,13 @@ def command(*, runs: tuple[Path, ...], **options: Any) -> None:
             "it, which trains nothing anew.",
         )
 
+    from ietest_fast.analyses import SOURCES
     from ietest_fast.annotation.soundness import read_marked, soundness_sections
     from ietest_fast.atomic import write_text
     from ietest_fast.experiment.finished import read_runs
     from ietest_fast.experiment.view.result_tables import brief_tables
     from ietest_fast.experiment.view.sections import RunsSource
-    from ietest_fast.report.contents import SOURCES, gather
+    from ietest_fast.report.contents import gather
     from ietest_fast.report.page_builder import (
         build_page,
         check_paper_folder,
@@ -197,8 +198,8 @@ def _say_left_over(left: Sequence[Path]) -> None:
 
 
 def _say_read(n_runs: int, files: Mapping[str, Sequence[Path]]) -> str:
+    from ietest_fast.analyses import SOURCES
     from ietest_fast.numerals import say_count
-    from ietest_fast.report.contents import SOURCES
 
     said = [say_count(n_runs, "run")] if n_runs else []
     said += [
@@ -229,9 +230,9 @@ def _refuse_logs(paths: Sequence[Path]) -> None:
 
 def _sort(paths: Sequence[Path]) -> tuple[dict[str, list[Path]], list[Path]]:
     """Tell files of answers, by the source that they are of, from runs and counts."""
+    from ietest_fast.analyses import SOURCES, find_source
     from ietest_fast.experiment.results import RESULTS
     from ietest_fast.files import refuse_same_files
-    from ietest_fast.report.contents import SOURCES, find_source
 
     refuse_same_files(paths)
     _refuse_logs(paths)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
 
 from ietest_fast.errors import InputError
-from ietest_fast.registry import Registry, lacks_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -174,42 +173,6 @@ class FileSource(Source, Protocol):
     @classmethod
     def read(cls, paths: Sequence[Path], *, alpha: float, margin: float) -> Self:
         """Read files that were recognised, and measure what they hold."""
-
-
-SOURCES: Registry[type[FileSource]] = Registry(
-    group="ietest_fast.sources",
-    builtin={
-        "stress": "ietest_fast.analyses.stress.page:StressSource",
-        "logic": "ietest_fast.analyses.logic.page:LogicSource",
-        "consistency": "ietest_fast.analyses.consistency.page:ConsistencySource",
-        "evaluations": "ietest_fast.analyses.compare.page:EvaluationSource",
-    },
-    noun="source",
-    check=lacks_methods(
-        "sources of reports",
-        "recognises",
-        "read",
-        "findings",
-        "sections",
-        "to_dict",
-        see="ietest_fast.report.contents.FileSource",
-    ),
-)
-"""Sources by name, in the order of the page. A name of another package stands behind these."""
-
-
-def find_source(path: Path) -> str | None:
-    """Return the name of the source that a file is of; None for none.
-
-    Those of other packages are asked first: to the last built-in one every table of predictions is
-    its own.
-    """
-    names = SOURCES.names()
-    foreign = [name for name in names if name not in SOURCES.builtin]
-    for name in (*foreign, *SOURCES.builtin):
-        if SOURCES.find(name).recognises(path):
-            return name
-    return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from ietest_fast.analyses import SOURCES, find_source
 from ietest_fast.cli.main import main
-from ietest_fast.report.contents import SOURCES, find_source
 
 GUIDE = Path(__file__).parents[3] / "CONTRIBUTING.md"
 
