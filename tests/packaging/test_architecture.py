@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,9 @@ GROUND = {
 }
 
 
+_NAMED = re.compile(r"ietest_fast\.[\w.]+:\w+")
+
+
 def imported_rooms(path: Path) -> set[str]:
     rooms = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -61,6 +65,8 @@ def imported_rooms(path: Path) -> set[str]:
             names = [node.module or ""]
             if node.module == "ietest_fast":
                 names = [f"ietest_fast.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and _NAMED.fullmatch(str(node.value)):
+            names = [str(node.value)]  # which a registry imports
         rooms |= {name.split(".")[1] for name in names if name.startswith("ietest_fast.")}
     return rooms
 
