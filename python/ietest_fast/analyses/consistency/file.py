@@ -326,7 +326,7 @@ def need_wordings(path: str | Path) -> ConsistencyAnswers:
 
 def as_answers(predictions: Predictions) -> ConsistencyAnswers:
     """Return predictions of which no more is known as answers to wordings."""
-    from ietest_fast.answers.readers.facts_beside import say_beside
+    from ietest_fast.answers.readers.facts_of_long import say_beside
 
     said = say_beside(predictions, Path(predictions.source))
     known = with_known_answers(predictions)
@@ -428,7 +428,7 @@ def name_answers(
 
 def check_number_names(answers: Sequence[ConsistencyAnswers], paths: Sequence[Path]) -> None:
     """Refuse files in which columns beside the labels give the same numbers other names."""
-    from ietest_fast.answers.readers.facts_beside import find_long_names
+    from ietest_fast.answers.readers.facts_of_long import find_long_names
     from ietest_fast.answers.readers.label_columns import check_named
 
     both = zip(answers, paths, strict=True)

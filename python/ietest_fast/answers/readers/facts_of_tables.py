@@ -58,6 +58,15 @@ _DEEPEST = 3  # objects in objects
 _LIKE_NUMBERS = r"^[<>~≈]?\s*[+-]?[0-9.,'’ ]*[0-9]\s*[%‰]?$"
 _SAME = 1e-6
 _DECIMALS = 2  # of a share that is written as 1 or 0
+_REWORDED = ("perturbed", "transformed", "reworded", "rephrased", "paraphrased", "augmented")
+SIDES = ("is_original", *(form for name in _REWORDED for form in (name, f"is_{name}")))
+"""Names of columns that say of rows which side they are of: the first the original, others not."""
+_REWORDING = re.compile(
+    r"(?i)perturb|transform|reword|rephras|paraphras|augment|modif|altered|attack|advers|corrupt"
+)
+_ORIGINALS = frozenset({"original", "originals", "orig", "unperturbed", "unmodified", "unchanged"})
+_NO_REWORDING = frozenset({"none", "no", "false", "0", "clean", "base", "baseline", "identity", ""})
+"""What columns say of originals, any, or those that are called like rewordings."""
 
 
 def list_kinds(values: pa.Array | pa.ChunkedArray, path: Path) -> list[str]:
@@ -75,6 +84,30 @@ def name_with(names: Iterable[str], versions: Iterable[str]) -> list[str]:
     return [
         made for name in names for each in versions for made in (f"{each}_{name}", f"{name}_{each}")
     ]
+
+
+def read_side(name: str, values: pa.Array | pa.ChunkedArray) -> bool | None:
+    """Return whether a column says that its first row is of the original; None if it says none."""
+    if not find_named([name], SIDES):
+        return None
+    marks, bad = find_outcomes(pa.chunked_array(getattr(values, "chunks", [values])))
+    if bad.size or not len(marks):
+        return None
+    return bool(marks[0]) == bool(find_named([name], SIDES[:1]))
+
+
+def list_sides(columns: Mapping[str, pa.Array], path: Path) -> dict[str, bool]:
+    """Return by column that says one thing in all rows whether that is a name of the original.
+
+    Of a column that is called like a rewording, false or none is, too.
+    """
+    found = {}
+    for name, values in columns.items():
+        kinds = [label_key(each) for each in list_kinds(values, path)]
+        if len(kinds) == 1:
+            is_named = _REWORDING.search(name) is not None
+            found[name] = kinds[0] in _ORIGINALS or (is_named and kinds[0] in _NO_REWORDING)
+    return found
 
 
 def read_settings(

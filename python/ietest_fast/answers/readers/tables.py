@@ -13,23 +13,18 @@ from ietest_fast.answers.measurements import refuse_counts
 from ietest_fast.answers.readers.base import JOINT, Log
 from ietest_fast.answers.readers.facts_beside import (
     PREDICTIONS,
-    SIDES,
     VERSIONS,
     check_labels_of_versions,
-    find_long_names,
     find_marks,
     find_number_names,
     find_of_originals,
     find_texts,
     list_beside,
-    list_sides,
     name_twins,
     read_changed,
     read_marks,
     read_own_gold,
     read_row_ids,
-    read_side,
-    say_beside,
     say_copies,
     say_ids_again,
     say_other_answers,
@@ -38,12 +33,16 @@ from ietest_fast.answers.readers.facts_beside import (
     say_other_pairs,
     say_unread,
 )
+from ietest_fast.answers.readers.facts_of_long import find_long_names, say_beside
 from ietest_fast.answers.readers.facts_of_tables import (
+    SIDES,
     find_long_settings,
     list_kinds,
+    list_sides,
     name_settings,
     name_with,
     read_settings,
+    read_side,
     say_other_scores,
     say_wide_means,
 )
