@@ -131,7 +131,8 @@ def format_p(p: float, *, floor: float | None = None) -> str:
 
 def say_p(written: str) -> str:
     """Write ``p = 0.02`` of a p-value that is written, or ``p ≤ 0.01`` if it says a bound."""
-    return f"p {written}" if written.startswith(("≤", "<")) else f"p = {written}"
+    sign = written[0] if written[0] in "≤<" else "="
+    return f"p {sign} {written.removeprefix(sign).lstrip()}"
 
 
 def format_paper_p(p: float, n_resamples: int | None) -> str:
