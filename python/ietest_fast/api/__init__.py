@@ -12,12 +12,12 @@ from ietest_fast.lazy import lazy_names
 if TYPE_CHECKING:
     from ietest_fast.api.evaluating import EvaluationResult, evaluate
     from ietest_fast.api.rewording import consistency
-    from ietest_fast.api.running import InvarianceResult, consistency_curve, run
+    from ietest_fast.api.running import IETestResult, consistency_curve, run
     from ietest_fast.api.stressing import stress
 
 __all__ = [
     "EvaluationResult",
-    "InvarianceResult",
+    "IETestResult",
     "consistency",
     "consistency_curve",
     "evaluate",
@@ -29,7 +29,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "EvaluationResult": "evaluating",
-        "InvarianceResult": "running",
+        "IETestResult": "running",
         "consistency": "rewording",
         "consistency_curve": "running",
         "evaluate": "evaluating",

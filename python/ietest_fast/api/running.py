@@ -54,7 +54,7 @@ _MODEL_METHODS = ("check_params", "encode", "load_store", "fit")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class InvarianceResult(Result):
+class IETestResult(Result):
     """What :func:`run` has found. It prints itself."""
 
     results: RunResult
@@ -256,7 +256,7 @@ def run(
     n_threads: int | None = None,
     keep_models: bool | None = None,
     progress: Progress | None = None,
-) -> InvarianceResult:
+) -> IETestResult:
     """Run the Invariance-under-Equivalence test: rephrase, retrain, compare, decide.
 
     For each rho a share of the training and validation texts is rephrased, M times anew; a
@@ -312,7 +312,7 @@ keep_models
 
     Returns
     -------
-    InvarianceResult
+    IETestResult
 
     Raises
     ------
@@ -378,7 +378,7 @@ keep_models
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    made = InvarianceResult(results=results, folder=folder)
+    made = IETestResult(results=results, folder=folder)
     if out is None:
         weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     return made
@@ -507,13 +507,13 @@ def consistency_curve(
         "rng": rng,
         "n_threads": n_threads,
     }
-    if isinstance(profiles, str | Path | InvarianceResult):
+    if isinstance(profiles, str | Path | IETestResult):
         refuse_given(
             "is for profiles; this is a run, with its training rows",
             amount_column=amount_column,
             amounts_of=amounts_of,
         )
-        if isinstance(profiles, InvarianceResult):
+        if isinstance(profiles, IETestResult):
             results = profiles.results
         else:
             results = read_results(Path(profiles))

@@ -121,9 +121,9 @@ class FinishedRun:
         return self.condition.ratios
 
     @property
-    def finding(self) -> Literal["differs", "equivalent", "undecided"]:
+    def finding_kind(self) -> Literal["differs", "equivalent", "undecided"]:
         """What its verdicts come down to, as the head of a page says it."""
-        found = {each.finding for each in self.condition.verdicts}
+        found = {each.finding_kind for each in self.condition.verdicts}
         if "differs" in found:
             return "differs"
         is_whole = found == {"equivalent"} and not self.condition.collapsed

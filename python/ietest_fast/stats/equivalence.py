@@ -74,7 +74,7 @@ class Verdict(enum.StrEnum):
     COLLAPSED = "collapsed"
 
     @property
-    def finding(self) -> Literal["differs", "equivalent", "undecided"]:
+    def finding_kind(self) -> Literal["differs", "equivalent", "undecided"]:
         """What it comes down to, as the head of a page says it."""
         if self in {Verdict.DIFFERS, Verdict.CHANGES}:
             return "differs"

@@ -12,7 +12,7 @@ import pytest
 import ietest_fast as ie
 from command_line import run_here
 from ietest_fast.analyses.consistency.profile import ConsistencyProfile
-from ietest_fast.api import InvarianceResult
+from ietest_fast.api import IETestResult
 from ietest_fast.errors import InputError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.results import read_results
@@ -126,7 +126,7 @@ def test_a_run_gives_the_numbers_of_the_command(folder: Path) -> None:
     found = ie.consistency_curve(folder / "sized", **QUICK)
     assert json.loads(found.to_json())["curves"] == expected
     assert len(found.to_frame()) == 4
-    result = InvarianceResult(results=read_results(folder / "sized"), folder=folder / "sized")
+    result = IETestResult(results=read_results(folder / "sized"), folder=folder / "sized")
     again = ie.consistency_curve(result, **QUICK)
     assert again.to_dict() == found.to_dict()
     other = commanded(folder, "sized", "--confidence-level", "0.8", "--intervals", "resample")

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from finished_runs import SWAPS, make_run
-from ietest_fast.api.running import InvarianceResult
+from ietest_fast.api.running import IETestResult
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.finished import FinishedRun, name_runs, read_run, read_runs
 from ietest_fast.experiment.search import identify
@@ -185,7 +185,7 @@ def test_a_matched_sample_that_was_tampered_with_is_noticed(tmp_path, first_run,
 
 
 def read_predictions(run):
-    return InvarianceResult(results=run.results, folder=run.source).predictions
+    return IETestResult(results=run.results, folder=run.source).predictions
 
 
 def edit(path, column, change_value):

@@ -166,7 +166,7 @@ class EvaluationSource:
     def findings(self) -> list[Finding]:
         """Say in a sentence for each classifier what its predictions show."""
         said = [each for found in self.evaluations for each in say_evaluation(found)]
-        return [Finding(kind=verdict.finding, text=text) for verdict, text in said]
+        return [Finding(kind=verdict.finding_kind, text=text) for verdict, text in said]
 
     def sections(self) -> list[Section]:
         """Return every version of the texts, each against the original."""

@@ -232,7 +232,7 @@ class ConsistencySource(Consistency):
     def findings(self) -> list[Finding]:
         """Say in a sentence for each classifier what its answers show."""
         said = [say_consistency(profile) for profile in self.profiles]
-        return [Finding(kind=verdict.finding, text=text) for verdict, text in said]
+        return [Finding(kind=verdict.finding_kind, text=text) for verdict, text in said]
 
     def sections(self) -> list[Section]:
         """Return how alike the paraphrases are answered, by what, and all items to be read."""

@@ -173,7 +173,7 @@ class LogicSource:
     def findings(self) -> list[Finding]:
         """Say in a sentence for each classifier what its answers show."""
         said = [say_logic(profile) for profile in self.profiles]
-        return [Finding(kind=verdict.finding, text=text) for verdict, text in said]
+        return [Finding(kind=verdict.finding_kind, text=text) for verdict, text in said]
 
     def sections(self) -> list[Section]:
         """Return properties of entailment and rules of inference, and where they are violated."""

@@ -420,7 +420,7 @@ class StressSource:
     def findings(self) -> list[Finding]:
         """Say in a sentence for each classifier what its tests show."""
         said = [say_stress(profile) for profile in self.profiles]
-        return [Finding(kind=verdict.finding, text=text) for verdict, text in said]
+        return [Finding(kind=verdict.finding_kind, text=text) for verdict, text in said]
 
     def sections(self) -> list[Section]:
         """Return the tests, and examples of wrong answers."""

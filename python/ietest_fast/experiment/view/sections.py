@@ -179,7 +179,7 @@ class RunsSource:
 
     def findings(self) -> list[Finding]:
         """Say in a sentence for each run what its tests show."""
-        return [Finding(kind=run.finding, text=say_verdict(run)) for run in self.runs]
+        return [Finding(kind=run.finding_kind, text=say_verdict(run)) for run in self.runs]
 
     def sections(self) -> list[Section]:
         """Return results, comparisons, what was rephrased, examples, and how it all came about."""
