@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from ietest_fast.answers.readers.label_columns import NamedNumbers
-
 
 _HEAD_BYTES = 64 << 10
 _MOST_NAMES = 20
@@ -88,6 +86,17 @@ class Repeats:
     """What the format calls one of them, such as ``epoch``."""
     column: str
     """The column that names the item of rows which several answers make of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedNumbers:
+    """Which name each number in a column has in most rows, by a column of names beside it."""
+
+    path: Path
+    columns: tuple[str, str]
+    """Of the numbers, and of the names."""
+    names: Mapping[str, str]
+    """By number."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.answers.readers.base import NamedNumbers
 from ietest_fast.answers.readers.facts_of_tables import (
     name_with,
     say_no_numbers,
 )
 from ietest_fast.answers.readers.label_columns import (
-    NamedNumbers,
     count_other,
     in_same_words,
     key_counted,

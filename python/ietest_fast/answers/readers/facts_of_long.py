@@ -30,7 +30,6 @@ from ietest_fast.answers.readers.facts_of_tables import (
     say_other_scores,
 )
 from ietest_fast.answers.readers.label_columns import (
-    NamedNumbers,
     Rewordings,
     check_named,
     count_other_originals,
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.answers.readers.base import NamedNumbers
     from ietest_fast.answers.table import Predictions
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ietest_fast.answers.readers.base import text_array
+from ietest_fast.answers.readers.base import NamedNumbers, text_array
 from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.corpus.labels import NLI_LABELS, label_key
@@ -173,17 +173,6 @@ def count_other(own: NDArray[Any], mine: NDArray[Any], *, may_be_named: bool) ->
     for (label, _), n in names.items():
         most[label] = max(n, most.get(label, 0))
     return len(rows) - sum(most.values())
-
-
-@dataclass(frozen=True, kw_only=True)
-class NamedNumbers:
-    """Which name each number in a column has in most rows, by a column of names beside it."""
-
-    path: Path
-    columns: tuple[str, str]
-    """Of the numbers, and of the names."""
-    names: Mapping[str, str]
-    """By number."""
 
 
 def list_numbers(labels: Labels) -> dict[str, int]:
