@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
@@ -88,7 +87,7 @@ def helper_command(*arguments: str) -> list[str]:
 
 def module_folders() -> list[str]:
     """Return this process's module search path, absolute, for a helper to append to its own."""
-    return [str(Path(folder).absolute()) for folder in sys.path]
+    return [os.path.abspath(folder) for folder in sys.path]  # noqa: PTH100 - pathlib costs 2 ms
 
 
 @contextmanager
@@ -126,21 +125,27 @@ def available_memory() -> int | None:
 
 def _available_in_system() -> int | None:
     with suppress(OSError, ValueError):
-        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+        for line in _read_lines("/proc/meminfo"):
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
     return None
 
 
-def _available_in_group(folder: Path = Path("/sys/fs/cgroup")) -> int | None:
+def _available_in_group(folder: str | os.PathLike[str] = "/sys/fs/cgroup") -> int | None:
     """Give what is left of a control group's limit, if there is one (version 2)."""
     with suppress(OSError, ValueError):
-        limit = int((folder / "memory.max").read_text(encoding="ascii"))  # or the word "max"
-        used = int((folder / "memory.current").read_text(encoding="ascii"))
-        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
-        cached = sum(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
+        limit, used = (
+            int(_read_lines(f"{os.fspath(folder)}/memory.{name}")[0]) for name in ("max", "current")
+        )
+        stat = _read_lines(f"{os.fspath(folder)}/memory.stat")
+        cached = sum(int(line.split()[1]) for line in stat if line.startswith("inactive_file "))
         return max(0, limit - used + cached)
     return None
+
+
+def _read_lines(path: str) -> list[str]:
+    with open(path, encoding="ascii") as file:  # noqa: PTH123 - pathlib costs 2 ms at every start
+        return file.read().splitlines()
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,6 @@ from ietest_fast.cli.options import (
     resampling,
     split_names,
 )
-from ietest_fast.numerals import list_dropped
 from ietest_fast.report.terminal import echo, print_json, print_table
 
 if TYPE_CHECKING:
@@ -248,6 +246,8 @@ def compare_logs(
     below: Sequence[str] = (),
 ) -> int:
     """Test what logs hold, print it, and return the exit status."""
+    from dataclasses import replace
+
     from ietest_fast.analyses.compare.profile import (
         CompareNotes,
         choose_clusters,
@@ -462,6 +462,8 @@ def _unless_none(**values: Any) -> dict[str, Any]:
 
 
 def _print_notes(read: ReadLogs) -> None:
+    from ietest_fast.numerals import list_dropped
+
     for note in (*list_dropped(read.predictions.dropped), *read.notes):
         echo(note)
     if read.notes:

@@ -9,13 +9,11 @@ import os
 import signal
 import sys
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import click
 
 import ietest_fast
-from ietest_fast.report.progress import watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,7 +146,7 @@ def _name_place(error: Exception) -> str:
         module = str(step.tb_frame.f_globals.get("__name__"))
         path = step.tb_frame.f_locals.get("path") if module.startswith("ietest_fast.") else None
         # The last function of this package that had a file in its hands.
-        found = str(path) if isinstance(path, Path) else found
+        found = str(path) if isinstance(path, os.PathLike) else found
         step = step.tb_next
     if isinstance(error, OSError) and (module in {"click.utils", __name__} or not found):
         return "standard output"
@@ -261,16 +259,23 @@ def _is_utf8(text: str) -> bool:
     return True
 
 
+def _watch(given: list[str]) -> contextlib.AbstractContextManager[None]:
+    """Say that a command is still at work, unless it is over at once, or waits for a person."""
+    name = next((each for each in given if each in COMMANDS), "")
+    if name == "annotate" or not {"-h", "--help"}.isdisjoint(given):
+        return contextlib.nullcontext()
+    from ietest_fast.report.progress import watch
+
+    return watch(f"ietest-fast {name}")
+
+
 def _run(arguments: list[str] | None) -> int:
     # Not cli.main(): it would turn a closed pipe into status 1.
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
         _check_encoding(given)
-        with cli.make_context("ietest-fast", given) as context:
-            # Who serves a page waits for a person, not the other way round.
-            name = next((each for each in given if each in COMMANDS), "")
-            with contextlib.nullcontext() if name == "annotate" else watch(f"ietest-fast {name}"):
-                status = cli.invoke(context)
+        with cli.make_context("ietest-fast", given) as context, _watch(given):
+            status = cli.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     return status if isinstance(status, int) else 0

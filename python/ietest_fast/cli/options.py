@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
-
-from ietest_fast.numerals import say_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -75,6 +72,8 @@ class CommaList(click.ParamType[Any]):
         """Split at the commas and parse the items."""
         if isinstance(value, tuple):
             return value
+        import csv
+
         try:
             fields = next(csv.reader([str(value)], skipinitialspace=True), []) or [""]
             items = tuple(self._item(field.strip()) for field in fields)
@@ -610,6 +609,8 @@ def describe_run(found: ModelAnswers) -> dict[str, Any]:
 def say_run(found: ModelAnswers) -> str:
     """Return what a model that was run has to say, for people."""
     scores = found.scores
+    from ietest_fast.numerals import say_count
+
     inputs = say_count(scores.n_inputs, "different input")
     was = "was" if scores.n_inputs == 1 else "were"
     return f"{inputs} of {scores.n_rows:,} {was} run by {found.backend} in {scores.seconds:.1f} s."

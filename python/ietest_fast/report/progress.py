@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 import time
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -85,12 +84,14 @@ class Progress:
     """The stages of a command; see :func:`show_progress`."""
 
     def __init__(self, bars: Any = None, *, clock: Callable[[], float] = time.monotonic) -> None:
+        from threading import Lock
+
         self._bars = bars
         self._clock = clock
         self._stage: Stage | None = None
         self._is_silent = False
         self._next = clock() + QUIET_SECONDS
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def __call__(self, label: str, total: int | None = None) -> Tell:
         """Begin a stage, and return what says how far it is."""
@@ -215,13 +216,15 @@ def watch(label: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _looking(progress: Progress) -> Iterator[Progress]:
     """Look at the clock also while a stage has nothing to tell, as in one long training."""
-    is_over = threading.Event()
+    from threading import Event, Thread
+
+    is_over = Event()
 
     def look() -> None:
         while not is_over.wait(_LOOKS_SECONDS):
             progress.look()
 
-    watch = threading.Thread(target=look, name="progress", daemon=True)
+    watch = Thread(target=look, name="progress", daemon=True)
     watch.start()
     try:
         yield progress

@@ -8,7 +8,6 @@ shows them. A line break in a value is one of them, so no value makes a line of 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,6 +34,8 @@ def echo(*lines: object, err: bool = False) -> None:
 
 def print_json(values: object, *, indent: int = 2) -> None:
     """Print JSON, in ASCII; an infinite number becomes the string "inf" or "-inf"."""
+    import json
+
     from ietest_fast.numerals import plain
 
     text = json.dumps(plain(values), indent=indent, allow_nan=False)
