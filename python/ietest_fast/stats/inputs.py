@@ -90,6 +90,8 @@ def is_number(value: Any) -> bool:
 
 def is_integer(value: Any) -> bool:
     """Whether an option is a whole number by its type, and not a truth value."""
+    if type(value) is int:  # without asking an abstract class, which takes longer
+        return True
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
