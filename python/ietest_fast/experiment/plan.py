@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 import ietest_fast
 from ietest_fast.corpus.dataset import DataGeneratingProcess, check_train_sizes
 from ietest_fast.corpus.description import find_overlap
@@ -36,11 +34,11 @@ from ietest_fast.experiment.search import (
 )
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.numerals import say_count
-from ietest_fast.stats.strata import MOST_LABELS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.config import ModelConfig, RunConfig
@@ -165,7 +163,6 @@ def make_plan(
     """Read and check everything that a run needs, and find the identities of all its parts."""
     grouped = config.strata_columns
     splits = read_splits(config.data, keep=grouped) if splits is None else splits
-    _check_labels(config, splits)
     _warn_of_overlap(splits)
     check_train_sizes(config.train_size, splits.train, DataGeneratingProcess(seed=config.seed))
     clusters, strata = read_groups(config.data.cluster, grouped, splits.test)
@@ -218,17 +215,6 @@ def _load_models(config: RunConfig, splits: Splits) -> list[tuple[ModelConfig, M
             raise InputError(f"keep_models: classifiers of the model {model.name!r} cannot be kept")
         _find_columns(own, splits)
     return models
-
-
-def _check_labels(config: RunConfig, splits: Splits) -> None:
-    """Refuse to promise strata of more labels than are told apart."""
-    n_labels = np.unique(splits.test.labels).size
-    if "label" in config.strata and n_labels > MOST_LABELS:
-        raise InputError(
-            f"strata: the test set has {n_labels} labels, and losses and gains are told apart by "
-            f"{MOST_LABELS} at most; leave label out",
-            path=splits.test.source,
-        )
 
 
 def _warn_of_overlap(splits: Splits) -> None:

@@ -41,6 +41,7 @@ from ietest_fast.stats.intervals import Interval, tango_interval, tango_score, w
 from ietest_fast.stats.invariance import (
     DEFAULT_MARGIN,
     InvarianceTestResult,
+    hold_together,
     invariance_test,
     judge,
     judge_pairs,
@@ -58,7 +59,15 @@ from ietest_fast.stats.laws.null import (
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
 from ietest_fast.stats.mcnemar import McNemarResult, mcnemar_test
 from ietest_fast.stats.mean_difference import MeanDifference
-from ietest_fast.stats.multiple import CORRECTIONS, Correction, Decision, bonferroni, decide, holm
+from ietest_fast.stats.multiple import (
+    CORRECTIONS,
+    Correction,
+    Decision,
+    bonferroni,
+    decide,
+    holm,
+    share_alpha,
+)
 from ietest_fast.stats.outcomes import (
     DEFAULT_N_RESAMPLES,
     FEW_DISCORDANT,
@@ -188,6 +197,7 @@ __all__ = [
     "excess_churn_test",
     "find_collapse",
     "flip_test",
+    "hold_together",
     "holm",
     "intra_cluster_correlation",
     "invariance_test",
@@ -209,6 +219,7 @@ __all__ = [
     "proportion_interval",
     "robustness",
     "sample_size",
+    "share_alpha",
     "signal_to_noise",
     "simulate",
     "split_variance",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -173,24 +174,124 @@ class FlipResult(Result):
     @property
     def explanation(self) -> str:
         """The verdict in plain words."""
+        return self.say(self.verdict)
+
+    def say(self, verdict: FlipVerdict, excess: ExcessFlips | None = None) -> str:
+        """Say a verdict in plain words; on what goes beyond the noise floor, if there is one."""
         least = "at least " if self.is_lower_bound else ""
         said = (
             f"The answer changes on {least}{self.n_flipped:,} of {self.n:,} texts ({self.rate:.2%})"
         )
-        margin = f"{self.margin:g}"
-        if self.verdict is FlipVerdict.ABOVE:
-            return f"{said}: more than the margin of {margin} ({say_p(format_p(self.p_above))})."
-        if self.verdict is FlipVerdict.BELOW:
-            return f"{said}: less than the margin of {margin} ({say_p(format_p(self.p_below))})."
-        if self.is_lower_bound and self.p_below < self.alpha:
+        margin, tested = f"{self.margin:g}", excess or self
+        if excess is not None:
+            said += (
+                f", and on {excess.n_flipped:,} of {excess.n:,} that were left alone "
+                f"({excess.rate:.2%})"
+            )
+            margin += " beyond these"
+        if verdict is FlipVerdict.ABOVE:
+            return f"{said}: more than the margin of {margin} ({say_p(format_p(tested.p_above))})."
+        if verdict is FlipVerdict.BELOW:
+            return f"{said}: less than the margin of {margin} ({say_p(format_p(tested.p_below))})."
+        if self.is_lower_bound and tested.p_below < self.alpha:
             return (
                 f"{said}; how often one wrong answer turns into another is not known, so the "
                 f"flip rate is not shown to be below {margin}."
             )
         return (
-            f"{said}: neither more than the margin of {margin} ({say_p(format_p(self.p_above))}) "
-            f"nor less ({say_p(format_p(self.p_below))}) is shown."
+            f"{said}: neither more than the margin of {margin} ({say_p(format_p(tested.p_above))}) "
+            f"nor less ({say_p(format_p(tested.p_below))}) is shown."
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExcessFlips:
+    """Flips on reworded texts beyond those on texts that were left alone: the noise floor.
+
+    A classifier that answers equal texts in several ways (it samples, or its numbers depend on the
+    batch) flips anyway. Both rates are compared by the score test of Farrington and Manning (1990).
+    """
+
+    n: int
+    n_flipped: int
+    """Texts that were left alone, and how many have two answers."""
+    excess: float
+    """The flip rate of reworded texts minus that of texts that were left alone."""
+    margin: float
+    """A smaller excess does not matter."""
+    p_below: float
+    """p-value of H0: excess >= margin."""
+    p_above: float
+    """p-value of H0: excess <= margin."""
+
+    @property
+    def rate(self) -> float:
+        """The noise floor: the share of texts left alone that have two answers."""
+        return self.n_flipped / self.n
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            "n_left_alone": self.n,
+            "n_flipped_left_alone": self.n_flipped,
+            "excess": self.excess,
+            "p_below": self.p_below,
+            "p_above": self.p_above,
+        }
+
+    @classmethod
+    def of(
+        cls, flips: FlipResult, left_alone: NDArray[np.bool_], *, clusters: NDArray[Any] | None
+    ) -> ExcessFlips | None:
+        """Compare flips with those of texts left alone, shape (n0,); None if none of them flips."""
+        if not left_alone.any():
+            return None
+        n_flipped, n = int(left_alone.sum()), left_alone.size
+        z = _score_of_excess(
+            flips.rate,
+            flips.n_effective,
+            n_flipped / n,
+            _effective_size(left_alone, clusters, flips.alpha),
+            flips.margin,
+        )
+        tail = 0.5 * math.erfc(abs(z) / math.sqrt(2))
+        return cls(
+            n=n,
+            n_flipped=n_flipped,
+            excess=flips.rate - n_flipped / n,
+            margin=flips.margin,
+            p_below=tail if z < 0 else 1 - tail,
+            p_above=tail if z > 0 else 1 - tail,
+        )
+
+
+def _effective_size(
+    flipped: NDArray[np.bool_], clusters: NDArray[Any] | None, alpha: float
+) -> float:
+    """Return how many independent pairs these are worth; a single cluster is worth one."""
+    if clusters is None:
+        return float(flipped.size)
+    if len(set(clusters.tolist())) == 1:
+        return 1.0
+    codes, n_clusters = as_clusters(clusters, flipped.size)
+    clustering = Clustering.of_codes(Differences.of(flipped.astype(np.float64)), codes, n_clusters)
+    return effective_size(flipped.size, n_clusters, clustering.cautious_effect, alpha)
+
+
+def _score_of_excess(f: float, n: float, f0: float, n0: float, margin: float) -> float:
+    """Compute the score statistic of H0: f - f0 = margin, whose variance is that under H0.
+
+    The likelihood of f0 is concave, so its maximum is where the derivative changes its sign.
+    """
+    low, high = 0.0, 1.0 - margin
+    for _ in range(60):
+        q = (low + high) / 2
+        slope = n0 * (f0 - q) / (q * (1 - q))
+        p = q + margin
+        slope += n * (f - p) / (p * (1 - p))
+        low, high = (q, high) if slope > 0 else (low, q)
+    p = q + margin
+    return (f - f0 - margin) / math.sqrt(p * (1 - p) / n + q * (1 - q) / n0)
 
 
 @in_one_order

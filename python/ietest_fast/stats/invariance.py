@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ietest_fast.numerals import format_p, say_count, say_p
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
-from ietest_fast.stats.flips import DEFAULT_FLIP_MARGIN, FlipResult, FlipVerdict, flip_test
+from ietest_fast.stats.flips import (
+    DEFAULT_FLIP_MARGIN,
+    ExcessFlips,
+    FlipResult,
+    FlipVerdict,
+    flip_test,
+)
 from ietest_fast.stats.inputs import (
     Rng,
     as_clusters,
@@ -21,13 +27,16 @@ from ietest_fast.stats.inputs import (
     seed_of,
 )
 from ietest_fast.stats.matched import MatchedSample, PairedCounts
+from ietest_fast.stats.multiple import holm, share_alpha
 from ietest_fast.stats.paired import paired_test
 from ietest_fast.stats.result import Result
 from ietest_fast.stats.robustness import is_collapsed
-from ietest_fast.stats.strata import MOST_LABELS, judge_strata, number_strata
+from ietest_fast.stats.strata import judge_strata, number_strata
 from ietest_fast.stats.symmetry import SymmetryResult, symmetry_test
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ietest_fast.stats.outcomes import Method
@@ -36,6 +45,13 @@ if TYPE_CHECKING:
 
 DEFAULT_MARGIN = 0.01
 
+#: How alpha is shared between the three things that may be claimed: a change in accuracy, which is
+#: the question that is asked, flips beyond the margin, and losses that go with the label.
+SHARES = {"difference": 8, "flips": 1, "labels": 1}
+
+# With more labels than this a table of where answers move says nothing.
+_MOST_MOVES = 20
+
 _COLLAPSED = (
     "Collapsed: on the originals, the classifier predicts one class, or is not shown to be better "
     "than always saying the most frequent label, so nothing can be said of its answers."
@@ -43,7 +59,12 @@ _COLLAPSED = (
 
 
 def judge(
-    *, differs: bool, equivalent: bool, flips: FlipVerdict | None, uneven: bool = False
+    *,
+    differs: bool,
+    equivalent: bool,
+    flips: FlipVerdict | None,
+    uneven: bool = False,
+    is_bounded: bool = True,
 ) -> Verdict:
     """Join what is shown of accuracy and of flips to one verdict.
 
@@ -58,6 +79,8 @@ def judge(
     uneven
         Whether losses and gains are shown to come in another proportion for some label, and not
         shown to stay within the margin for each: then they may cancel.
+    is_bounded
+        Whether the loss of each label is shown to be smaller than its margin.
     """
     if differs and not equivalent:
         return Verdict.DIFFERS
@@ -65,7 +88,87 @@ def judge(
         return Verdict.CHANGES
     if not equivalent:
         return Verdict.UNDECIDED
-    return Verdict.ALIKE if flips is FlipVerdict.BELOW else Verdict.EQUIVALENT
+    is_alike = flips is FlipVerdict.BELOW and is_bounded
+    return Verdict.ALIKE if is_alike else Verdict.EQUIVALENT
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimLevels:
+    """What the p-value of each claim is held to, so that one false claim has probability alpha.
+
+    The shares are :data:`SHARES`, or what Holm's weighted procedure leaves (:func:`share_alpha`).
+    With several versions they share alpha, too.
+    """
+
+    difference: float
+    """Of "the accuracies differ"."""
+    flips: float
+    """Of "more answers flip than the margin allows"."""
+    labels: float
+    """Of "losses go with the label", and of which labels lose."""
+    alike: float
+    """Of "alike within the margins", and of "equivalent": of one version alpha, of several what
+    Holm's procedure leaves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelLoss:
+    """The largest loss of a label that is not excluded.
+
+    That every label loses less than the margin is shown if it is shown of each: no correction is
+    needed where all have to be shown, and the largest of the upper bounds bounds the largest loss.
+    """
+
+    name: str
+    """The gold label whose loss is bounded worst."""
+    n: int
+    """Its reworded texts."""
+    upper: float
+    """Upper confidence bound of its loss, at 1 - alpha; 1 if it could not be tested."""
+    margin: float
+    """A smaller loss does not matter."""
+    p_value: float
+    """p-value of H0: some label loses the margin or more."""
+    n_labels: int
+    """How many gold labels have reworded texts."""
+    n_open: int
+    """Of how many of them such a loss is not excluded at alpha, each by itself."""
+    n_untested: int
+    """How many have one reworded text, or one cluster of these."""
+    left_alone: tuple[str, ...]
+    """Labels without a reworded text, of which nothing is said."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return {
+            "label": self.name,
+            "n": self.n,
+            "loss_high": self.upper,
+            "margin": self.margin,
+            "p_value": self.p_value,
+            "n_labels": self.n_labels,
+            "n_open": self.n_open,
+            "n_untested": self.n_untested,
+            "labels_left_alone": list(self.left_alone),
+        }
+
+    @property
+    def explanation(self) -> str:
+        """Say what is not excluded."""
+        few = (
+            "it could not be tested"
+            if self.n_untested and self.upper == 1
+            else (f"a loss of {100 * self.upper:.1f} points is not excluded")
+        )
+        others = (
+            f", and of {say_count(self.n_open - 1, 'other label')} likewise"
+            if self.n_open > 1
+            else ""
+        )
+        return (
+            f"Of the label {self.name} ({say_count(self.n, 'reworded text')}) {few}{others}; the "
+            f"margin of a label is {100 * self.margin:g} points."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -81,6 +184,11 @@ class InvarianceTestResult(Result):
     known which those are: the numbers are then of all pairs, and ``ALIKE`` is never said."""
     p_difference: float
     """p-value of "the accuracies are equal", of the paired test over all pairs."""
+    p_adjusted: float
+    """The same, adjusted to all that may be claimed: below alpha if, and only if, a difference is
+    shown."""
+    levels: ClaimLevels
+    """What each claim is held to."""
     counts: PairedCounts | None
     """The four counts on the reworded texts; None without a reworded text."""
     equivalence: EquivalenceResult | None
@@ -91,10 +199,14 @@ class InvarianceTestResult(Result):
     symmetry: SymmetryResult | None
     """Where answers move; None of two labels, of more than 20, or if answers are not known."""
     alpha: float
-    """Level of each test."""
+    """Level of the family of claims."""
     strata: StratifiedResult | None = None
-    """Losses and gains by label; None if the gold labels are not known, or are one or more than
-    20."""
+    """Losses and gains by label; None if the gold labels are not known, or are one."""
+    label_loss: LabelLoss | None = None
+    """The largest loss of a label that is not excluded; None if the gold labels are not known."""
+    excess: ExcessFlips | None = None
+    """Flips beyond those on texts that were left alone, by which the verdict on flips goes; None if
+    no such text has two answers."""
     left_alone: PairedCounts | None = None
     """The four counts on the texts that were left alone, if some of these are discordant: the
     classifier then does not answer equal texts equally, and ``p_difference`` is of other
@@ -118,7 +230,27 @@ class InvarianceTestResult(Result):
     @property
     def differs(self) -> bool:
         """Whether the accuracies are shown to differ."""
-        return self.p_difference < self.alpha
+        return self.p_difference < self.levels.difference
+
+    @property
+    def flip_verdict(self) -> FlipVerdict | None:
+        """What is shown of flips, at the level of this claim; None if nothing is known of them."""
+        tested = self.excess or self.flips
+        if tested is None or self.flips is None:
+            return None
+        if tested.p_above < self.levels.flips:
+            return FlipVerdict.ABOVE
+        is_below = tested.p_below < self.levels.alike and not self.flips.is_lower_bound
+        return FlipVerdict.BELOW if is_below else FlipVerdict.OPEN
+
+    @property
+    def p_alike(self) -> float:
+        """The p-value of "alike": the largest of those of all that has to be excluded."""
+        tested = self.excess or self.flips
+        if self.equivalence is None or tested is None:
+            return 1.0
+        labels = 0.0 if self.label_loss is None else self.label_loss.p_value
+        return max(self.equivalence.p_value, tested.p_below, labels)
 
     @property
     def uneven(self) -> bool:
@@ -132,14 +264,15 @@ class InvarianceTestResult(Result):
             return Verdict.COLLAPSED
         if self.equivalence is None:
             return Verdict.UNDECIDED  # what differs was not reworded
-        flips = None if self.flips is None else self.flips.verdict
+        flips = self.flip_verdict
         if self.n_reworded is None and flips is FlipVerdict.BELOW:
             flips = None  # texts that were left alone may hide those that were not
         return judge(
             differs=self.differs,
-            equivalent=self.equivalence.equivalent,
+            equivalent=self.equivalence.p_value < self.levels.alike,
             flips=flips,
             uneven=self.uneven,
+            is_bounded=self.label_loss is None or self.label_loss.p_value < self.levels.alike,
         )
 
     @property
@@ -158,6 +291,7 @@ class InvarianceTestResult(Result):
             "n": self.n,
             "n_reworded": self.n_reworded,
             "p_difference": self.p_difference,
+            "p_adjusted": self.p_adjusted,
             "discordant_left_alone": 0 if self.left_alone is None else self.left_alone.k,
             "delta": self.delta,
             "discordance_rate": self.discordance_rate,
@@ -165,7 +299,10 @@ class InvarianceTestResult(Result):
             "flips": None if self.flips is None else self.flips.to_dict(),
             "symmetry": None if self.symmetry is None else self.symmetry.to_dict(),
             "strata": None if self.strata is None else self.strata.to_dict(),
+            "label_loss": None if self.label_loss is None else self.label_loss.to_dict(),
+            "excess_flips": None if self.excess is None else self.excess.to_dict(),
             "alpha": self.alpha,
+            "levels": asdict(self.levels),
             "collapsed": self.collapsed,
             "verdict": str(self.verdict),
             "explanation": self.explanation,
@@ -193,8 +330,10 @@ class InvarianceTestResult(Result):
         if self.symmetry is not None:
             rows += [(f"  {name}", value) for name, value in self.symmetry.rows()[-2:]]
         if self.strata is not None and self.strata.heterogeneity.df:
-            by = "" if self.strata.p_adjusted is None else " over all versions"
-            rows.append((f"  same by {self.strata.name}", f"{say_p(self.strata.format_p())}{by}"))
+            rows.append((f"  same by {self.strata.name}", say_p(self.strata.format_p())))
+        if self.label_loss is not None and self.label_loss.n_labels > 1:
+            bound = f"{100 * self.label_loss.upper:.1f} points ({self.label_loss.name})"
+            rows.append(("  loss of a label", f"at most {bound}"))
         return rows
 
     @property
@@ -212,6 +351,8 @@ class InvarianceTestResult(Result):
         if self.verdict is Verdict.DIFFERS:
             return f"{self._say_difference(self.counts, delta, where)}{rest}"
         one_sided = p if self.alternative == "two-sided" else f"{p}, one-sided"
+        if not self.differs and self.p_difference < self.alpha:
+            one_sided += f", held to {self.levels.difference:.3g}"
         if self.verdict is Verdict.CHANGES:
             by = f" {self.strata.explanation}" if self.strata is not None and self.uneven else ""
             seen = (
@@ -278,8 +419,25 @@ class InvarianceTestResult(Result):
 
     def _say_rest(self) -> str:
         """Say what flips, and what is to be said against p."""
-        said = (None if self.flips is None else self.flips.explanation, self.caveat)
+        flips = self.flip_verdict
+        said = (
+            None if self.flips is None or flips is None else self.flips.say(flips, self.excess),
+            self._say_label_loss(),
+            self.caveat,
+        )
         return "".join(f" {each}" for each in said if each is not None)
+
+    def _say_label_loss(self) -> str | None:
+        """Say which label stands in the way of "alike", or is not looked at; None if none is."""
+        if self.label_loss is None or self.verdict not in {Verdict.ALIKE, Verdict.EQUIVALENT}:
+            return None
+        if self.label_loss.p_value >= self.levels.alike:
+            return self.label_loss.explanation
+        first, *more = self.label_loss.left_alone or (None,)
+        if first is None:
+            return None
+        others = f" and {say_count(len(more), 'other label')}" if more else ""
+        return f"Nothing is said of the label {first}{others}: no such text was reworded."
 
     def _say_left_alone(self, left_alone: PairedCounts) -> str:
         both = [left_alone] if self.counts is None else [left_alone, self.counts]
@@ -364,11 +522,14 @@ def judge_pairs(
     n_resamples, rng, n_threads
         Of tables and clusters that are drawn.
     """
+    levels = ClaimLevels(difference=alpha, flips=alpha, labels=alpha, alike=alpha)
     if isinstance(sample, PairedCounts):
-        return InvarianceTestResult(
+        found = InvarianceTestResult(
             n=sample.n,
             n_reworded=sample.n if reworded is True else None,
             p_difference=p_difference,
+            p_adjusted=p_difference,
+            levels=levels,
             counts=sample,
             equivalence=equivalence_test(
                 sample, margin=margin, alpha=alpha, p_difference=p_difference
@@ -378,6 +539,7 @@ def judge_pairs(
             alpha=alpha,
             alternative=alternative,
         )
+        return hold_together([found])[0]
     n = len(sample)
     rows = np.arange(n)
     if reworded is not None and reworded is not True:
@@ -388,13 +550,20 @@ def judge_pairs(
     own = sample.take(rows)
     units = None if clusters is None else clusters[rows]
     is_enough = rows.size >= 2 and (units is None or _has_two(units))
-    equivalence = flips = symmetry = strata = None
+    equivalence = flips = symmetry = strata = excess = None
     if is_enough:
         equivalence = equivalence_test(
             own, clusters=units, margin=margin, alpha=alpha, p_difference=p_difference
         )
         flips, symmetry = _judge_answers(
             own, given, truth, clusters=units, margin=flip_margin, alpha=alpha
+        )
+        rest = np.ones(n, np.bool_)
+        rest[rows] = False
+        excess = ExcessFlips.of(
+            flips,
+            _find_flipped(sample, answers)[rest],
+            clusters=None if clusters is None else clusters[rest],
         )
         strata = _judge_labels(
             own,
@@ -409,19 +578,119 @@ def judge_pairs(
             rng=rng,
             n_threads=n_threads,
         )
-    return InvarianceTestResult(
+    found = InvarianceTestResult(
         n=n,
         n_reworded=None if reworded is None else int(rows.size),
         p_difference=p_difference,
+        p_adjusted=p_difference,
+        levels=levels,
         counts=own.counts if rows.size else None,
         equivalence=equivalence,
         flips=flips,
         symmetry=symmetry,
         alpha=alpha,
         strata=strata,
+        label_loss=_bound_labels(
+            sample, labels, rows, clusters=clusters, margin=flip_margin, alpha=alpha
+        ),
+        excess=excess,
         left_alone=_discordant_rest(sample, rows),
         alternative=alternative,
         collapsed=collapsed,
+    )
+    return hold_together([found])[0]
+
+
+def hold_together(results: Sequence[InvarianceTestResult]) -> list[InvarianceTestResult]:
+    """Share alpha between all that may be claimed of several versions, which have one alpha."""
+    claims = [
+        (place, question, p)
+        for place, each in enumerate(results)
+        for question, p in (
+            ("difference", each.p_difference),
+            ("flips", _p_of_flips(each)),
+            ("labels", None if each.strata is None else each.strata.pvalue),
+        )
+        if p is not None
+    ]
+    alpha = results[0].alpha
+    p_values = [p for _, _, p in claims]
+    weights = [SHARES[question] for _, question, _ in claims]
+    addresses = [(place, question) for place, question, _ in claims]
+    held = dict(zip(addresses, share_alpha(p_values, weights, alpha=alpha), strict=True))
+    adjusted = dict(zip(addresses, holm(p_values, weights), strict=True))
+    alike = share_alpha([each.p_alike for each in results], [1] * len(results), alpha=alpha)
+    found = []
+    for place, each in enumerate(results):
+        levels = ClaimLevels(
+            difference=held[place, "difference"],
+            flips=held.get((place, "flips"), 0.0),
+            labels=held.get((place, "labels"), 0.0),
+            alike=alike[place],
+        )
+        strata = None if each.strata is None else replace(each.strata, level=levels.labels)
+        p_adjusted = adjusted[place, "difference"]
+        found.append(replace(each, levels=levels, p_adjusted=p_adjusted, strata=strata))
+    return found
+
+
+def _p_of_flips(result: InvarianceTestResult) -> float | None:
+    tested = result.excess or result.flips
+    return None if tested is None else tested.p_above
+
+
+def _find_flipped(
+    sample: MatchedSample, answers: tuple[NDArray[Any], NDArray[Any]] | None
+) -> NDArray[np.bool_]:
+    """Return which pairs have two answers, or two outcomes if answers are not known."""
+    before, after = answers or (sample.original_correct, sample.transformed_correct)
+    return np.asarray(before != after, np.bool_)
+
+
+def _bound_labels(
+    sample: MatchedSample,
+    labels: Any,
+    rows: NDArray[np.int64],
+    *,
+    clusters: NDArray[Any] | None,
+    margin: float,
+    alpha: float,
+) -> LabelLoss | None:
+    """Bound the loss of every label on its reworded texts; None if labels are not known."""
+    if labels is None or not rows.size:
+        return None
+    names, codes = number_strata(np.asarray(labels), "label", most=None)
+    order = np.argsort(codes[rows], kind="stable")
+    ends = np.cumsum(np.bincount(codes[rows], minlength=len(names)))
+    parts = np.split(rows[order], ends[:-1])
+    bounds: list[tuple[float, float, int]] = []
+    for place, own in enumerate(parts):
+        if not own.size:
+            continue
+        units = None if clusters is None else clusters[own]
+        if own.size < 2 or (units is not None and not _has_two(units)):
+            bounds.append((1.0, 1.0, place))
+            continue
+        pairs = sample.take(own)
+        found = equivalence_test(
+            pairs.counts if units is None else pairs,
+            clusters=units,
+            margin=margin,
+            alpha=alpha,
+            p_difference=1.0,
+        )
+        bounds.append((found.p_upper, found.interval.high, place))
+    p_value, upper, worst = max(bounds, key=lambda bound: bound[:2])
+    return LabelLoss(
+        name=names[worst],
+        n=parts[worst].size,
+        upper=upper,
+        margin=margin,
+        p_value=p_value,
+        n_labels=len(bounds),
+        n_open=sum(p >= alpha for p, _, _ in bounds),
+        n_untested=sum(p == 1.0 and high == 1.0 for p, high, _ in bounds),
+        left_alone=tuple(name for name, own in zip(names, parts, strict=True) if not own.size),
     )
 
 
@@ -445,7 +714,7 @@ def _judge_answers(
     if answers is None:
         return flip_test(sample, clusters=clusters, **options), None
     flips = flip_test(*answers, gold=gold, clusters=clusters, **options)
-    if not 2 < np.unique(np.concatenate(answers)).size <= MOST_LABELS:
+    if not 2 < np.unique(np.concatenate(answers)).size <= _MOST_MOVES:
         return flips, None
     return flips, symmetry_test(*answers, clusters=clusters)
 
@@ -457,13 +726,13 @@ def _judge_labels(
     answers: tuple[NDArray[Any], ...] | None,
     **options: Any,
 ) -> StratifiedResult | None:
-    """Tell losses and gains apart by label; None if there is one label, or too many."""
+    """Tell losses and gains apart by label; None if there is one label."""
     if labels is None:
         return None
     own = np.asarray(labels)[rows]
-    if not 2 <= np.unique(own).size <= MOST_LABELS:
+    if np.unique(own).size < 2:
         return None
-    names, codes = number_strata(own, "label")
+    names, codes = number_strata(own, "label", most=None)
     return judge_strata(sample, names, codes, answers=answers, name="label", **options)
 
 

@@ -65,12 +65,13 @@ def bonferroni(p_values: Sequence[float]) -> list[float]:
     return [min(1.0, len(values) * p) for p in values]
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return Holm's (1979) adjusted p-values.
 
     With p in ascending order, the i-th is the running maximum of ``min(1, (M - i) p_i)``, i = 0,
     1, ...; never larger than Bonferroni's, and like it valid under any dependence. What it takes
-    and returns is as for :func:`bonferroni`.
+    and returns is as for :func:`bonferroni`; with weights as for :func:`share_alpha`, which
+    rejects what has an adjusted p-value below alpha.
 
     Examples
     --------
@@ -79,13 +80,54 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     values = _check_p_values(p_values)
-    m = len(values)
-    adjusted = [0.0] * m
+    shares = _check_weights(weights, len(values))
+    adjusted = [0.0] * len(values)
     largest = 0.0
-    for place, index in enumerate(_ascending(values)):
-        largest = max(largest, min(1.0, (m - place) * values[index]))
+    left = _by_share(values, shares)
+    for place, index in enumerate(left):
+        total = sum(shares[each] for each in left[place:])
+        largest = max(largest, min(1.0, total / shares[index] * values[index]))
         adjusted[index] = largest
     return adjusted
+
+
+def share_alpha(
+    p_values: Sequence[float], weights: Sequence[float], *, alpha: float
+) -> tuple[float, ...]:
+    """Return the level that each p-value is held to where alpha is shared by weight.
+
+    Holm's (1979) weighted procedure: the p-value that is the smallest for its weight is held to
+    ``alpha w_i / sum(w)``, and if it lies below, its share goes to the others. One false rejection
+    or more has probability alpha at most, under any dependence. A hypothesis is rejected if its
+    p-value lies below its level.
+
+    Parameters
+    ----------
+    p_values
+        Shape (M,), in [0, 1].
+    weights
+        Shape (M,), above 0.
+    alpha
+        In (0, 1).
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import share_alpha
+    >>> [round(level, 4) for level in share_alpha([0.03, 0.004, 0.6], [8, 1, 1], alpha=0.05)]
+    [0.04, 0.025, 0.05]
+    """
+    check_alpha(alpha)
+    values = _check_p_values(p_values)
+    shares = _check_weights(weights, len(values))
+    held = [0.0] * len(values)
+    left = _by_share(values, shares)
+    for place, first in enumerate(left):
+        total = sum(shares[index] for index in left[place:])
+        for index in left[place:]:
+            held[index] = alpha * shares[index] / total
+        if not values[first] < held[first]:
+            break
+    return tuple(held)
 
 
 def thresholds_of(
@@ -162,6 +204,18 @@ def _check_p_values(p_values: Sequence[float]) -> list[float]:
         if math.isnan(p) or not 0 <= p <= 1:
             raise InputError(f"a p-value must lie in [0, 1], not {p}")
     return values
+
+
+def _check_weights(weights: Sequence[float] | None, n: int) -> Sequence[float]:
+    if weights is None:
+        return [1] * n
+    if len(weights) != n or not all(0 < weight < math.inf for weight in weights):
+        raise InputError("a weight above 0 is needed for each p-value")
+    return weights
+
+
+def _by_share(values: Sequence[float], shares: Sequence[float]) -> list[int]:
+    return sorted(range(len(values)), key=lambda index: values[index] / shares[index])
 
 
 def _ascending(values: Sequence[float]) -> list[int]:

@@ -118,9 +118,9 @@ class StratifiedResult(Result):
     flip_margin: float
     alpha: float
     """As for :func:`stratified_test`."""
-    p_adjusted: float | None = None
-    """The p-value of ``heterogeneity``, corrected over several versions, by which ``differs`` goes;
-    None where there is one."""
+    level: float | None = None
+    """What the p-value of ``heterogeneity``, and those of the strata, are held to where alpha is
+    shared with other questions; None for ``alpha``."""
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -148,14 +148,14 @@ class StratifiedResult(Result):
         return self.heterogeneity.p_value
 
     @property
-    def p_decisive(self) -> float:
-        """The p-value by which ``differs`` goes: ``p_adjusted``, or that of ``heterogeneity``."""
-        return self.heterogeneity.p_value if self.p_adjusted is None else self.p_adjusted
+    def held_to(self) -> float:
+        """The level of each claim about strata: ``level``, or ``alpha``."""
+        return self.alpha if self.level is None else self.level
 
     @property
     def differs(self) -> bool:
         """Whether the share of losses is shown to differ between strata."""
-        return self.p_decisive < self.alpha
+        return self.heterogeneity.p_value < self.held_to
 
     @property
     def all_equivalent(self) -> bool:
@@ -183,7 +183,7 @@ class StratifiedResult(Result):
     def moving(self) -> tuple[StratumResult, ...]:
         """Strata whose adjusted p-value rejects; without any, the one with the smallest."""
         tested = [each for each in self.strata if each.p_adjusted is not None]
-        found = [each for each in tested if (each.p_adjusted or 0.0) < self.alpha]
+        found = [each for each in tested if (each.p_adjusted or 0.0) < self.held_to]
         if not found and tested:
             found = [min(tested, key=lambda each: each.p_value or 0.0)]
         return tuple(found)
@@ -191,7 +191,7 @@ class StratifiedResult(Result):
     @property
     def movement(self) -> str:
         """Which strata are shown to lose and which to gain, in words."""
-        if not any((each.p_adjusted or 0.0) < self.alpha for each in self.moving):
+        if not any((each.p_adjusted or 0.0) < self.held_to for each in self.moving):
             nearest = "".join(
                 f"; the smallest p is that of {each.name} (delta {each.delta:+.4f}, "
                 f"{say_p(format_p(each.p_adjusted or 0.0))})"
@@ -242,9 +242,8 @@ class StratifiedResult(Result):
         )
 
     def format_p(self) -> str:
-        """Return the p-value by which ``differs`` goes, as it is printed."""
-        floor = self.heterogeneity.p_floor if self.p_adjusted is None else None
-        return format_p(self.p_decisive, floor=floor)
+        """Return the p-value of ``heterogeneity``, as it is printed."""
+        return format_p(self.heterogeneity.p_value, floor=self.heterogeneity.p_floor)
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name."""
@@ -296,9 +295,6 @@ _MADE = {LABEL, EDITS}
 
 #: More strata than this are refused: a table of them says nothing.
 MOST_STRATA = 100
-
-#: With more labels than this they are not told apart for a verdict.
-MOST_LABELS = 20
 
 # p-values that are equal on paper may differ by rounding.
 _SAME = 1 + 1e-9
@@ -475,15 +471,17 @@ def read_strata(strata: Any, n: int, *, name: str) -> tuple[list[str], NDArray[n
     return number_strata(trim_names(values, name, why), name)
 
 
-def number_strata(values: NDArray[Any], name: str) -> tuple[list[str], NDArray[np.int64]]:
+def number_strata(
+    values: NDArray[Any], name: str, *, most: int | None = MOST_STRATA
+) -> tuple[list[str], NDArray[np.int64]]:
     """Return the different values in their order, and the place of each row's."""
     try:
         distinct, codes = np.unique(values, return_inverse=True)
     except TypeError:  # values of several kinds have no order
         distinct, codes = np.unique(values.astype(str), return_inverse=True)
-    if distinct.size > MOST_STRATA:
+    if most is not None and distinct.size > most:
         raise InputError(
-            f"{name} has {distinct.size:,} different values, and strata may be {MOST_STRATA} at "
+            f"{name} has {distinct.size:,} different values, and strata may be {most} at "
             "most; put values together, such as numbers in ranges"
         )
     names = [str(value) for value in distinct.tolist()]

@@ -218,21 +218,3 @@ def test_edits_that_cannot_be_strata_are_named_before_training(
             strata=["edits"],
             out=tmp_path / "run",
         )
-
-
-def test_more_labels_than_are_told_apart_are_named_before_training(tmp_path: Path) -> None:
-    def make(n: int) -> pd.DataFrame:
-        return make_table(n).assign(label=[f"label {row % 21}" for row in range(n)])
-
-    with pytest.raises(InputError, match=r"strata: the test set has 21 labels.*20 at most"):
-        ie.run(
-            train=make(300),
-            valid=make(63),
-            test=make(300),
-            model=Learns(),
-            phi=Swap(),
-            rho=[0],
-            n_classifiers=1,
-            strata=["label"],
-            out=tmp_path / "run",
-        )

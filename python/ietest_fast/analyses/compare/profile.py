@@ -33,6 +33,7 @@ from ietest_fast.stats import (
     chance_limit,
     cochran_q_test,
     equivalence_test,
+    hold_together,
     holm,
     is_collapsed,
     judge_pairs,
@@ -87,7 +88,8 @@ class VersionTest:
     result: PairedTestResult | ClusteredTestResult
     """Of the paired test."""
     p_adjusted: float
-    """Holm's p-value among the versions of the same classifier."""
+    """Holm's p-value among the versions of the same classifier, and among what else is claimed of
+    them (:data:`~ietest_fast.stats.invariance.SHARES`)."""
     reject: bool
     """Whether ``p_adjusted`` lies below alpha."""
     alpha: float
@@ -98,9 +100,8 @@ class VersionTest:
     """Whether the classifier gives one class only, or is at chance, on the reference; None where
     right answers are no classes. Of free texts the log's marks say which are right."""
     invariance: InvarianceTestResult | None = None
-    """Accuracy and flips on the reworded texts, and the verdict, which goes by ``p_adjusted`` and
-    by p-values of labels that are adjusted likewise. None where classifiers are compared, and at an
-    alpha of 0.5 or more."""
+    """Accuracy and flips on the reworded texts, and the verdict. None where classifiers are
+    compared, and at an alpha of 0.5 or more."""
     statistics: Mapping[str, Statistic] = field(default_factory=dict)
     """By name, what was computed besides on the reworded texts."""
 
@@ -587,9 +588,10 @@ def _judge_family(
     """Judge the versions of a classifier, and tell where marks of reworded texts disagree."""
     if alpha < MOST_ALPHA:
         judged = [_judge(test, reworded=reworded, alpha=alpha, **options) for test in family]
-        family = _adjust_labels(
-            [replace(test, invariance=own) for test, own in zip(family, judged, strict=True)]
-        )
+        family = [
+            replace(test, invariance=own, p_adjusted=own.p_adjusted, reject=own.differs)
+            for test, own in zip(family, hold_together(judged), strict=True)
+        ]
     for test in family:
         if reworded is not None:
             _warn_of_other_marks(test.pairs, reworded)
@@ -607,7 +609,7 @@ def _judge(
     is_known = bool((gold >= 0).all())
     return judge_pairs(
         pairs.sample,
-        p_difference=test.p_adjusted,
+        p_difference=test.result.p_value,
         alternative=test.result.alternative,
         answers=answers,
         gold=gold if answers is not None and is_known else None,
@@ -648,25 +650,6 @@ def _compute_besides(
         if error.path is not None:
             raise
         raise InputError(str(error), path=pairs.predictions.source) from error
-
-
-def _adjust_labels(family: list[VersionTest]) -> list[VersionTest]:
-    """Adjust the p-values that tell labels apart over the versions, as those of accuracy are."""
-    found = {
-        place: test.invariance.strata
-        for place, test in enumerate(family)
-        if test.invariance is not None and test.invariance.strata is not None
-    }
-    if len(found) < 2:
-        return family
-    adjusted = holm([strata.heterogeneity.p_value for strata in found.values()])
-    family = list(family)
-    for (place, strata), p in zip(found.items(), adjusted, strict=True):
-        test = family[place]
-        if test.invariance is not None:
-            judged = replace(test.invariance, strata=replace(strata, p_adjusted=p))
-            family[place] = replace(test, invariance=judged)
-    return family
 
 
 def _name_labels(pairs: Pairs) -> NDArray[Any]:

@@ -314,7 +314,6 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
     """Return a line for each stratum."""
     knows_flips = any(each.flips is not None for each in found.strata)
     level = f"{100 * (1 - 2 * found.alpha):g}%"
-    among = "" if found.p_adjusted is None else ", corrected for the number of versions"
     flips = (Column("flipped %", "percent"), Column("interval of flips %", "percent"))
     return Table(
         name=f"strata-{as_table_name(found.name)}",
@@ -354,7 +353,7 @@ def strata_table(found: StratifiedResult, *, whose: str | None = None) -> Table:
         ),
         note=(
             f"Losses become wrong, gains right. Intervals at {level}. The same share of losses in "
-            f"every stratum: {say_p(found.format_p())}{among}."
+            f"every stratum: {say_p(found.format_p())}."
         ),
     )
 
