@@ -120,7 +120,9 @@ def command(*, files: tuple[str, ...], **options: Any) -> int:
 
     result, reject, extra = tested
     invariance = _judge(result, given, options)
-    if invariance is None:
+    if invariance is not None:
+        reject = invariance.differs  # alpha is shared with what else is claimed
+    else:
         of_outcomes = ("reworded", "all-reworded", "flip-margin", "fail-unless-alike")
         check_not_given(*of_outcomes, because="is for two columns of outcomes, or counts")
         check_not_given(*ASKING, because="is for two columns of outcomes")

@@ -616,7 +616,7 @@ def _judge(
         reworded=True if reworded is True else pairs.reworded(reworded),
         clusters=test.clusters,
         collapsed=test.collapsed,
-        labels=_name_labels(pairs) if is_known and len(np.unique(gold)) <= _MOST_CLASSES else None,
+        labels=_name_labels(pairs) if is_known and _are_classes(pairs) else None,
         **options,
     )
 
@@ -650,6 +650,13 @@ def _compute_besides(
         if error.path is not None:
             raise
         raise InputError(str(error), path=pairs.predictions.source) from error
+
+
+def _are_classes(pairs: Pairs) -> bool:
+    """Whether right answers are labels, and no free texts: these are many, and hardly ever recur."""
+    kinds = np.unique(pairs.gold).size
+    recur = len(pairs) >= ROWS_OF_A_KIND * kinds
+    return recur or (pairs.answers is not None and kinds <= _MOST_CLASSES)
 
 
 def _name_labels(pairs: Pairs) -> NDArray[Any]:
