@@ -70,6 +70,32 @@ def signed_points(difference: float) -> str:
     return f"{100 * difference:+.2f}".replace("-", "\N{MINUS SIGN}")
 
 
+def show_points(difference: float, digits: int = 1) -> str:
+    """Write a difference of shares in percentage points, its sign before it, for a sentence."""
+    shown = f"{100 * difference:+.{digits}f}"
+    return shown.lstrip("+-") if float(shown) == 0 else shown.replace("-", "\N{MINUS SIGN}")
+
+
+def show_change(
+    before: float, after: float, ends: tuple[float, float], *, alpha: float = 0.05
+) -> str:
+    """Write two accuracies in percent, what is gained, and its interval.
+
+    `ends` are those of what is lost, ``before - after``. A second decimal stands where the interval
+    is narrower than a point.
+
+    Examples
+    --------
+    >>> show_change(0.608, 0.547, (0.044, 0.078))
+    '60.8 → 54.7 (−6.1, 95% −7.8 to −4.4)'
+    """
+    digits = 1 if ends[1] - ends[0] >= 0.01 else 2
+    low, high = (show_points(-end, digits) for end in (ends[1], ends[0]))
+    shares = f"{100 * before:.{digits}f} → {100 * after:.{digits}f}"
+    change = show_points(after - before, digits)
+    return f"{shares} ({change}, {100 * (1 - alpha):g}% {low} to {high})"
+
+
 def brief_points(difference: float) -> str:
     """Write a difference of shares with the word behind it, without zeros at the end.
 

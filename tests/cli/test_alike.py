@@ -126,7 +126,7 @@ def test_outcomes_are_never_called_alike(
 def test_counts(capsys: pytest.CaptureFixture[str]) -> None:
     counts = ["test", "--counts", "30000,20000,20000,30000"]
     _, out, _ = run(capsys, *counts)
-    assert out.startswith("The classifier changes its mind.")
+    assert out.startswith("The classifier changes its mind: at least 40.0% of its answers ")
     assert "alike" not in out.lower()
     assert json.loads(run(capsys, *counts, "--json")[1])["invariance"]["verdict"] == (
         "changes answers"

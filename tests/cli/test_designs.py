@@ -214,9 +214,11 @@ def test_one_sided_and_power_beside_the_test(capsys: pytest.CaptureFixture[str])
     _, out, _ = run(capsys, "test", "--counts", "400,60,40,100", "--json")
     given = json.loads(out)
     assert given["detectable_difference"] == detectable_difference(600, counts.discordance_rate)
-    _, out, _ = run(capsys, "test", "--counts", "400,60,40,100")
+    _, out, _ = run(capsys, "test", "--counts", "400,60,40,100", "--details")
     assert f"shows differences of {given['detectable_difference']:.4f} and more" in out
-    _, out, _ = run(capsys, "test", "--counts", "400,60,40,100", "--alternative", "less")
+    _, out, _ = run(
+        capsys, "test", "--counts", "400,60,40,100", "--alternative", "less", "--details"
+    )
     assert "The accuracy is not shown to be lower on the original" in out
     _, out, _ = run(
         capsys, "test", "--counts", "400,60,40,100", "--alternative", "greater", "--json"
@@ -568,12 +570,12 @@ def test_estimates_and_a_verdict_stand_beside_the_test(
         given["estimate"]["delta_score"][0] < given["delta"] < given["estimate"]["delta_score"][1]
     )
     few_flips = ["test", "--counts", "760,42,38,160", "--flip-margin", "0.2"]
-    _, out, _ = run(capsys, *few_flips)
-    assert "Undecided: over all texts delta is" in out
-    assert "Some 7,484 texts would decide (power 80%), if these are typical." in out
+    _, out, _ = run(capsys, *few_flips, "--details")
+    assert out.startswith("Undecided: accuracy 80.2 → 79.8 (−0.4, 95% −2.2 to +1.4) on 1,000 ")
+    assert "; some 7,484 would decide." in out
     assert "95%, score (Tango)" in out
     _, out, _ = run(capsys, *few_flips, "--margin", "0.05")
-    assert "Accuracy is shown to change by less than 0.05 over all texts" in out
+    assert out.startswith("Accuracy changes by less than 5 points: ")
     one_sided = ["test", "--counts", "760,42,38,160", "--alternative", "less", "--json"]
     assert "equivalence" not in json.loads(run(capsys, *one_sided)[1])
     path = write(tmp_path, ".csv")

@@ -43,7 +43,7 @@ def test_two_logs_go_to_a_verdict(
     assert status == 3
     assert "The logs are versions of the same items: original (" in out
     assert "could not be parsed; they count as wrong" in out
-    assert "The accuracies differ" in out
+    assert "differs (alpha = 0.05" in out
 
 
 @pytest.mark.parametrize("name", ["samples_nli_said_{}.jsonl", "inspect_{}.eval"])

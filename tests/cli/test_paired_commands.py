@@ -171,7 +171,7 @@ def test_every_format_gives_the_same_test(
 def test_what_makes_numbers_mean_nothing_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    _, said, _ = run(capsys, "test", "--counts", "20,0,0,3")
+    _, said, _ = run(capsys, "test", "--counts", "20,0,0,3", "--details")
     assert "the bootstrap intervals have no width. They say nothing about delta." in said
     scores = tmp_path / "scores.csv"
     scores.write_text("A,B\n" + "".join(f"0.{k}2,0.{k}\n" for k in range(10, 70)))
@@ -187,7 +187,7 @@ def test_what_makes_numbers_mean_nothing_is_printed(
 
 
 def test_counts_need_no_file(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run(capsys, "test", "--counts", "7614,614,292,1304")
+    status, out, _ = run(capsys, "test", "--counts", "7614,614,292,1304", "--details")
     assert status == 0
     assert "10.761" in out
     assert "The accuracies differ" in out
@@ -198,7 +198,7 @@ def test_monte_carlo_names_its_form_and_depends_on_the_seed_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     arguments = ["test", "--counts", "70,12,7,11", "--method", "resample", "-S", "2000"]
-    _, out, _ = run(capsys, *arguments)
+    _, out, _ = run(capsys, *arguments, "--details")
     assert "[(c+1)/(S+1)]" in out
     assert "S = 2,000" in out
     _, first, _ = run(capsys, *arguments, "--json", "--threads", "1")
@@ -226,7 +226,7 @@ def test_a_liberal_test_says_by_how_much(capsys: pytest.CaptureFixture[str]) -> 
 def test_the_power_allows_for_an_uncertain_discordance(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    _, out, _ = run(capsys, "test", "--counts", "7614,614,292,1304")
+    _, out, _ = run(capsys, "test", "--counts", "7614,614,292,1304", "--details")
     upper = wilson_interval(906, 9_824).high
     worse = detectable_difference(9_824, upper)
     assert (
@@ -373,7 +373,7 @@ def test_eval_of_two_files_and_gold_labels(
     assert given["predictions_changed"] == 2
     assert given["dropped"] == {"no gold label": 1}
     assert given["labels"] == NAMES
-    _, out, _ = run(capsys, *arguments)
+    _, out, _ = run(capsys, *arguments, "--details")
     assert "1 row dropped: no gold label" in out
     assert "2 of 4 predictions changed" in out
 

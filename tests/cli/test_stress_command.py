@@ -478,7 +478,7 @@ def test_a_column_of_a_log_by_which_accuracies_are_parted(
     ("reworded", "wrong", "verdict", "told"),
     [
         ("", "even", "undecided", ["No text was reworded", "6 texts that were left alone"]),
-        ("odd", "even", "differs", ["6 texts that were left alone have another outcome"]),
+        ("odd", "even", "undecided", ["6 texts that were left alone have another outcome"]),
         ("", "", "undecided", ["No text was reworded: there is nothing to tell two versions by"]),
         ("even", "even", "differs", []),
         ("both", "even", "differs", []),
@@ -502,7 +502,7 @@ def test_texts_of_a_log_that_were_left_alone_are_told(
     log = tmp_path / "log.csv"
     log.write_text("\n".join(rows) + "\n")
     status, said, err = run(capsys, log, "--fail-on-reject")
-    assert (status, err) == (3 if wrong else 0, "")
+    assert (status, err) == (3 if wrong and reworded != "odd" else 0, "")
     assert any(line.startswith("true: ") for line in said.split("\n")) == bool(told)
     assert all(words in " ".join(said.split()) for words in told)
     (found,) = json.loads(run(capsys, log, "--json")[1])["profiles"]

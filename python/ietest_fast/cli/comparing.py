@@ -183,8 +183,13 @@ def print_test(
     alpha: float,
     signature: str,
     invariance: InvarianceTestResult | None = None,
+    details: bool,
 ) -> None:
     """Print a test for people: first what is shown on the reworded texts, then over all."""
+    if invariance is not None and not details:
+        _print_answer(invariance, result, extra)
+        echo(signature)
+        return
     if invariance is not None:
         echo(f"{invariance.explanation}\n")
         for name, value in invariance.rows():
@@ -202,6 +207,27 @@ def print_test(
             if line not in said:  # a warning that the test and equivalence share
                 echo(line)
     echo(signature)
+
+
+def _print_answer(invariance: InvarianceTestResult, result: Result, extra: Extra) -> None:
+    """Print the verdict, what it rests on, what speaks against it, and where the rest is."""
+    echo(f"{invariance.headline}\n")
+    level = f"alpha = {invariance.alpha:g} for all that is claimed"
+    for name, value in (*invariance.summary(), ("verdict", f"{invariance.verdict} ({level})")):
+        echo(f"{name:<18} {value}")
+    echo()
+    found = getattr(result, "warning", None)
+    said = [] if found is None else [f"Warning: {found}."]
+    said += [] if invariance.caveat is None else [invariance.caveat]
+    said += [
+        line
+        for name, (_, lines) in extra.items()
+        for line in lines
+        if name == "size_given_k" or line.startswith("Warning")
+    ]
+    for line in dict.fromkeys(said):
+        echo(line)
+    echo("All that was computed: --details; every number: --json.")
 
 
 # What ``eval`` and ``test`` print besides, of versions in logs.
@@ -339,9 +365,10 @@ def _print_one(
         alpha=alpha,
         signature=signature,
         invariance=test.invariance,
+        details=options["details"],
     )
     print_statistics(test.statistics)
-    _print_changes(found, test)
+    _print_changes(found, test, is_brief=not options["details"] and test.invariance is not None)
 
 
 def _print_several(
@@ -470,11 +497,13 @@ def _print_notes(read: ReadLogs) -> None:
         echo()
 
 
-def _print_changes(found: Comparison, test: VersionTest, *, name: str | None = None) -> None:
+def _print_changes(
+    found: Comparison, test: VersionTest, *, name: str | None = None, is_brief: bool = False
+) -> None:
     before = "" if name is None else f"{name}: "
     if test.pairs.n_unmatched:
         echo(f"{before}{test.pairs.n_unmatched:,} items that one version lacks are left out.")
-    if name is None and test.pairs.n_changed is not None:
+    if name is None and not is_brief and test.pairs.n_changed is not None:
         what = "predictions changed" if found.compared == "versions" else "predictions differ"
         echo(f"{test.pairs.n_changed:,} of {len(test.pairs):,} {what}.")
     if test.collapsed and test.invariance is None:  # which says so first

@@ -243,8 +243,11 @@ invariance_options = bundle(
         help=f"Exit with status {REJECTED} unless accuracy and answers are shown to stay "
         "within their margins.",
     ),
+    click.option(
+        "--details", is_flag=True, help="Print all that is computed, not the answer alone."
+    ),
 )
-"""Which texts are reworded, and how many answers may flip."""
+"""Which texts are reworded, how many answers may flip, and how much is printed."""
 
 
 def _take_one(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> str | None:

@@ -141,6 +141,7 @@ def command(*, files: tuple[str, ...], **options: Any) -> int:
             alpha=alpha,
             signature=signature,
             invariance=invariance,
+            details=options["details"],
         )
         print_statistics(besides)
     alike = invariance is not None and invariance.verdict == "alike within margins"

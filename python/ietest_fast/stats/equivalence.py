@@ -30,6 +30,7 @@ from ietest_fast.stats.intervals import (
     Clustering,
     Differences,
     Interval,
+    check_level,
     draw_intervals,
     draw_margin,
     invert_tango,
@@ -150,6 +151,28 @@ class EquivalenceResult(Picture, DrawnResult):
         if self.equivalent:
             return Verdict.EQUIVALENT
         return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
+
+    def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
+        """Return the interval of delta, of outcomes alone: Tango's, as :attr:`interval`.
+
+        Raises
+        ------
+        InputError
+            Of scores, or if the level is not in (0, 1).
+        """
+        check_level(confidence_level)
+        return self.ends_at((1 - confidence_level) / 2)
+
+    def ends_at(self, tail: float) -> Interval:
+        """Return the same interval by the probability beyond each end, which may be tiny."""
+        if self.counts is None:
+            raise InputError("scores have the interval of a paired test")
+        quantile = -NormalDist().inv_cdf(tail)
+        if self.n_clusters is not None and self.design_effect is not None:
+            from scipy.special import stdtrit
+
+            quantile = -float(stdtrit(self.n_clusters - 1, tail)) * math.sqrt(self.design_effect)
+        return invert_tango(self.counts, quantile)
 
     @property
     def n_to_decide(self) -> int | None:

@@ -115,7 +115,10 @@ class FlipResult(Result):
         The level is as for :meth:`ietest_fast.stats.PairedResult.confidence_interval`.
         """
         check_level(confidence_level)
-        tail = (1 - confidence_level) / 2
+        return self.ends_at((1 - confidence_level) / 2)
+
+    def ends_at(self, tail: float) -> Interval:
+        """Return the same interval by the probability beyond each end, which may be tiny."""
         n = effective_size(self.n, self.n_clusters, self.design_effect, tail)
         return _interval(self.rate * n, n, tail)
 

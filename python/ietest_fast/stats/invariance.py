@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ietest_fast.numerals import format_p, say_count, say_p
+from ietest_fast.numerals import (
+    brief_points,
+    format_p,
+    percent,
+    say_count,
+    say_p,
+    show_change,
+    show_points,
+)
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.flips import (
     DEFAULT_FLIP_MARGIN,
@@ -39,6 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ietest_fast.stats.intervals import Interval
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.strata import StratifiedResult
@@ -53,9 +62,11 @@ SHARES = {"difference": 8, "flips": 1, "labels": 1}
 _MOST_MOVES = 20
 
 _COLLAPSED = (
-    "Collapsed: on the originals, the classifier predicts one class, or is not shown to be better "
-    "than always saying the most frequent label, so nothing can be said of its answers."
+    "Collapsed: the classifier predicts one class, or is not shown to be better than always saying "
+    "the most frequent label, so nothing can be said of its answers."
 )
+
+_WHAT_IS_TESTED = {"two-sided": "A change", "greater": "A loss", "less": "A gain"}
 
 
 def judge(
@@ -183,7 +194,8 @@ class InvarianceTestResult(Result):
     """Pairs whose text was reworded, which all but ``p_difference`` is about. None if it is not
     known which those are: the numbers are then of all pairs, and ``ALIKE`` is never said."""
     p_difference: float
-    """p-value of "the accuracies are equal", of the paired test over all pairs."""
+    """p-value of "the accuracies are equal", of the paired test over all pairs; over the reworded
+    ones, if the classifier does not answer all others equally."""
     p_adjusted: float
     """The same, adjusted to all that may be claimed: below alpha if, and only if, a difference is
     shown."""
@@ -209,8 +221,7 @@ class InvarianceTestResult(Result):
     no such text has two answers."""
     left_alone: PairedCounts | None = None
     """The four counts on the texts that were left alone, if some of these are discordant: the
-    classifier then does not answer equal texts equally, and ``p_difference`` is of other
-    differences, too. None otherwise."""
+    classifier then does not answer equal texts equally. None otherwise."""
     alternative: Alternative = "two-sided"
     """Of ``p_difference``."""
     collapsed: bool | None = None
@@ -337,66 +348,155 @@ class InvarianceTestResult(Result):
         return rows
 
     @property
-    def explanation(self) -> str:
-        """The verdict in plain words."""
-        where = "over all texts" if self.n_reworded is None else "on the reworded texts"
-        p = format_p(self.p_difference)
-        if self.collapsed or self.equivalence is None or self.counts is None:
-            return self._say_little(where, p)
-        rest = self._say_rest()
-        level = f"{100 * (1 - 2 * self.alpha):g}%"
-        delta = f"{self.counts.delta:+.4f}, {level} interval {self.equivalence.interval}"
-        margin = f"{self.equivalence.margin:g}"
+    def change(self) -> str:
+        """Both accuracies on the reworded texts in percent, their difference and its interval."""
+        if self.equivalence is None or self.counts is None:
+            return "not known"
+        interval = self.equivalence.ends_at(self.alpha / 2)
+        before, after = self.counts.accuracy_original, self.counts.accuracy_transformed
+        return show_change(before, after, (interval.low, interval.high), alpha=self.alpha)
 
-        if self.verdict is Verdict.DIFFERS:
-            return f"{self._say_difference(self.counts, delta, where)}{rest}"
-        one_sided = p if self.alternative == "two-sided" else f"{p}, one-sided"
-        if not self.differs and self.p_difference < self.alpha:
-            one_sided += f", held to {self.levels.difference:.3g}"
-        if self.verdict is Verdict.CHANGES:
-            by = f" {self.strata.explanation}" if self.strata is not None and self.uneven else ""
-            seen = (
-                f"{self._say_unseen(self.equivalence)}: delta {delta} {where} ({say_p(one_sided)})."
-            )
-            return f"The classifier changes its mind.{by}{rest} {seen}"
-        if self.verdict is Verdict.UNDECIDED:
-            return (
-                f"Undecided: {where} delta is {delta}; neither a difference ({say_p(one_sided)}) "
-                f"nor one below {margin} ({say_p(format_p(self.equivalence.p_value))}) is shown."
-                f"{_say_plan(self.equivalence)}{rest}"
-            )
-        seen = f" There is a difference ({say_p(p)}), but it is smaller." if self.differs else ""
-        below = (
-            f"accuracy is shown to change by less than {margin} {where} (delta {delta}, "
-            f"{say_p(format_p(self.equivalence.p_value))}).{seen}{rest}"
-        )
-        if self.verdict is Verdict.ALIKE:
-            return f"Alike within the margins: {below}"
-        hidden = ""
+    @property
+    def headline(self) -> str:
+        """The verdict in one sentence of at most 30 words, with the estimate and its interval."""
+        if self.collapsed:
+            return _COLLAPSED
+        if self.equivalence is None or self.counts is None or self.flips is None:
+            few = "only one text or one cluster was" if self.n_reworded else "no text was"
+            return f"Undecided: {few} reworded."
+        return self._say_verdict(self.verdict, self.counts, self.equivalence, self.flips)
+
+    def _say_verdict(
+        self,
+        verdict: Verdict,
+        counts: PairedCounts,
+        equivalence: EquivalenceResult,
+        flips: FlipResult,
+    ) -> str:
+        kind = "reworded text"
         if self.n_reworded is None:
-            hidden = (
-                " Texts that were not reworded dilute this: to judge the reworded ones, say which "
-                "they are."
+            kind = "transformed text"
+        texts = say_count(counts.n, kind)
+        change = f"{self.change} on {texts}"
+        if verdict is Verdict.DIFFERS:
+            lower = "lower" if counts.delta > 0 else "higher"
+            return f"Accuracy is {lower} on {texts}: {self.change}."
+        if verdict is Verdict.CHANGES:
+            return f"The classifier changes its mind: {self._say_what_changes(flips, texts)}."
+        margin = brief_points(equivalence.margin)
+        if verdict is Verdict.ALIKE:
+            return (
+                f"Alike within the margins: accuracy {change}, and "
+                f"{percent(flips.rate)} of the answers change."
             )
-        return f"{below[0].upper()}{below[1:]}{hidden}"
+        if verdict is Verdict.EQUIVALENT:
+            return f"Accuracy changes by less than {margin}: {change}; {self._say_what_is_open()}."
+        n = equivalence.n_to_decide
+        plan = "" if n is None else f"; some {n:,} would decide"
+        return f"Undecided: accuracy {change}{plan}."
 
-    def _say_difference(self, counts: PairedCounts, delta: str, where: str) -> str:
-        """Say which accuracy is lower, unless texts that were left alone differ, too."""
+    def _say_what_changes(self, flips: FlipResult, texts: str) -> str:
+        """Say which answers change: many of all, or more of one label than of another."""
+        if self.flip_verdict is FlipVerdict.ABOVE or self.strata is None:
+            ends = flips.ends_at(self.alpha / 2)
+            least = "at least " if flips.is_lower_bound else ""
+            beyond = ""
+            if self.excess is not None:
+                beyond = f", {100 * self.excess.excess:.1f} points more than where left alone"
+            return (
+                f"{least}{percent(flips.rate)} of its answers change on {texts} "
+                f"({_say_ends(ends, 1 - self.alpha)}){beyond}"
+            )
+        parts = [
+            f"{verb} on {each[0].name} ({show_points(-each[0].delta)})"
+            + (f" and {say_count(len(each) - 1, 'other label')}" if len(each) > 1 else "")
+            for verb, each in (("falls", self.strata.falling), ("rises", self.strata.rising))
+            if each
+        ]
+        return f"accuracy {' and '.join(parts)}, {say_p(self.strata.format_p())}"
+
+    def _say_what_is_open(self) -> str:
+        """Say why accuracy is alike, and the classifier is not said to be."""
+        if self.n_reworded is None:
+            return "which texts were reworded is not known"
+        loss = self.label_loss
+        if self.flip_verdict is FlipVerdict.BELOW and loss is not None:
+            return f"that the label {loss.name} loses {brief_points(loss.margin)} is not excluded"
+        return "that few answers change is not shown"
+
+    @property
+    def explanation(self) -> str:
+        """The verdict in plain words: the headline, and what it rests on."""
+        if self.collapsed or self.equivalence is None:
+            said = [self.headline, None if self.collapsed else self.caveat]
+            return " ".join(each for each in said if each is not None)
         p = format_p(self.p_difference)
-        if self.left_alone is not None:
-            where = f"{where}, delta is {delta}"
-            return f"Accuracy is shown to differ over all texts ({say_p(p)}); {where}."
-        verb = "lower" if counts.delta > 0 else "higher"
-        return f"Accuracy is shown to be {verb} {where}: delta {delta} ({say_p(p)})."
+        if self.alternative != "two-sided":
+            p += ", one-sided"
+        if self.p_difference < self.alpha and not self.differs:
+            p += f", held to {self.levels.difference:.3g}"
+        shown = "is" if self.differs else "is not"
+        less_shown = "is" if self._is_equivalent else "is not"
+        margin = brief_points(self.equivalence.margin)
+        less = say_p(format_p(self.equivalence.p_value))
+        tested = (
+            f"{_WHAT_IS_TESTED[self.alternative]} in accuracy {shown} shown ({say_p(p)}); that it "
+            f"is below {margin} {less_shown} ({less})."
+        )
+        said = [
+            self.headline,
+            tested,
+            self.strata.explanation if self.strata is not None and self.uneven else None,
+            self._say_flips(),
+            self._say_label_loss(),
+            self._say_dilution(),
+            self.caveat,
+        ]
+        return " ".join(each for each in said if each is not None)
 
-    def _say_unseen(self, equivalence: EquivalenceResult) -> str:
-        """Say how little accuracy shows of it that answers change."""
-        if equivalence.equivalent:
-            return "Accuracy hardly shows it"
-        if self.alternative == "two-sided":
-            return "No overall change in accuracy is shown"
-        more = "higher" if self.alternative == "greater" else "lower"
-        return f"Accuracy on the originals is not shown to be {more}"
+    @property
+    def _is_equivalent(self) -> bool:
+        return self.equivalence is not None and self.equivalence.p_value < self.levels.alike
+
+    def _say_flips(self) -> str | None:
+        flips = self.flip_verdict
+        return None if self.flips is None or flips is None else self.flips.say(flips, self.excess)
+
+    def _say_dilution(self) -> str | None:
+        if self.n_reworded is not None or self.verdict is not Verdict.EQUIVALENT:
+            return None
+        return (
+            "Texts that were not reworded dilute this: to judge the reworded ones, say which they "
+            "are."
+        )
+
+    def summary(self) -> list[tuple[str, str]]:
+        """Return names and values of what decides, in reading order: what commands print."""
+        if self.equivalence is None or self.flips is None or self.collapsed:
+            return self.rows()[:2]
+        n = f"{self.n:,} texts; which are reworded is not known"
+        if self.n_reworded is not None:
+            n = f"{self.n_reworded:,} of {self.n:,} ({percent(self.n_reworded / self.n)})"
+        least = "at least " if self.flips.is_lower_bound else ""
+        ends = _say_ends(self.flips.ends_at(self.alpha / 2), 1 - self.alpha)
+        kinds = _say_kinds(self.flips)
+        rows = [
+            ("texts" if self.n_reworded is None else "reworded", n),
+            ("accuracy", f"{self.change}, {say_p(format_p(self.p_difference))}"),
+            (
+                "answers changed",
+                f"{least}{self.flips.n_flipped:,} ({percent(self.flips.rate)}, {ends})",
+            ),
+        ]
+        if kinds:
+            rows.append(("", kinds))
+        if self.excess is not None:
+            floor = percent(self.excess.rate)
+            rows.append(("  where left alone", f"{self.excess.n_flipped:,} ({floor})"))
+        if self.label_loss is not None and self.label_loss.n_labels > 1:
+            bound = f"loses at most {100 * self.label_loss.upper:.1f} points"
+            rows.append(("worst label", f"{self.label_loss.name}: {bound}"))
+        return rows
 
     @property
     def caveat(self) -> str | None:
@@ -408,24 +508,6 @@ class InvarianceTestResult(Result):
         p = format_p(self.p_difference)
         said = f"{few} reworded: there is nothing to tell two versions by ({say_p(p)})."
         return said if rest is None else f"{said} {rest}"
-
-    def _say_little(self, where: str, p: str) -> str:
-        """Say why there is no verdict on what rephrasing does."""
-        before = f"{_COLLAPSED} " if self.collapsed else ""
-        if self.equivalence is None or self.counts is None:
-            return f"{before}{self.caveat}"
-        delta = f"{self.counts.delta:+.4f}"
-        return f"{before}Accuracy {where}: delta {delta} ({say_p(p)}).{self._say_rest()}"
-
-    def _say_rest(self) -> str:
-        """Say what flips, and what is to be said against p."""
-        flips = self.flip_verdict
-        said = (
-            None if self.flips is None or flips is None else self.flips.say(flips, self.excess),
-            self._say_label_loss(),
-            self.caveat,
-        )
-        return "".join(f" {each}" for each in said if each is not None)
 
     def _say_label_loss(self) -> str | None:
         """Say which label stands in the way of "alike", or is not looked at; None if none is."""
@@ -446,15 +528,9 @@ class InvarianceTestResult(Result):
         texts = say_count(n, "text that was", "texts that were")
         return (
             f"Warning: {texts} left alone {'has' if n == 1 else 'have'} another outcome, so "
-            "the classifier does not answer equal texts equally. p = "
-            f"{format_p(self.p_difference)} tests all texts, whose delta is {delta:+.4f}, and not "
-            "the reworded ones alone."
+            "the classifier does not answer equal texts equally. Over all texts, delta is "
+            f"{delta:+.4f}; p = {format_p(self.p_difference)} is of the reworded ones alone."
         )
-
-
-def _say_plan(equivalence: EquivalenceResult) -> str:
-    n = equivalence.n_to_decide
-    return "" if n is None else f" Some {n:,} texts would decide (power 80%), if these are typical."
 
 
 def _say_accuracy(counts: PairedCounts) -> str:
@@ -468,6 +544,11 @@ def _say_flips(flips: FlipResult) -> str:
         bound = f"lower {100 * (1 - flips.alpha):g}% confidence bound"
         return f"{said}; {bound} {flips.interval.low:.2%}"
     return f"{said}, {100 * (1 - 2 * flips.alpha):g}% {flips.interval}"
+
+
+def _say_ends(interval: Interval, level: float) -> str:
+    low, high = (f"{100 * end:.1f}" for end in (interval.low, interval.high))
+    return f"{100 * level:g}% {low} to {high}"
 
 
 def _say_kinds(flips: FlipResult) -> str:
@@ -551,7 +632,17 @@ def judge_pairs(
     units = None if clusters is None else clusters[rows]
     is_enough = rows.size >= 2 and (units is None or _has_two(units))
     equivalence = flips = symmetry = strata = excess = None
+    left_alone = _discordant_rest(sample, rows)
     if is_enough:
+        if left_alone is not None:  # whose differences are no matter of rewording
+            p_difference = paired_test(
+                own,
+                clusters=units,
+                alternative=alternative,
+                n_resamples=n_resamples if units is not None else None,
+                rng=rng,
+                n_threads=n_threads,
+            ).p_value
         equivalence = equivalence_test(
             own, clusters=units, margin=margin, alpha=alpha, p_difference=p_difference
         )
@@ -594,7 +685,7 @@ def judge_pairs(
             sample, labels, rows, clusters=clusters, margin=flip_margin, alpha=alpha
         ),
         excess=excess,
-        left_alone=_discordant_rest(sample, rows),
+        left_alone=left_alone,
         alternative=alternative,
         collapsed=collapsed,
     )
@@ -630,7 +721,14 @@ def hold_together(results: Sequence[InvarianceTestResult]) -> list[InvarianceTes
         )
         strata = None if each.strata is None else replace(each.strata, level=levels.labels)
         p_adjusted = adjusted[place, "difference"]
-        found.append(replace(each, levels=levels, p_adjusted=p_adjusted, strata=strata))
+        equivalence = each.equivalence
+        if equivalence is not None:
+            equivalence = replace(equivalence, p_difference=p_adjusted)
+        found.append(
+            replace(
+                each, levels=levels, p_adjusted=p_adjusted, strata=strata, equivalence=equivalence
+            )
+        )
     return found
 
 

@@ -653,7 +653,7 @@ def _compute_besides(
 
 
 def _are_classes(pairs: Pairs) -> bool:
-    """Whether right answers are labels, and no free texts: these are many, and hardly ever recur."""
+    """Whether right answers are labels, and no free texts, which are many and hardly recur."""
     kinds = np.unique(pairs.gold).size
     recur = len(pairs) >= ROWS_OF_A_KIND * kinds
     return recur or (pairs.answers is not None and kinds <= _MOST_CLASSES)
