@@ -395,13 +395,25 @@ class EvaluationResult(Result):
                     for each in self.comparison.cochran
                 ),
             ]
-        own = tests[0].invariance
+        if self._judged is not None:
+            return [("version", tests[0].pairs.version), *self._judged.rows()]
         changed = self.evaluation.n_changed[tests[0].pairs.version]
-        rows = [
+        return [
+            *tests[0].result.rows(),
             ("texts changed", f"{changed:,}"),
             ("answers changed", f"{tests[0].pairs.n_changed or 0:,}"),
         ]
-        return [*tests[0].result.rows(), *(rows if own is None else own.rows())]
+
+    @property
+    def _judged(self) -> InvarianceTestResult | None:
+        """The answer on the only version; None if there are several, or none is judged."""
+        tests = self.comparison.tests
+        return tests[0].invariance if len(tests) == 1 else None
+
+    @property
+    def headline(self) -> str:
+        """The answer on the only version in one sentence; empty if there are several."""
+        return "" if self._judged is None else self._judged.headline
 
     def remarks(self) -> list[str]:
         """Return what is to be known besides: rows left out, warnings, the verdict."""
@@ -418,6 +430,8 @@ class EvaluationResult(Result):
         for test in tests:
             before = f"{test.name}: " if len(tests) > 1 else ""
             said += [before + remark for remark in test.result.remarks()]
+        if self._judged is not None:
+            return said + self._judged.remarks()
         level = f"α = {alpha:g}" + (", Holm" if len(tests) > 1 else "")
         differ = [test.name for test in tests if test.reject]
         said.append(

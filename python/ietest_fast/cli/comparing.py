@@ -192,7 +192,7 @@ def print_test(
         return
     if invariance is not None:
         echo(f"{invariance.explanation}\n")
-        for name, value in invariance.rows():
+        for name, value in invariance.detailed_rows():
             echo(f"{name:<24} {value}")
         echo()
     said = str(result)
@@ -212,13 +212,12 @@ def print_test(
 def _print_answer(invariance: InvarianceTestResult, result: Result, extra: Extra) -> None:
     """Print the verdict, what it rests on, what speaks against it, and where the rest is."""
     echo(f"{invariance.headline}\n")
-    level = f"alpha = {invariance.alpha:g} for all that is claimed"
-    for name, value in (*invariance.summary(), ("verdict", f"{invariance.verdict} ({level})")):
+    for name, value in invariance.rows():
         echo(f"{name:<18} {value}")
     echo()
     found = getattr(result, "warning", None)
     said = [] if found is None else [f"Warning: {found}."]
-    said += [] if invariance.caveat is None else [invariance.caveat]
+    said += invariance.remarks()
     said += [
         line
         for name, (_, lines) in extra.items()

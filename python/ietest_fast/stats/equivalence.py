@@ -125,6 +125,9 @@ class EquivalenceResult(Picture, DrawnResult):
     n_resamples: int | None = None
     seed: int | None = None
     """S and seed of the studentised bootstrap; None where nothing is drawn."""
+    swap_effect: float | None = None
+    """With clusters of outcomes, what they do to the variance of delta if the versions of whole
+    clusters are swapped by fair coins; None otherwise."""
     warning: str | None = None
     """Why the p-values of scores cannot be trusted; None if they can."""
 
@@ -153,7 +156,11 @@ class EquivalenceResult(Picture, DrawnResult):
         return Verdict.DIFFERS if self.differs else Verdict.UNDECIDED
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return the interval of delta, of outcomes alone: Tango's, as :attr:`interval`.
+        """Return Tango's interval of delta, of outcomes alone.
+
+        With clusters its variance is that of swapping the versions of whole clusters, as the test
+        of delta = 0 does, whose p-value it belongs to; :attr:`interval` is more cautious where few
+        clusters tell how alike their pairs are, and belongs to the test against the margin.
 
         Raises
         ------
@@ -167,12 +174,8 @@ class EquivalenceResult(Picture, DrawnResult):
         """Return the same interval by the probability beyond each end, which may be tiny."""
         if self.counts is None:
             raise InputError("scores have the interval of a paired test")
-        quantile = -NormalDist().inv_cdf(tail)
-        if self.n_clusters is not None and self.design_effect is not None:
-            from scipy.special import stdtrit
-
-            quantile = -float(stdtrit(self.n_clusters - 1, tail)) * math.sqrt(self.design_effect)
-        return invert_tango(self.counts, quantile)
+        effect = 1.0 if self.swap_effect is None else self.swap_effect
+        return invert_tango(self.counts, -NormalDist().inv_cdf(tail) * math.sqrt(effect))
 
     @property
     def n_to_decide(self) -> int | None:
@@ -517,6 +520,7 @@ def _test_counts(
         n=counts.n,
         n_clusters=None if clustering is None else clustering.n,
         design_effect=None if clustering is None else clustering.cautious_effect,
+        swap_effect=None if clustering is None else clustering.swap_effect,
         counts=counts,
         delta=counts.delta,
         margin=margin,

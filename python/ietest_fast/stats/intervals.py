@@ -104,6 +104,10 @@ class Clustering:
     """Number of clusters."""
     design_effect: float
     """At least 1; the largest there can be where no difference varies."""
+    swap_effect: float
+    """What clusters do to the variance of the sum of differences if the versions of whole clusters
+    are swapped by fair coins: ``sum D_c**2 / sum d_i**2``, at least 1; the largest there can be
+    without a difference."""
     largest_effect: float
     """The size of the largest cluster: a bound. The share f of pairs that are 1 has a variance of
     at most ``f (1 - f) largest_effect / n``, however alike the pairs of a cluster are, and
@@ -135,10 +139,14 @@ class Clustering:
         telling = np.bincount(codes[values != distinct[np.argmax(counts)]], minlength=n_clusters)
         tells = telling > 0
         largest = float(sizes.max())
+        total = float(np.square(values).sum())
+        sums = np.bincount(codes, weights=values, minlength=n_clusters)
+        swapped = largest if total == 0 else float(np.square(sums).sum()) / total
         return cls(
             n=n_clusters,
             # Without any spread pairs may be alike within a cluster.
             design_effect=largest if effect is None else max(1.0, effect),
+            swap_effect=max(1.0, swapped),
             largest_effect=largest,
             n_telling=count_equal(np.append(squares[tells], squares.max())) - 1,
         )

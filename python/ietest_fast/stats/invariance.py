@@ -319,8 +319,8 @@ class InvarianceTestResult(Result):
             "explanation": self.explanation,
         }
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return names and formatted values in reading order."""
+    def detailed_rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values of all parts, in reading order."""
         if self.n_reworded is None:
             rows = [("reworded texts", f"not known; {self.n:,} texts in all")]
         else:
@@ -470,10 +470,12 @@ class InvarianceTestResult(Result):
             "are."
         )
 
-    def summary(self) -> list[tuple[str, str]]:
-        """Return names and values of what decides, in reading order: what commands print."""
+    def rows(self) -> list[tuple[str, str]]:
+        """Return names and formatted values of what decides, in reading order."""
+        level = f"alpha = {self.alpha:g} for all that is claimed"
+        verdict = ("verdict", f"{self.verdict} ({level})")
         if self.equivalence is None or self.flips is None or self.collapsed:
-            return self.rows()[:2]
+            return [*self.detailed_rows()[:2], verdict]
         n = f"{self.n:,} texts; which are reworded is not known"
         if self.n_reworded is not None:
             n = f"{self.n_reworded:,} of {self.n:,} ({percent(self.n_reworded / self.n)})"
@@ -496,7 +498,12 @@ class InvarianceTestResult(Result):
         if self.label_loss is not None and self.label_loss.n_labels > 1:
             bound = f"loses at most {100 * self.label_loss.upper:.1f} points"
             rows.append(("worst label", f"{self.label_loss.name}: {bound}"))
-        return rows
+        return [*rows, verdict]
+
+    def remarks(self) -> list[str]:
+        """Return what speaks against the verdict, or is not looked at."""
+        said = (self._say_label_loss(), self._say_dilution(), self.caveat)
+        return [each for each in said if each is not None]
 
     @property
     def caveat(self) -> str | None:

@@ -20,10 +20,15 @@ class Result:
     """Base of the frozen result classes.
 
     A subclass says what it holds by :meth:`to_dict` and what a reader should see by
-    :meth:`rows`; ``title`` heads the latter.
+    :meth:`rows`; above it stands the ``headline``, a sentence, or the ``title``.
     """
 
     title: str = ""
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence; empty where there is none."""
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return every number of the result by name, in Python's own types."""
@@ -69,6 +74,8 @@ class Result:
 
     def __str__(self) -> str:
         lines = [self.title] if self.title else []
+        if self.headline:
+            lines = [self.headline, ""]
         lines += [f"{name:<24} {value}" for name, value in self.rows()]
         lines += [line for remark in self.remarks() for line in ("", remark)]
         return "\n".join(map(escape, lines))
@@ -79,7 +86,8 @@ class Result:
             f"<td style='text-align:left'>{_show(value)}</td></tr>"
             for name, value in self.rows()
         )
-        caption = f"<caption>{_show(self.title)}</caption>" if self.title else ""
+        head = self.headline or self.title
+        caption = f"<caption>{_show(head)}</caption>" if head else ""
         below = "".join(f"<p>{_show(remark)}</p>" for remark in self.remarks())
         return f"<table>{caption}<tbody>{cells}</tbody></table>{below}"
 

@@ -57,8 +57,9 @@ def test_one_version_has_the_attributes_of_its_test() -> None:
 def test_it_prints_and_shows_itself() -> None:
     found = ie.evaluate(guess, FRAME, phi=SOFA)
     for shown in (str(found), repr(found), found._repr_html_()):
-        assert "words against the original" in shown
-        assert "The accuracy differs under words (α = 0.05)." in shown
+        assert "Accuracy is lower on 40 reworded texts: 100.0 → 50.0 (−50.0, 95% " in shown
+        assert "words" in shown
+        assert "differs (alpha = 0.05 for all that is claimed)" in shown
     frame = found.to_frame()
     assert frame.loc[0, ["version", "n10", "n01", "reject"]].to_list() == ["words", 20, 0, True]
     assert found.to_dict()["texts_changed"] == {"words": 40}
