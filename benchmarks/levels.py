@@ -12,8 +12,8 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,21 +21,13 @@ from numpy.typing import NDArray
 from ietest_fast.stats import (
     InvarianceTestResult,
     Verdict,
+    equivalence_test,
     hold_together,
     invariance_test,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 Generator = np.random.Generator
 Answers = NDArray[np.int64]
-
-CLAIMS = {Verdict.DIFFERS, Verdict.CHANGES}
-"""Verdicts that say that a version is answered otherwise."""
-
-ALLOWED = 0.055
-"""What is allowed at alpha = 5%."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,10 +36,10 @@ class Design:
 
     name: str
     """What is simulated."""
-    draw: Callable[[Generator], list[InvarianceTestResult]]
-    """Draws a data set, and judges its versions."""
-    claims: frozenset[Verdict]
-    """The verdicts that are wrong."""
+    is_wrong: Callable[[Generator], bool]
+    """Draws a data set, and says whether what is claimed of it is wrong."""
+    allowed: float = 0.055
+    """How often it may be, at alpha = 5%."""
 
 
 def draw_gold(rng: Generator, n: int, n_labels: int) -> Answers:
@@ -118,43 +110,70 @@ def answers_vary(n: int, *, rate: float) -> Callable[[Generator], list[Invarianc
     return draw
 
 
-_ALIKE = frozenset({Verdict.ALIKE})
+def interval_misses(
+    n_clusters: int, size: int, *, n_discordant: float, whole: bool
+) -> Callable[[Generator], bool]:
+    """Lose and win pairs, or whole clusters, and see whether the interval misses the truth."""
+    n = n_clusters * size
+
+    def is_wrong(rng: Generator) -> bool:
+        clusters = np.arange(n) // size
+        rate = n_discordant / n
+        draws = (
+            np.repeat(rng.random((2, n_clusters)), size, axis=1) if whole else rng.random((2, n))
+        )
+        moved, lost = draws[0] < rate, draws[1] < 0.8
+        original, other = ~(moved & ~lost), ~(moved & lost)
+        found = equivalence_test(original, other, clusters=clusters)
+        interval = found.confidence_interval()
+        return not interval.low <= 0.6 * rate <= interval.high
+
+    return is_wrong
+
+
+Draw = Callable[[Generator], list[InvarianceTestResult]]
+
+
+def differs(draw: Draw) -> Callable[[Generator], bool]:
+    """Is any version said to be answered otherwise?"""
+    return lambda rng: any(each.verdict in {Verdict.DIFFERS, Verdict.CHANGES} for each in draw(rng))
+
+
+def alike(draw: Draw) -> Callable[[Generator], bool]:
+    """Is any version said to be answered alike?"""
+    return lambda rng: any(each.verdict is Verdict.ALIKE for each in draw(rng))
+
 
 DESIGNS = (
     *(
         Design(
             name=f"differs: n {n:,}, flips {100 * flips:g}%",
-            draw=nothing_differs(n, flips=flips),
-            claims=frozenset(CLAIMS),
+            is_wrong=differs(nothing_differs(n, flips=flips)),
         )
         for n, flips in ((1_000, 0.02), (4_000, 0.05))
     ),
     *(
         Design(
             name=f"differs: n 1,000, flips 2%, {n} versions",
-            draw=nothing_differs(1_000, flips=0.02, n_versions=n),
-            claims=frozenset(CLAIMS),
+            is_wrong=differs(nothing_differs(1_000, flips=0.02, n_versions=n)),
         )
         for n in (5, 11)
     ),
     *(
         Design(
             name=f"differs: n 4,000, flips 5%, {n} labels",
-            draw=nothing_differs(4_000, flips=0.05, n_labels=n),
-            claims=frozenset(CLAIMS),
+            is_wrong=differs(nothing_differs(4_000, flips=0.05, n_labels=n)),
         )
         for n in (2, 20, 21, 150)
     ),
     Design(
         name="differs: n 2,000 in clusters of 4, flips 2%",
-        draw=nothing_differs(2_000, flips=0.02, cluster_size=4),
-        claims=frozenset(CLAIMS),
+        is_wrong=differs(nothing_differs(2_000, flips=0.02, cluster_size=4)),
     ),
     *(
         Design(
             name=f"alike: one of {n_labels} labels loses {points} points, n {n:,}",
-            draw=one_label_loses(n, n_labels=n_labels, points=points),
-            claims=_ALIKE,
+            is_wrong=alike(one_label_loses(n, n_labels=n_labels, points=points)),
         )
         for n, n_labels, points in (
             (4_000, 20, 5),
@@ -166,20 +185,28 @@ DESIGNS = (
     *(
         Design(
             name=f"noise: flips {rate:.2%} on reworded texts and on those left alone, n {n:,}",
-            draw=answers_vary(n, rate=rate),
-            claims=frozenset(CLAIMS),
+            is_wrong=differs(answers_vary(n, rate=rate)),
         )
         for n, rate in ((4_000, 0.0955), (1_000, 0.06), (20_000, 0.2))
+    ),
+    *(
+        Design(
+            name=f"interval misses: {n:,} clusters of {size}, {k} discordant pairs, {what}",
+            is_wrong=interval_misses(n, size, n_discordant=k, whole=what == "whole clusters"),
+            allowed=0.06,
+        )
+        for n, size, k in ((300, 3, 15), (100, 5, 24), (1_000, 10, 100))
+        for what in ("single pairs", "whole clusters")
     ),
 )
 
 
 def measure(design: Design, n: int, seed: int) -> float:
-    """Return the share of data sets in which any version gets a verdict that is wrong."""
+    """Return the share of data sets of which something wrong is claimed."""
     wrong = 0
     for index in range(n):
         rng = np.random.default_rng([seed, index])
-        wrong += any(each.verdict in design.claims for each in design.draw(rng))
+        wrong += design.is_wrong(rng)
     return wrong / n
 
 
@@ -195,11 +222,12 @@ def main(arguments: list[str] | None = None) -> int:
     for design in wanted:
         share = measure(design, asked.n, asked.seed)
         # Four standard errors above what is allowed do not come by chance.
-        limit = ALLOWED + 4 * math.sqrt(ALLOWED * (1 - ALLOWED) / asked.n)
+        limit = design.allowed + 4 * math.sqrt(design.allowed * (1 - design.allowed) / asked.n)
         error = math.sqrt(share * (1 - share) / asked.n)
         is_bad |= share > limit
         print(
-            f"{share:7.2%} ± {error:.2%} of {asked.n:,}  ≤ {ALLOWED:.1%}  {design.name}", flush=True
+            f"{share:7.2%} ± {error:.2%} of {asked.n:,}  ≤ {design.allowed:.1%}  {design.name}",
+            flush=True,
         )
     return int(is_bad)
 
