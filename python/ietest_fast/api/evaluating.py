@@ -390,7 +390,8 @@ class EvaluationResult(Result):
                 *(
                     (
                         "Cochran's Q, all",
-                        f"{say_p(format_p(each.result.p_value))} on {each.result.n:,} items",
+                        f"{say_p(format_p(each.result.p_value, floor=each.result.p_floor))} on "
+                        f"{each.result.n:,} items",
                     )
                     for each in self.comparison.cochran
                 ),
@@ -412,8 +413,8 @@ class EvaluationResult(Result):
 
     @property
     def headline(self) -> str:
-        """The answer on the only version in one sentence; empty if there are several."""
-        return "" if self._judged is None else self._judged.headline
+        """The answer in one sentence; empty where nothing is judged."""
+        return self.comparison.headline
 
     def remarks(self) -> list[str]:
         """Return what is to be known besides: rows left out, warnings, the verdict."""

@@ -415,6 +415,8 @@ def _print_several(
         )
         return
     _print_notes(read)
+    if found.headline:
+        echo(f"{found.headline}\n")
     reference = found.tests[0].pairs.reference
     is_models = found.compared == "models"
     of_reworded = (
@@ -460,7 +462,7 @@ def _print_several(
         echo(
             f"Cochran's Q{f' of {who}' if who else ''} over {len(result.versions)} "
             f"{'classifiers on' if is_models else 'versions of'} {result.n:,} items: "
-            f"{result.statistic:.3f}, p = {result.p_value:.4g}"
+            f"{result.statistic:.3f}, {say_p(format_p(result.p_value, floor=result.p_floor))}"
         )
     differ = [test.name for test in found.tests if test.reject]
     echo(

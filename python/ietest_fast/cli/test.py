@@ -180,6 +180,7 @@ def _judge(
     return stats.judge_pairs(
         result.counts if given is None else _match(given),
         p_difference=result.p_value,
+        p_floor=result.p_floor,
         alternative=result.alternative,
         reworded=True if chosen is True else None if given is None else given.reworded,
         clusters=None if given is None else given.clusters,

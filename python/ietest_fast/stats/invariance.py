@@ -224,6 +224,8 @@ class InvarianceTestResult(Result):
     classifier then does not answer equal texts equally. None otherwise."""
     alternative: Alternative = "two-sided"
     """Of ``p_difference``."""
+    p_floor: float | None = None
+    """The smallest that ``p_difference`` can be, if it is counted among replicates; else None."""
     collapsed: bool | None = None
     """Whether the classifier cannot be told from guessing on the originals (:func:`is_collapsed`):
     whatever it answers then, nothing is shown. None if that is not known."""
@@ -430,7 +432,7 @@ class InvarianceTestResult(Result):
         if self.collapsed or self.equivalence is None:
             said = [self.headline, None if self.collapsed else self.caveat]
             return " ".join(each for each in said if each is not None)
-        p = format_p(self.p_difference)
+        p = self._format_p()
         if self.alternative != "two-sided":
             p += ", one-sided"
         if self.p_difference < self.alpha and not self.differs:
@@ -484,7 +486,7 @@ class InvarianceTestResult(Result):
         kinds = _say_kinds(self.flips)
         rows = [
             ("texts" if self.n_reworded is None else "reworded", n),
-            ("accuracy", f"{self.change}, {say_p(format_p(self.p_difference))}"),
+            ("accuracy", f"{self.change}, {say_p(self._format_p())}"),
             (
                 "answers changed",
                 f"{least}{self.flips.n_flipped:,} ({percent(self.flips.rate)}, {ends})",
@@ -512,7 +514,7 @@ class InvarianceTestResult(Result):
         if self.equivalence is not None:
             return rest
         few = "Only one text or one cluster was" if self.n_reworded else "No text was"
-        p = format_p(self.p_difference)
+        p = self._format_p()
         said = f"{few} reworded: there is nothing to tell two versions by ({say_p(p)})."
         return said if rest is None else f"{said} {rest}"
 
@@ -528,6 +530,9 @@ class InvarianceTestResult(Result):
         others = f" and {say_count(len(more), 'other label')}" if more else ""
         return f"Nothing is said of the label {first}{others}: no such text was reworded."
 
+    def _format_p(self) -> str:
+        return format_p(self.p_difference, floor=self.p_floor)
+
     def _say_left_alone(self, left_alone: PairedCounts) -> str:
         both = [left_alone] if self.counts is None else [left_alone, self.counts]
         delta = sum(each.n10 - each.n01 for each in both) / self.n
@@ -536,7 +541,7 @@ class InvarianceTestResult(Result):
         return (
             f"Warning: {texts} left alone {'has' if n == 1 else 'have'} another outcome, so "
             "the classifier does not answer equal texts equally. Over all texts, delta is "
-            f"{delta:+.4f}; p = {format_p(self.p_difference)} is of the reworded ones alone."
+            f"{delta:+.4f}; {say_p(self._format_p())} is of the reworded ones alone."
         )
 
 
@@ -571,6 +576,7 @@ def judge_pairs(
     sample: PairedCounts | MatchedSample,
     *,
     p_difference: float,
+    p_floor: float | None = None,
     alternative: Alternative = "two-sided",
     answers: tuple[NDArray[Any], NDArray[Any]] | None = None,
     gold: NDArray[Any] | None = None,
@@ -591,7 +597,7 @@ def judge_pairs(
     ----------
     sample
         Outcomes on both versions, or their counts, with which nothing else can come.
-    p_difference, alternative
+    p_difference, p_floor, alternative
         Of the paired test.
     answers
         Labels given to both versions, shape (n,) each; None if only outcomes are known.
@@ -626,6 +632,7 @@ def judge_pairs(
             symmetry=None,
             alpha=alpha,
             alternative=alternative,
+            p_floor=p_floor,
         )
         return hold_together([found])[0]
     n = len(sample)
@@ -642,14 +649,15 @@ def judge_pairs(
     left_alone = _discordant_rest(sample, rows)
     if is_enough:
         if left_alone is not None:  # whose differences are no matter of rewording
-            p_difference = paired_test(
+            test = paired_test(
                 own,
                 clusters=units,
                 alternative=alternative,
                 n_resamples=n_resamples if units is not None else None,
                 rng=rng,
                 n_threads=n_threads,
-            ).p_value
+            )
+            p_difference, p_floor = test.p_value, test.p_floor
         equivalence = equivalence_test(
             own, clusters=units, margin=margin, alpha=alpha, p_difference=p_difference
         )
@@ -694,6 +702,7 @@ def judge_pairs(
         excess=excess,
         left_alone=left_alone,
         alternative=alternative,
+        p_floor=p_floor,
         collapsed=collapsed,
     )
     return hold_together([found])[0]
@@ -935,6 +944,7 @@ def invariance_test(
     return judge_pairs(
         sample,
         p_difference=test.p_value,
+        p_floor=test.p_floor,
         alternative=alternative,
         answers=(a, b),
         gold=truth,

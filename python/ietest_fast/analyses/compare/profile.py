@@ -224,6 +224,29 @@ class Comparison(Result):
         return all(test.verdict is Verdict.ALIKE for test in self.tests)
 
     @property
+    def headline(self) -> str:
+        """The answer in one sentence or two, at most 30 words; empty where nothing is judged."""
+        judged = [(test, test.invariance) for test in self.tests if test.invariance is not None]
+        if len(judged) < len(self.tests):
+            return ""
+        if len(judged) == 1:
+            return judged[0][1].headline
+        n = len(judged)
+        other = [each for each in judged if each[1].verdict in {Verdict.DIFFERS, Verdict.CHANGES}]
+        worst, found = max(other or judged, key=lambda each: abs(each[1].delta or 0.0))
+        if other:
+            are = "is" if len(other) == 1 else "are"
+            said = f"{len(other)} of {n} versions {are} answered otherwise."
+            return f"{said} {worst.name}: {found.headline}"
+        if all(own.verdict is Verdict.COLLAPSED for _, own in judged):
+            return found.headline
+        n_alike = sum(own.verdict is Verdict.ALIKE for _, own in judged)
+        said = f"All {n} versions are answered alike within the margins"
+        if n_alike < n:
+            said = f"None of {n} versions is shown to be answered otherwise, {n_alike} alike"
+        return f"{said}; the largest change is on {worst.name}: {found.change}."
+
+    @property
     def title(self) -> str:  # type: ignore[override]
         """Heads the table."""
         what = "Versions" if self.compared == "versions" else "Classifiers"
@@ -610,6 +633,7 @@ def _judge(
     return judge_pairs(
         pairs.sample,
         p_difference=test.result.p_value,
+        p_floor=test.result.p_floor,
         alternative=test.result.alternative,
         answers=answers,
         gold=gold if answers is not None and is_known else None,
