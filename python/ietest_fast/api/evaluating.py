@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ietest_fast.answers.versions import Version
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import AnswerCache, Inputs, Unparsed
-    from ietest_fast.stats import Verdict
+    from ietest_fast.stats import CochranResult, Verdict
     from ietest_fast.stats.inputs import Rng
     from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
@@ -390,8 +390,7 @@ class EvaluationResult(Result):
                 *(
                     (
                         "Cochran's Q, all",
-                        f"{say_p(format_p(each.result.p_value, floor=each.result.p_floor))} on "
-                        f"{each.result.n:,} items",
+                        f"{_say_cochran(each.result)} on {each.result.n:,} items",
                     )
                     for each in self.comparison.cochran
                 ),
@@ -472,6 +471,10 @@ class EvaluationResult(Result):
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _say_cochran(result: CochranResult) -> str:
+    return say_p(format_p(result.p_value, floor=result.p_floor))
 
 
 def evaluate(
