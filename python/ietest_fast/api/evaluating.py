@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import AnswerCache, Inputs, Unparsed
     from ietest_fast.stats import CochranResult, Verdict
+    from ietest_fast.stats.edits import EditEffects
     from ietest_fast.stats.inputs import Rng
     from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method
@@ -353,6 +354,22 @@ class EvaluationResult(Result):
         return self.comparison.tests[0].invariance
 
     @property
+    def edits(self) -> EditEffects | None:
+        """Which edits go with flips, those first that do most surely; it becomes a frame.
+
+        None if texts are not known, or none was reworded. Of several versions:
+        ``result.comparison.tests[0].why.edits``.
+
+        Raises
+        ------
+        AttributeError
+            If there are several.
+        """
+        _ = self.test  # of which there has to be one
+        why = self.comparison.tests[0].why
+        return None if why is None else why.edits
+
+    @property
     def reject(self) -> bool:
         """Whether any version differs at alpha, after Holm's correction if there are several."""
         return self.comparison.reject
@@ -396,7 +413,10 @@ class EvaluationResult(Result):
                 ),
             ]
         if self._judged is not None:
-            return [("version", tests[0].pairs.version), *self._judged.rows()]
+            is_other = self._judged.verdict.finding_kind == "differs"
+            why = tests[0].why if is_other else None
+            rows = [("version", tests[0].pairs.version), *self._judged.rows()]
+            return [*rows, *(() if why is None else why.lines())]
         changed = self.evaluation.n_changed[tests[0].pairs.version]
         return [
             *tests[0].result.rows(),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.analyses.compare.profile import Comparison, VersionTest
     from ietest_fast.analyses.compare.statistic import Extra, Statistic
+    from ietest_fast.analyses.compare.why import Why
     from ietest_fast.answers import Predictions
     from ietest_fast.answers.logs import ReadLogs
     from ietest_fast.stats import InvarianceTestResult
@@ -183,11 +184,12 @@ def print_test(
     alpha: float,
     signature: str,
     invariance: InvarianceTestResult | None = None,
+    why: Why | None = None,
     details: bool,
 ) -> None:
     """Print a test for people: first what is shown on the reworded texts, then over all."""
     if invariance is not None and not details:
-        _print_answer(invariance, result, extra)
+        _print_answer(invariance, result, extra, why)
         echo(signature)
         return
     if invariance is not None:
@@ -209,12 +211,13 @@ def print_test(
     echo(signature)
 
 
-def _print_answer(invariance: InvarianceTestResult, result: Result, extra: Extra) -> None:
+def _print_answer(
+    invariance: InvarianceTestResult, result: Result, extra: Extra, why: Why | None
+) -> None:
     """Print the verdict, what it rests on, what speaks against it, and where the rest is."""
     echo(f"{invariance.headline}\n")
-    for name, value in invariance.rows():
+    for name, value in (*invariance.rows(), *(why.lines() if why is not None else ())):
         echo(f"{name:<18} {value}")
-    echo()
     found = getattr(result, "warning", None)
     said = [] if found is None else [f"Warning: {found}."]
     said += invariance.remarks()
@@ -364,10 +367,17 @@ def _print_one(
         alpha=alpha,
         signature=signature,
         invariance=test.invariance,
+        why=_find_why(test, options),
         details=options["details"],
     )
     print_statistics(test.statistics)
     _print_changes(found, test, is_brief=not options["details"] and test.invariance is not None)
+
+
+def _find_why(test: VersionTest, options: Mapping[str, Any]) -> Why | None:
+    """Return the edits that go with flips, where answers are shown to change."""
+    is_other = test.verdict.finding_kind == "differs" and test.invariance is not None
+    return test.why if is_other and not options["details"] else None
 
 
 def _print_several(

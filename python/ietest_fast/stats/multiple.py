@@ -130,6 +130,27 @@ def share_alpha(
     return tuple(held)
 
 
+def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
+    """Return q-values: the smallest rate of false discoveries at which each is one.
+
+    Benjamini and Hochberg (1995): with p in ascending order, the i-th (i = 1, 2, ...) is the
+    smallest of ``M p_j / j`` over j >= i. What it takes and returns is as for :func:`bonferroni`.
+
+    Examples
+    --------
+    >>> from ietest_fast.stats import benjamini_hochberg
+    >>> [round(q, 3) for q in benjamini_hochberg([0.01, 0.04, 0.03])]
+    [0.03, 0.04, 0.04]
+    """
+    values = _check_p_values(p_values)
+    found = [0.0] * len(values)
+    least = 1.0
+    for place, index in reversed(list(enumerate(_ascending(values), start=1))):
+        least = min(least, len(values) / place * values[index])
+        found[index] = least
+    return found
+
+
 def thresholds_of(
     p_values: Sequence[float], *, correction: Correction, alpha: float
 ) -> tuple[float, ...]:

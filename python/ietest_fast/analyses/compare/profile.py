@@ -21,6 +21,7 @@ from ietest_fast.analyses.compare.statistic import (
     find_statistics,
     write_statistics,
 )
+from ietest_fast.analyses.compare.why import find_why
 from ietest_fast.answers.file import Notes
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.compare.statistic import Statistic
+    from ietest_fast.analyses.compare.why import Why
     from ietest_fast.answers.table import Pairs
     from ietest_fast.stats import (
         ClusteredTestResult,
@@ -111,6 +113,11 @@ class VersionTest:
         return equivalence_test(
             self.pairs.sample, clusters=self.clusters, margin=self.margin, alpha=self.alpha
         )
+
+    @cached_property
+    def why(self) -> Why | None:
+        """Which edits go with flips; None if texts are not known, or no text was reworded."""
+        return find_why(self.pairs, alpha=self.alpha)
 
     @property
     def verdict(self) -> Verdict:

@@ -17,7 +17,8 @@ from ietest_fast.experiment.view.result_tables import lay_out
 from ietest_fast.models import SplitTexts, load_model
 from ietest_fast.report.contents import Reading, compress
 from ietest_fast.report.tables import Column, MeanSd, Table
-from ietest_fast.stats import Interval, holm, wilson_interval
+from ietest_fast.stats import Interval, wilson_interval
+from ietest_fast.stats.edits import LEAST_ROWS, rank_edits
 from ietest_fast.transform import COMPANION_RULES
 
 if TYPE_CHECKING:
@@ -268,9 +269,6 @@ def _n_units(data: bytes) -> int:
 N_FREQUENT = 20
 """How many substitutions are shown, as in the paper's Figure 8."""
 
-LEAST_ROWS = 5
-"""A substitution in fewer rows is not tested for flips."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Substitutions:
@@ -426,36 +424,34 @@ def flip_table(
     """Test of each substitution whether rows that have it flip more often than other reworded rows.
 
     A row flips if more than half of the model's classifiers answer its two versions differently.
-    For a substitution in r of R reworded rows, F of which flip, the number of its rows that flip is
-    hypergeometric if it has nothing to do with flips (Fisher's exact test, one-sided); the p-values
-    are adjusted by Holm over all substitutions in at least ``LEAST_ROWS`` rows.
+    See :func:`~ietest_fast.stats.edits.rank_edits`.
     """
-    from scipy.stats import hypergeom
-
     flips = 2 * count_flips(answers) > answers.shape[1] * answers.shape[2]
-    reworded = found.n_by_row > 0
-    n_rows = np.bincount(found.name, minlength=len(found.names))
-    n_flips = np.bincount(found.name, flips[found.row], minlength=len(found.names)).astype(int)
-    tested = np.flatnonzero(n_rows >= LEAST_ROWS)
-    population, all_flips = int(reworded.sum()), int((flips & reworded).sum())
-    p_values = hypergeom.sf(n_flips[tested] - 1, population, all_flips, n_rows[tested])
-    adjusted = holm([min(1.0, float(p)) for p in p_values]) if len(tested) else []
-    order = sorted(range(len(tested)), key=lambda place: (p_values[place], tested[place]))
+    nothing = np.zeros_like(flips)
+    effects = rank_edits(
+        found.names,
+        found.name,
+        found.row,
+        reworded=found.n_by_row > 0,
+        flipped=flips,
+        lost=nothing,
+        won=nothing,
+    )
     rows = []
-    for place in order[:n_shown]:
-        word = tested[place]
-        others = population - int(n_rows[word])
+    for each in effects.effects[:n_shown]:
+        others = effects.n - each.n
         rows.append(
             (
-                found.names[word],
-                int(n_rows[word]),
-                int(n_flips[word]),
-                n_flips[word] / n_rows[word],
-                (all_flips - n_flips[word]) / others if others else None,
-                float(p_values[place]),
-                adjusted[place],
+                each.edit,
+                each.n,
+                each.n_flipped,
+                each.n_flipped / each.n,
+                (effects.n_flipped - each.n_flipped) / others if others else None,
+                each.p_value,
+                each.q_value,
             )
         )
+    n_tested = len(effects.effects)
     return Table(
         name="flipping-substitutions",
         title=f"Substitutions that go with flips of {model}",
@@ -466,14 +462,14 @@ def flip_table(
             Column("flip rate %", "percent", 1),
             Column("without it %", "percent", 1),
             Column("p", "p"),
-            Column("p, Holm", "p"),
+            Column("q", "p"),
         ),
         rows=tuple(rows),
         note=(
-            f"{all_flips:,} of {population:,} reworded rows flip: more than half of the "
-            f"classifiers answer the two versions differently. {len(tested):,} substitutions in at "
-            f"least {LEAST_ROWS} rows were tested (Fisher's exact test, one-sided); those "
-            f"of the {min(n_shown, len(tested))} smallest p are shown."
+            f"{effects.n_flipped:,} of {effects.n:,} reworded rows flip: more than half of the "
+            f"classifiers answer the two versions differently. {n_tested:,} substitutions in at "
+            f"least {LEAST_ROWS} rows were tested (Fisher's exact test, one-sided; q bounds false "
+            f"discoveries); those of the {min(n_shown, n_tested)} smallest p are shown."
         ),
     )
 
