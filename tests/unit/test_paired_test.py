@@ -4,9 +4,12 @@ import csv
 import math
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from ietest_fast import _core
@@ -563,3 +566,81 @@ def test_results_show_themselves() -> None:
         result.p_value,
     )
     assert '"t": "inf"' in paired_test(PairedCounts(0, 9, 0, 0)).to_json()
+
+
+# Clusters of outcomes: the exact law of swapping whole clusters.
+
+
+def toss_coins(sums: list[int]) -> dict[int, float]:
+    """The law of a sum whose terms get fair signs, by the definition."""
+    law = {0: 1.0}
+    for size in sums:
+        new: dict[int, float] = {}
+        for total, mass in law.items():
+            for signed in (size, -size):
+                new[total + signed] = new.get(total + signed, 0.0) + mass / 2
+        law = new
+    return law
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=2, max_size=9),
+    st.sampled_from(["two-sided", "greater", "less"]),
+)
+def test_clusters_are_tested_by_the_law_of_their_coins(
+    lost_and_won: list[tuple[int, int]], alternative: Any
+) -> None:
+    a, b, clusters = [], [], []
+    for cluster, (lost, won) in enumerate(lost_and_won):
+        a += [1] * lost + [0] * won + [1]
+        b += [0] * lost + [1] * won + [1]
+        clusters += [cluster] * (lost + won + 1)
+    sums = [lost - won for lost, won in lost_and_won]
+    law, total = toss_coins([size for size in sums if size]), sum(sums)
+    found = paired_test(a, b, clusters=clusters, alternative=alternative)
+
+    def tail(side: int) -> float:
+        beyond = sum(mass for value, mass in law.items() if side * value > side * total)
+        return beyond + law[total] / 2
+
+    expected = {
+        "greater": tail(1),
+        "less": tail(-1),
+        "two-sided": sum(mass for value, mass in law.items() if abs(value) > abs(total))
+        + sum(mass for value, mass in law.items() if abs(value) == abs(total))
+        / (2 if total else 1),
+    }[alternative]
+    if not any(sums):
+        expected = 1.0
+    assert found.p_value == pytest.approx(min(1.0, expected), rel=1e-9)
+    assert (found.method, found.n_resamples, found.seed, found.p_floor) == ("exact",) + (None,) * 3
+
+
+def test_clusters_of_one_give_mcnemars_mid_p() -> None:
+    counts = PairedCounts(60, 14, 4, 22)
+    a = np.repeat([1, 1, 0, 0], [60, 14, 4, 22])
+    b = np.repeat([1, 0, 1, 0], [60, 14, 4, 22])
+    found = paired_test(a, b, clusters=np.arange(100))
+    assert found.p_value == pytest.approx(mcnemar_test(counts).p_mid, rel=1e-12)
+    assert found.p_symmetric == pytest.approx(mcnemar_test(counts).p_conditional, rel=1e-12)
+
+
+def test_clusters_have_no_floor() -> None:
+    lost = np.arange(200_000) < 60_000
+    found = paired_test(np.ones(200_000, bool), ~lost, clusters=np.arange(200_000) // 1_000)
+    assert found.p_value == pytest.approx(2.0**-60, rel=1e-9)
+    assert found.warning is None
+
+
+@pytest.mark.parametrize(("alpha", "largest"), [(0.05, 0.0494), (0.04, 0.0401), (0.01, 0.0099)])
+def test_the_mid_p_of_coins_keeps_its_level(alpha: float, largest: float) -> None:
+    most = 200
+    sizes = np.zeros(most)
+    for k in range(1, most):
+        masses = scipy_stats.binom.pmf(np.arange(k + 1), k, 0.5)
+        far = np.abs(2 * np.arange(k + 1) - k)
+        p = [masses[far > d].sum() + masses[far == d].sum() / 2 for d in far]
+        sizes[k] = masses[np.array(p) < alpha].sum()
+    expected = np.linspace(1, 120, 120)
+    numbers = scipy_stats.binom.pmf(np.arange(most), 2_000, expected[:, None] / 2_000)
+    assert (numbers @ sizes).max() <= largest

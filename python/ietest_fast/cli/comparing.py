@@ -252,10 +252,10 @@ def check_method(options: Mapping[str, Any], clusters: str | None) -> None:
     """Refuse a method that clusters do not have, and resamples of one that draws none."""
     if clusters is None:
         check_resamples(options)
-    elif options["method"] not in {None, "resample"}:
+    elif options["method"] == "multinomial":
         raise click.UsageError(
-            f"clusters are resampled (by the column {clusters}); --method {options['method']} is "
-            "not for them"
+            f"clusters (by the column {clusters}) are tested by the exact law or resampled; "
+            "--method multinomial is not for them"
         )
 
 
@@ -392,7 +392,6 @@ def _print_several(
     from ietest_fast.stats.paired import write_signature
 
     first = found.tests[0].result
-    is_clustered = found.tests[0].clusters is not None
     signature = write_signature(
         "test",
         n=first.n,
@@ -400,7 +399,7 @@ def _print_several(
             str(part)
             for part in (
                 first.n_resamples,
-                "resample" if is_clustered else getattr(first, "method", None),
+                first.method,
             )
             if part is not None
         ),

@@ -252,6 +252,7 @@ class Judge:
                 sample.original_correct,
                 sample.transformed_correct,
                 clusters,
+                method="resample",
                 n_resamples=cast("int", config.used_resamples),
                 rng=seed,
                 n_threads=config.n_threads,

@@ -87,8 +87,9 @@ def paired_test(
     H0: the mean of ``a`` equals the mean of ``b``, be it the accuracy (outcomes) or a mean score.
     Under H0 a pair may as well have been seen the other way round: a bootstrap sample draws pairs
     with replacement and swaps each with probability 1/2 (Konietschke and Pauly 2014). With
-    clusters, whole clusters are drawn and swapped. Scores whose differences are skewed are not
-    swapped; they have the studentised null law.
+    clusters, the versions of whole clusters are swapped; their p-value is the mid-p of the exact
+    law, or, if replicates are asked for, that of clusters that are drawn as well. Scores whose
+    differences are skewed are not swapped; they have the studentised null law.
 
     Parameters
     ----------
@@ -106,10 +107,12 @@ def paired_test(
         Treat the columns as scores even if they hold nothing but 0 and 1. Otherwise they are
         scores if one of them holds any other number, and neither is of type bool.
     method
-        ``exact`` is the default for independent outcomes: the p-value that the bootstrap tends to
-        as S grows. ``multinomial`` draws S replicates of the same law in O(1) time each.
+        ``exact`` is the default for outcomes; of independent ones it is the p-value that the
+        bootstrap tends to as S grows. ``multinomial`` draws S replicates of the same law in O(1)
+        time each.
         ``resample`` draws S samples of n pairs or clusters, the definition itself; it is the
-        default, and the only method, for scores and clusters.
+        default, and the only method, for scores. Clusters of outcomes have ``exact``, the default
+        without ``n_resamples``, and ``resample``.
     null
         The null law of t, for scores: ``symmetric`` swaps the versions by coins; ``studentised``
         is the bootstrap-t, for skewed differences. None takes the one that fits; the result says
@@ -174,18 +177,26 @@ def paired_test(
             rng=rng,
             n_threads=n_threads,
         )
-    if method not in (None, "resample"):
-        what = "scores" if are_scores else "clusters"
-        raise InputError(f"{what} are resampled; the method {method!r} is not for them")
+    if method not in (None, "resample") and are_scores:
+        raise InputError(f"scores are resampled; the method {method!r} is not for them")
+    a, b = pairs.original, pairs.transformed
+    if not are_scores:
+        return clustered_test(
+            a,
+            b,
+            clusters,
+            method=method,
+            alternative=alternative,
+            n_resamples=n_resamples,
+            rng=rng,
+            n_threads=n_threads,
+        )
     common: dict[str, Any] = {
         "alternative": alternative,
         "n_resamples": DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
         "rng": rng,
         "n_threads": n_threads,
     }
-    a, b = pairs.original, pairs.transformed
-    if not are_scores:
-        return clustered_test(a, b, clusters, **common)
     return paired_score_test(
         a,
         b,

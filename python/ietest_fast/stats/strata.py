@@ -527,7 +527,8 @@ def judge_strata(
             flip_margin=flip_margin,
             alpha=alpha,
             resampling={
-                "n_resamples": DEFAULT_N_RESAMPLES if n_resamples is None else n_resamples,
+                "method": "exact" if n_resamples is None else "resample",
+                "n_resamples": n_resamples,
                 # With one seed for all, they would share the error of simulation.
                 "rng": np.random.SeedSequence([seed, place]),
                 "n_threads": n_threads,

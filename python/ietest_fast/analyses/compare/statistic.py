@@ -533,7 +533,7 @@ def sign_result(
         "test",
         n=result.n,
         clusters=result.n_clusters,
-        S=f"{result.n_resamples}.resample",
+        S="exact" if result.n_resamples is None else f"{result.n_resamples}.resample",
         stat="t",
         null=result.null if isinstance(result, ScoreTestResult) else None,
         alt=result.alternative.removesuffix("-sided"),

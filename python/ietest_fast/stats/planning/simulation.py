@@ -149,7 +149,8 @@ def run_tests(
     if "clustered" in names:
         from ietest_fast.stats.clustered import clustered_test
 
-        result = clustered_test(original[:, 0], transformed[:, 0], codes, **options)
+        columns = original[:, 0], transformed[:, 0]
+        result = clustered_test(*columns, codes, method="resample", **options)
         found["clustered"] = SimulatedTest(p_value=float(result.p_value))
     for name, clusters in (("joint", None), ("joint_clustered", codes)):
         if name in names:
