@@ -147,7 +147,7 @@ def test_clusters_are_a_column(
     assert (given["p_value"], given["n_clusters"]) == (expected.p_value, 40)
     interval = estimate(data["A1"], data["B1"], clusters=data["premise"]).delta_bca
     assert given["estimate"]["delta_bca"] == [interval.low, interval.high]
-    assert "|clusters:40|S:10000.resample|stat:t|alt:greater|" in given["signature"]
+    assert "|clusters:40|S:exact|stat:t|alt:greater|" in given["signature"]
     status, out, _ = run(capsys, "test", path, *SCORES, "--clusters", "premise", "--json")
     by_cluster = paired_score_test(data["score"], data["reworded"], clusters=data["premise"])
     assert json.loads(out)["p_value"] == by_cluster.p_value

@@ -51,7 +51,7 @@ def test_other_records_of_the_pairs_are_compared(
     ("method", "options", "said"),
     [
         (ietest_fast.evaluate, {"n_resamples": 500}, "n_resamples"),
-        (ietest_fast.evaluate, {"clusters": "group", "method": "exact"}, "clusters"),
+        (ietest_fast.evaluate, {"clusters": "group", "method": "multinomial"}, "clusters"),
         (ietest_fast.evaluate, {"alpha": 2.0}, "alpha"),
         (ietest_fast.evaluate, {"margin": -1.0}, "margin"),
         (ietest_fast.stress, {"n_resamples": 500}, "n_resamples"),

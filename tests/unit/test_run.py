@@ -150,6 +150,7 @@ def test_clusters_are_drawn_whole_and_decide(tmp_path):
                 matched["original_correct"],
                 matched["transformed_correct"],
                 premises,
+                method="resample",
                 rng=bootstrap_seed(0, rho=cell.rho, m=cell.m),
             )
             assert cell.clustered == ClusteredRecord.from_result(again)

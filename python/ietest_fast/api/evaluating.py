@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ietest_fast.models import TextClassifier
     from ietest_fast.models.classifiers import AnswerCache, Inputs, Unparsed
     from ietest_fast.stats import CochranResult, Verdict
-    from ietest_fast.stats.edits import EditEffects
+    from ietest_fast.stats.flips import EditEffects
     from ietest_fast.stats.inputs import Rng
     from ietest_fast.stats.invariance import InvarianceTestResult
     from ietest_fast.stats.outcomes import Method

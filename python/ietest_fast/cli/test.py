@@ -9,6 +9,7 @@ import click
 
 from ietest_fast.cli.comparing import (
     OF_LOGS,
+    check_method,
     compare_logs,
     list_kept,
     log_options,
@@ -566,8 +567,14 @@ def _test_columns(given: Measurements, options: Mapping[str, Any]) -> tuple[Resu
                 **resampling(options),
             )
     elif given.clusters is not None:
+        check_method(options, options["clusters"])
         result = stats.paired_test(
-            a, b, clusters=given.clusters, **_monte_carlo(options, "clusters")
+            a,
+            b,
+            clusters=given.clusters,
+            method=options["method"],
+            alternative=options["alternative"],
+            **resampling(options),
         )
         extra = beside_clusters(
             a,

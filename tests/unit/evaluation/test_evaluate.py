@@ -137,7 +137,7 @@ def test_a_comparison_becomes_a_table_without_pandas(
     assert table["version"].to_pylist() == ["keeps", "turns"]
     # A column of one of the tests only.
     assert table["n_clusters"].to_pylist() == [4, None]
-    assert table["method"].to_pylist()[0] is None
+    assert table["design_effect"].to_pylist()[1] is None
 
 
 def test_rows_that_a_transformation_makes_belong_to_their_item(corpus) -> None:

@@ -20,7 +20,7 @@ from ietest_fast.experiment.view.text_tables import (
     length_table,
     spread_table,
 )
-from ietest_fast.stats.edits import LEAST_ROWS
+from ietest_fast.stats.flips import LEAST_ROWS
 from ietest_fast.transform import EDIT_SCHEMA
 
 

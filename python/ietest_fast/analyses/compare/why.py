@@ -13,7 +13,7 @@ import pyarrow as pa
 from ietest_fast.answers.shared import find_answered_texts
 from ietest_fast.numerals import format_p, say_p, show_points
 from ietest_fast.stats import paired_test
-from ietest_fast.stats.edits import rank_edits
+from ietest_fast.stats.flips import rank_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.answers.table import Pairs
-    from ietest_fast.stats.edits import EditEffect, EditEffects
+    from ietest_fast.stats.flips import EditEffect, EditEffects
 
 _TOKEN = re.compile(r"\w+(?:['\N{RIGHT SINGLE QUOTATION MARK}-]\w+)*|[^\w\s]")
 

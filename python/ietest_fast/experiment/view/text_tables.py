@@ -18,7 +18,7 @@ from ietest_fast.models import SplitTexts, load_model
 from ietest_fast.report.contents import Reading, compress
 from ietest_fast.report.tables import Column, MeanSd, Table
 from ietest_fast.stats import Interval, wilson_interval
-from ietest_fast.stats.edits import LEAST_ROWS, rank_edits
+from ietest_fast.stats.flips import LEAST_ROWS, rank_edits
 from ietest_fast.transform import COMPANION_RULES
 
 if TYPE_CHECKING:
@@ -424,7 +424,7 @@ def flip_table(
     """Test of each substitution whether rows that have it flip more often than other reworded rows.
 
     A row flips if more than half of the model's classifiers answer its two versions differently.
-    See :func:`~ietest_fast.stats.edits.rank_edits`.
+    See :func:`~ietest_fast.stats.flips.rank_edits`.
     """
     flips = 2 * count_flips(answers) > answers.shape[1] * answers.shape[2]
     nothing = np.zeros_like(flips)
