@@ -360,6 +360,8 @@ def _print_one(
         return
     _print_notes(read)
     verdict = say_result(result, test.reject)
+    if test.invariance is None and found.headline:
+        echo(f"{found.headline}\n")
     print_test(
         result,
         extra,

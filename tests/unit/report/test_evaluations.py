@@ -27,6 +27,7 @@ from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.table import Predictions
 from ietest_fast.cli.main import main
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import show_points
 from ietest_fast.report.contents import gather
 from ietest_fast.report.page_builder import build_page
 from ietest_fast.stats import PairedCounts, cochran_q_test, hold_together, holm, paired_test
@@ -85,10 +86,13 @@ def test_every_version_is_tested_against_the_original(predictions, evaluation):
 
 def test_one_sentence_says_what_was_found(evaluation):
     ((kind, said),) = say_evaluation(evaluation)
-    delta = 100 * next(x for x in evaluation.outcomes if x.version == "shifted").counts.delta
+    shifted = next(x for x in evaluation.outcomes if x.version == "shifted")
     assert str(kind) == "differs"
-    assert f"bert: on shifted it loses {f'{delta:.2f}'.rstrip('0').rstrip('.')} points" in said
-    assert "on same its accuracy is shown to change by less than 1 point" in said
+    first = "bert: 2 of 3 versions are answered otherwise. shifted: Accuracy is lower on 900 "
+    assert said.startswith(first)
+    assert f"({show_points(-shifted.counts.delta)}, 95% " in said
+    assert said.removeprefix("bert: ") == evaluation.comparison.headline
+    assert len(said.split()) <= 31
 
 
 def test_a_page_shows_answers_and_texts_as_text(evaluation):
@@ -163,7 +167,8 @@ def test_what_a_page_says_is_judged_at_the_margin_that_it_names(margin, verdict,
     found = read_tested(path, margin=margin)
     ((kind, said),) = say_evaluation(found)
     assert str(kind).startswith(verdict)
-    assert f"{100 * margin:g} point" in said
+    by = f"Accuracy changes by less than {100 * margin:g} points: "
+    assert (by in said) == (verdict == "equivalent")
 
 
 def test_clusters_that_eval_has_drawn_are_drawn_on_the_page(tmp_path, capsys):

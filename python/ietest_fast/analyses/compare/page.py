@@ -16,6 +16,7 @@ from ietest_fast.analyses.compare.profile import (
     CompareNotes,
     choose_clusters,
     compare_versions,
+    say_tests,
 )
 from ietest_fast.analyses.compare.statistic import Strata, find_statistics
 from ietest_fast.answers.file import plain_name, read_notes, say_copies
@@ -24,7 +25,6 @@ from ietest_fast.answers.schema import is_predictions
 from ietest_fast.answers.shared import SharedWordings, check_same_texts, find_answered_texts
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.numerals import brief_points
 from ietest_fast.report.contents import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, PValue, Table
 from ietest_fast.stats import Verdict
@@ -321,63 +321,24 @@ def _name(group: dict[str, Any]) -> str:
     return ", ".join(said)
 
 
+_GRAVEST = (
+    Verdict.DIFFERS,
+    Verdict.CHANGES,
+    Verdict.COLLAPSED,
+    Verdict.UNDECIDED,
+    Verdict.EQUIVALENT,
+    Verdict.ALIKE,
+)
+
+
 def say_evaluation(evaluation: TestedPredictions) -> list[tuple[Verdict, str]]:
-    """Say in one sentence for each classifier what its predictions show."""
+    """Say for each classifier what its predictions show, as the commands do."""
     said = []
     for classifier in dict.fromkeys(each.classifier for each in evaluation.outcomes):
-        own = [each for each in evaluation.outcomes if each.classifier == classifier]
-        by_verdict = {
-            verdict: [each for each in own if each.tested.verdict is verdict] for verdict in Verdict
-        }
-        margin = brief_points(own[0].tested.equivalence.margin)
-        parts = [_say_change(each) for each in by_verdict[Verdict.DIFFERS]]
-        parts += [_say_flips(each) for each in by_verdict[Verdict.CHANGES]]
-        less = f"its accuracy is shown to change by less than {margin}"
-        for verdict, words in (
-            (Verdict.ALIKE, f"{less} where texts are reworded, and few of its answers to change"),
-            (Verdict.EQUIVALENT, f"{less}, but not that few of its answers change"),
-            (Verdict.UNDECIDED, f"a difference of {margin} can be neither shown nor ruled out"),
-            (Verdict.COLLAPSED, "nothing can be said: it cannot be told from guessing"),
-        ):
-            if by_verdict[verdict]:
-                names = ", ".join(each.version for each in by_verdict[verdict])
-                parts.append(f"on {names} {words}")
-        kind = next(
-            each
-            for each in (
-                Verdict.DIFFERS,
-                Verdict.CHANGES,
-                Verdict.COLLAPSED,
-                Verdict.UNDECIDED,
-                Verdict.EQUIVALENT,
-                Verdict.ALIKE,
-            )
-            if by_verdict[each]
-        )
-        said.append((kind, f"{classifier}: {'; '.join(parts)}."))
+        tests = [each.tested for each in evaluation.outcomes if each.classifier == classifier]
+        gravest = min((test.verdict for test in tests), key=_GRAVEST.index)
+        said.append((gravest, f"{classifier}: {say_tests(tests)}"))
     return said
-
-
-def _say_change(outcome: VersionOutcome) -> str:
-    delta, where = outcome.counts.delta, ""
-    own = outcome.tested.invariance
-    if own is not None and own.n_reworded is not None and own.delta is not None:
-        delta, where = own.delta, " where texts are reworded"
-    verb = "loses" if delta > 0 else "gains"
-    return f"on {outcome.version} it {verb} {brief_points(abs(delta))} of accuracy{where}"
-
-
-def _say_flips(outcome: VersionOutcome) -> str:
-    own = outcome.tested.invariance
-    assert own is not None  # noqa: S101 - or there were no such verdict
-    if own.strata is not None and own.uneven:
-        return f"on {outcome.version} {own.strata.movement}"
-    assert own.flips is not None  # noqa: S101
-    least = "at least " if own.flips.is_lower_bound else ""
-    where = "" if own.n_reworded is None else " to reworded texts"
-    return (
-        f"on {outcome.version} it changes {least}{100 * own.flips.rate:.1f}% of its answers{where}"
-    )
 
 
 def version_table(evaluations: Sequence[TestedPredictions]) -> Table:

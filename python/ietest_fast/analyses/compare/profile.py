@@ -26,7 +26,7 @@ from ietest_fast.answers.file import Notes
 from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.numerals import format_p, say_count, say_p
+from ietest_fast.numerals import brief_points, format_p, say_count, say_p, show_change
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
@@ -46,7 +46,7 @@ from ietest_fast.stats.strata import EDITS, LABEL
 from ietest_fast.values import as_numbers, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -131,6 +131,40 @@ class VersionTest:
         return Verdict.DIFFERS if self.reject else Verdict.UNDECIDED
 
     @property
+    def shown_delta(self) -> float:
+        """The difference of accuracies on the reworded texts; over all where none is judged."""
+        found = None if self.invariance is None else self.invariance.delta
+        return self.result.counts.delta if found is None else found
+
+    @property
+    def change(self) -> str:
+        """Both accuracies, their difference and its interval, on the texts that are judged."""
+        if self.invariance is not None:
+            return self.invariance.change
+        counts, ends = self.result.counts, self.equivalence.ends_at(self.alpha / 2)
+        before, after = counts.accuracy_original, counts.accuracy_transformed
+        return show_change(before, after, (ends.low, ends.high), alpha=self.alpha)
+
+    @property
+    def sentence(self) -> str:
+        """What is shown of this version, or classifier, in one sentence."""
+        if self.invariance is not None:
+            return self.invariance.headline
+        if self.verdict is Verdict.DIFFERS:
+            how = "lower" if self.result.counts.delta > 0 else "higher"
+            return f"{self.name} has a {how} accuracy than {self.pairs.reference}: {self.change}."
+        if self.verdict is Verdict.EQUIVALENT:
+            margin = brief_points(self.margin)
+            than = f"{self.name} differs from {self.pairs.reference}"
+            return f"{than} by less than {margin} of accuracy: {self.change}."
+        if self.verdict is Verdict.COLLAPSED:
+            return (
+                f"Collapsed: {self.pairs.reference} predicts one class, or is not shown to be "
+                "better than always saying the most frequent label."
+            )
+        return f"Undecided: {self.pairs.reference} and {self.name} have {self.change}."
+
+    @property
     def of_reworded(self) -> tuple[int | None, float | None, float | None]:
         """The number of reworded texts, delta there, and the flip rate; None where it is not known.
 
@@ -193,6 +227,32 @@ class VersionTest:
         }
 
 
+def say_tests(tests: Sequence[VersionTest]) -> str:
+    """Say in at most 30 words what is shown of versions, or of classifiers on one version."""
+    if any(test.alpha >= MOST_ALPHA for test in tests):
+        return ""
+    if len(tests) == 1:
+        return tests[0].sentence
+    n, kind = len(tests), "classifiers" if tests[0].invariance is None else "versions"
+    other = [test for test in tests if test.verdict in {Verdict.DIFFERS, Verdict.CHANGES}]
+    worst = max(other or tests, key=lambda test: abs(test.shown_delta))
+    if other:
+        are = "is" if len(other) == 1 else "are"
+        how = "better or worse" if kind == "classifiers" else "answered otherwise"
+        said = worst.sentence
+        before = "" if kind == "classifiers" else f"{worst.name}: "
+        return f"{len(other)} of {n} {kind} {are} {how}. {before}{said}"
+    if all(test.verdict is Verdict.COLLAPSED for test in tests):
+        return worst.sentence
+    n_alike = sum(test.verdict is Verdict.ALIKE for test in tests)
+    said = f"None of {n} {kind} is shown to differ"
+    if kind == "versions":
+        said = f"None of {n} versions is shown to be answered otherwise, {n_alike} alike"
+    if n_alike == n:
+        said = f"All {n} versions are answered alike within the margins"
+    return f"{said}; the largest change is on {worst.name}: {worst.change}."
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupCochran:
     """Cochran's Q over all versions of one classifier."""
@@ -232,26 +292,8 @@ class Comparison(Result):
 
     @property
     def headline(self) -> str:
-        """The answer in one sentence or two, at most 30 words; empty where nothing is judged."""
-        judged = [(test, test.invariance) for test in self.tests if test.invariance is not None]
-        if len(judged) < len(self.tests):
-            return ""
-        if len(judged) == 1:
-            return judged[0][1].headline
-        n = len(judged)
-        other = [each for each in judged if each[1].verdict in {Verdict.DIFFERS, Verdict.CHANGES}]
-        worst, found = max(other or judged, key=lambda each: abs(each[1].delta or 0.0))
-        if other:
-            are = "is" if len(other) == 1 else "are"
-            said = f"{len(other)} of {n} versions {are} answered otherwise."
-            return f"{said} {worst.name}: {found.headline}"
-        if all(own.verdict is Verdict.COLLAPSED for _, own in judged):
-            return found.headline
-        n_alike = sum(own.verdict is Verdict.ALIKE for _, own in judged)
-        said = f"All {n} versions are answered alike within the margins"
-        if n_alike < n:
-            said = f"None of {n} versions is shown to be answered otherwise, {n_alike} alike"
-        return f"{said}; the largest change is on {worst.name}: {found.change}."
+        """The answer in one sentence or two, at most 30 words."""
+        return say_tests(self.tests)
 
     @property
     def title(self) -> str:  # type: ignore[override]
