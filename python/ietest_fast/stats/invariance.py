@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.stats.intervals import Interval
     from ietest_fast.stats.outcomes import Method
     from ietest_fast.stats.resampling import Alternative
     from ietest_fast.stats.strata import StratifiedResult
@@ -318,6 +317,7 @@ class InvarianceTestResult(Result):
             "levels": asdict(self.levels),
             "collapsed": self.collapsed,
             "verdict": str(self.verdict),
+            "headline": self.headline,
             "explanation": self.explanation,
         }
 
@@ -400,14 +400,13 @@ class InvarianceTestResult(Result):
     def _say_what_changes(self, flips: FlipResult, texts: str) -> str:
         """Say which answers change: many of all, or more of one label than of another."""
         if self.flip_verdict is FlipVerdict.ABOVE or self.strata is None:
-            ends = flips.ends_at(self.alpha / 2)
             least = "at least " if flips.is_lower_bound else ""
             beyond = ""
             if self.excess is not None:
                 beyond = f", {100 * self.excess.excess:.1f} points more than where left alone"
             return (
                 f"{least}{percent(flips.rate)} of its answers change on {texts} "
-                f"({_say_ends(ends, 1 - self.alpha)}){beyond}"
+                f"({self._say_ends(flips)}){beyond}"
             )
         parts = [
             f"{verb} on {each[0].name} ({show_points(-each[0].delta)})"
@@ -416,6 +415,14 @@ class InvarianceTestResult(Result):
             if each
         ]
         return f"accuracy {' and '.join(parts)}, {say_p(self.strata.format_p())}"
+
+    def _say_ends(self, flips: FlipResult) -> str:
+        """Say the interval of a flip rate; of a lower bound its lower end, as the other is none."""
+        level = f"{100 * (1 - self.alpha):g}%"
+        if flips.is_lower_bound:
+            return f"{level} {100 * flips.ends_at(self.alpha).low:.1f} or more"
+        ends = flips.ends_at(self.alpha / 2)
+        return f"{level} {100 * ends.low:.1f} to {100 * ends.high:.1f}"
 
     def _say_what_is_open(self) -> str:
         """Say why accuracy is alike, and the classifier is not said to be."""
@@ -449,7 +456,7 @@ class InvarianceTestResult(Result):
             self.headline,
             tested,
             self.strata.explanation if self.strata is not None and self.uneven else None,
-            self._say_flips(),
+            self._say_flip_verdict(),
             self._say_label_loss(),
             self._say_dilution(),
             self.caveat,
@@ -460,7 +467,7 @@ class InvarianceTestResult(Result):
     def _is_equivalent(self) -> bool:
         return self.equivalence is not None and self.equivalence.p_value < self.levels.alike
 
-    def _say_flips(self) -> str | None:
+    def _say_flip_verdict(self) -> str | None:
         flips = self.flip_verdict
         return None if self.flips is None or flips is None else self.flips.say(flips, self.excess)
 
@@ -482,14 +489,14 @@ class InvarianceTestResult(Result):
         if self.n_reworded is not None:
             n = f"{self.n_reworded:,} of {self.n:,} ({percent(self.n_reworded / self.n)})"
         least = "at least " if self.flips.is_lower_bound else ""
-        ends = _say_ends(self.flips.ends_at(self.alpha / 2), 1 - self.alpha)
         kinds = _say_kinds(self.flips)
         rows = [
             ("texts" if self.n_reworded is None else "reworded", n),
             ("accuracy", f"{self.change}, {say_p(self._format_p())}"),
             (
                 "answers changed",
-                f"{least}{self.flips.n_flipped:,} ({percent(self.flips.rate)}, {ends})",
+                f"{least}{self.flips.n_flipped:,} ({percent(self.flips.rate)}, "
+                f"{self._say_ends(self.flips)})",
             ),
         ]
         if kinds:
@@ -556,11 +563,6 @@ def _say_flips(flips: FlipResult) -> str:
         bound = f"lower {100 * (1 - flips.alpha):g}% confidence bound"
         return f"{said}; {bound} {flips.interval.low:.2%}"
     return f"{said}, {100 * (1 - 2 * flips.alpha):g}% {flips.interval}"
-
-
-def _say_ends(interval: Interval, level: float) -> str:
-    low, high = (f"{100 * end:.1f}" for end in (interval.low, interval.high))
-    return f"{100 * level:g}% {low} to {high}"
 
 
 def _say_kinds(flips: FlipResult) -> str:
