@@ -390,6 +390,7 @@ def _print_several(
     fields: Mapping[str, str],
     told: Mapping[str, Any],
 ) -> None:
+    from ietest_fast.numerals import format_p, say_p
     from ietest_fast.report.tables import Column, PValue, Table
     from ietest_fast.stats.paired import write_signature
 
