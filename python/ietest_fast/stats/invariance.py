@@ -489,15 +489,12 @@ class InvarianceTestResult(Result):
         if self.n_reworded is not None:
             n = f"{self.n_reworded:,} of {self.n:,} ({percent(self.n_reworded / self.n)})"
         least = "at least " if self.flips.is_lower_bound else ""
+        changed = f"{percent(self.flips.rate)}, {self._say_ends(self.flips)}"
         kinds = _say_kinds(self.flips)
         rows = [
             ("texts" if self.n_reworded is None else "reworded", n),
             ("accuracy", f"{self.change}, {say_p(self._format_p())}"),
-            (
-                "answers changed",
-                f"{least}{self.flips.n_flipped:,} ({percent(self.flips.rate)}, "
-                f"{self._say_ends(self.flips)})",
-            ),
+            ("answers changed", f"{least}{self.flips.n_flipped:,} ({changed})"),
         ]
         if kinds:
             rows.append(("", kinds))
