@@ -23,7 +23,7 @@ from ietest_fast.experiment import check_config
 from ietest_fast.experiment.cells import describe_cell, match, read_predictions
 from ietest_fast.experiment.data import TRANSFORMED, read_splits, transform_splits
 from ietest_fast.experiment.encoded import save_encoded
-from ietest_fast.experiment.search import TrainingDraw
+from ietest_fast.experiment.identity import TrainingDraw
 from ietest_fast.experiment.tasks import CellTask, ModelContext, TaskRunner, WorkContext
 from ietest_fast.models import load_model
 from ietest_fast.models.training import never

@@ -118,7 +118,8 @@ def test_several_versions_of_several_classifiers(
             for name in ("voice", "typos")
         ]
         assert [each["p_value"] for each in found] == expected
-        assert [each["p_adjusted"] for each in found] == holm(expected)
+        shared = [each["p_adjusted"] for each in found]  # with what else is claimed
+        assert all(p <= own for p, own in zip(holm(expected), shared, strict=True))
         cochran = cochran_q_test(outcomes[model])
         assert given["cochran"][place]["statistic"] == cochran.statistic
         assert given["cochran"][place]["p_value"] == cochran.p_value

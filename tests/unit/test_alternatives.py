@@ -10,8 +10,8 @@ import pytest
 from ietest_fast.corpus import DataGeneratingProcess
 from ietest_fast.errors import ConfigError, InputError, StoreError
 from ietest_fast.experiment import check_config
+from ietest_fast.experiment.identity import training_seed, trial_seed
 from ietest_fast.experiment.run import run
-from ietest_fast.experiment.search import training_seed, trial_seed
 from ietest_fast.experiment.tasks import majority
 from ietest_fast.models import load_model
 from toys import QUICK, Swap, read_matched, toy_splits

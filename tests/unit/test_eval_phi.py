@@ -16,10 +16,10 @@ from ietest_fast.corpus import DataGeneratingProcess
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.data import plan_phis
+from ietest_fast.experiment.identity import training_seed
 from ietest_fast.experiment.plan import make_plan, work_settings
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
-from ietest_fast.experiment.search import training_seed
 from ietest_fast.experiment.view.run_sections import to_toml
 from ietest_fast.models import SplitTexts, load_model
 from ietest_fast.models.bag_of_words import BagOfWordsXGBoost

@@ -12,7 +12,7 @@ import pytest
 from ietest_fast.atomic import write_artefact, write_text
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import write_folder
-from ietest_fast.experiment.search import (
+from ietest_fast.experiment.identity import (
     bootstrap_seed,
     canonical_json,
     differing_keys,

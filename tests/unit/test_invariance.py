@@ -14,6 +14,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import norm
 
 from ietest_fast.errors import InputError
+from ietest_fast.numerals import show_change
 from ietest_fast.stats import (
     FlipVerdict,
     MatchedSample,
@@ -46,7 +47,9 @@ def test_a_steady_classifier_is_alike() -> None:
     b[-20:] = GOLD[-20:]  # and 20 right
     result = invariance_test(a, b, GOLD, reworded=True)
     assert result.verdict is Verdict.ALIKE
-    assert result.explanation.startswith("Alike within the margins: accuracy 80.00 → 80.00 (0.00, ")
+    assert result.explanation.startswith(
+        "Alike within 1 point and 5% of the answers: accuracy 80.00 → "
+    )
     assert result.delta == 0
 
 
@@ -112,7 +115,7 @@ def test_a_difference_of_texts_that_were_left_alone_is_not_said_of_the_reworded_
     said = found.explanation
     assert said.startswith("Undecided: accuracy 95.0 → 97.0 (+2.0, ")
     assert "80 texts that were left alone have another outcome" in said
-    assert "Over all texts, delta is +0.0360" in said
+    assert "accuracy 97.5% → 92.5% there" in said
     b[200:] = a[200:]
     steady = invariance_test(a, b, gold, reworded=reworded)
     assert steady.left_alone is None
@@ -152,7 +155,15 @@ def test_parts_are_those_of_the_single_tests() -> None:
     reworded = rng.random(N) < 0.4
     result = invariance_test(a, b, GOLD, reworded=reworded, margin=0.02, flip_margin=0.1)
     own = a[reworded] == GOLD[reworded], b[reworded] == GOLD[reworded]
-    assert result.pvalue == paired_test(*own).pvalue  # others are not answered equally
+    # Others are not answered equally, and lose as much.
+    first, second = (
+        equivalence_test(a[rows] == GOLD[rows], b[rows] == GOLD[rows])
+        for rows in (reworded, ~reworded)
+    )
+    error = np.hypot(first.standard_error, second.standard_error)
+    gap = abs(first.delta - second.delta)
+    beyond = 2 * norm.sf(gap / error)
+    assert result.pvalue == pytest.approx(max(paired_test(*own).pvalue, beyond))
     same = np.where(reworded, b, a)
     steady = invariance_test(a, same, GOLD, reworded=reworded)
     assert steady.pvalue == paired_test(a == GOLD, same == GOLD).pvalue
@@ -400,3 +411,45 @@ def test_a_single_text_left_alone_that_flips_is_a_floor_too() -> None:
 @pytest.mark.slow
 def test_verdicts_keep_their_level() -> None:
     assert levels.main(["--n", "150"]) == 0
+
+
+def test_the_largest_bound_is_that_of_the_label_of_which_least_is_known() -> None:
+    gold = np.repeat(["A", "B", "R"], [300, 300, 2])
+    other = gold.copy()
+    other[:67] = "B"
+    loss = invariance_test(gold, other, gold, reworded=True).label_loss
+    assert loss is not None
+    assert (loss.largest, loss.delta) == ("A", pytest.approx(67 / 300))
+    assert (loss.name, loss.n) == ("R", 2)
+    assert loss.upper == equivalence_test(PairedCounts(2, 0, 0, 0)).interval.high
+
+
+def test_a_loss_that_texts_left_alone_have_as_well_is_none_of_rewording() -> None:
+    gold = np.arange(1_000) % 2
+    other = gold.copy()
+    other[::8] ^= 1
+    found = invariance_test(gold, other, gold, reworded=np.arange(1_000) < 500)
+    assert found.verdict is not Verdict.DIFFERS
+    worse = other.copy()
+    worse[:500:3] = 1 - gold[:500:3]
+    assert invariance_test(gold, worse, gold, reworded=np.arange(1_000) < 500).differs
+
+
+def test_intervals_of_several_versions_hold_together() -> None:
+    a = answers()
+    b = a.copy()
+    b[:300] = (b[:300] + 1) % 3
+    one = invariance_test(a, b, GOLD, reworded=True)
+    several = hold_together([one] * 6)[0]
+    assert one.equivalence is not None
+    ends = one.equivalence.ends_at(0.05 / 12)
+    assert several.change == show_change(0.8, 0.77, (ends.low, ends.high))
+    assert one.change != several.change
+
+
+def test_a_classifier_that_guesses_differs_from_nothing() -> None:
+    gold = np.arange(300) % 3
+    constant = np.zeros(300, np.int64)
+    found = invariance_test(constant, (gold + 1) % 3, gold, reworded=True)
+    assert found.verdict is Verdict.COLLAPSED
+    assert not found.differs

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from ietest_fast.experiment.cells import read_cell_artefact
-from ietest_fast.experiment.search import training_seed
+from ietest_fast.experiment.identity import training_seed
 from toys import CELLS, FIT_LOG, HELD
 from waiting import wait_until
 

@@ -16,9 +16,9 @@ import pytest
 from ietest_fast.corpus import DataGeneratingProcess
 from ietest_fast.errors import InputError, StoreError, WorkerError
 from ietest_fast.experiment import check_config
+from ietest_fast.experiment.identity import bootstrap_seed
 from ietest_fast.experiment.run import run
 from ietest_fast.experiment.schema import AlgorithmRecord, ClusteredRecord, EquivalenceRecord
-from ietest_fast.experiment.search import bootstrap_seed
 from ietest_fast.experiment.store import RunStore
 from ietest_fast.experiment.view.summary import algorithm_lines, summary_lines
 from ietest_fast.models import EncodedSplit

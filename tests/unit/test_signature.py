@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import ietest_fast
 from ietest_fast.experiment import sign
+from ietest_fast.experiment.identity import identify
 from ietest_fast.experiment.schema import CellResult, ModelSettings, RunSettings
-from ietest_fast.experiment.search import identify
 from ietest_fast.stats import PairedCounts
 
 DATA = {"name": None, "cluster": None, "split": None, "demo": None}

@@ -17,9 +17,9 @@ from ietest_fast.errors import ConfigError, InputError, StoreError
 from ietest_fast.experiment import check_config
 from ietest_fast.experiment.data import Splits
 from ietest_fast.experiment.finished import finished_runs
+from ietest_fast.experiment.identity import TrainingDraw
 from ietest_fast.experiment.results import read_results
 from ietest_fast.experiment.run import run
-from ietest_fast.experiment.search import TrainingDraw
 from ietest_fast.experiment.view import print_summary
 from ietest_fast.experiment.view.learning import chosen_rhos, curves_of_runs
 from ietest_fast.experiment.view.result_tables import across_tables

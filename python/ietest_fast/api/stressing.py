@@ -250,6 +250,9 @@ def stress(
             learn_from=learn_from,
             margin=margin,
             method=method,
+            alpha=None if alpha == 0.05 else alpha,
+            alternative=None if alternative == "two-sided" else alternative,
+            allow_code=allow_code or None,
             unparsed=None if unparsed == "error" else unparsed,
         )
     else:

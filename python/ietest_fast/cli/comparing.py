@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ietest_fast.analyses.compare.profile import Comparison, VersionTest
-    from ietest_fast.analyses.compare.statistic import Extra, Statistic
+    from ietest_fast.analyses.compare.saying import Extra
+    from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.analyses.compare.why import Why
     from ietest_fast.answers import Predictions
     from ietest_fast.answers.logs import ReadLogs
@@ -194,7 +195,10 @@ def print_test(
         return
     if invariance is not None:
         echo(f"{invariance.explanation}\n")
-        for name, value in invariance.detailed_rows():
+        for name, value in (
+            *invariance.detailed_rows(),
+            *(why.lines() if why is not None else ()),
+        ):
             echo(f"{name:<24} {value}")
         echo()
     said = str(result)
@@ -317,7 +321,7 @@ def _print_one(
     fields: Mapping[str, str],
     told: Mapping[str, Any],
 ) -> None:
-    from ietest_fast.analyses.compare.statistic import (
+    from ietest_fast.analyses.compare.saying import (
         beside,
         beside_clusters,
         say_result,
@@ -344,6 +348,7 @@ def _print_one(
     signature = sign_result(result, alpha=alpha, fields=fields)
     labels = read.predictions.label_names
     if options["as_json"]:
+        why = _find_why(test)
         print_json(
             {
                 "compared": found.compared,
@@ -353,6 +358,7 @@ def _print_one(
                 **told,
                 **_without_warning(test.to_dict(), told),
                 **{name: value for name, (value, _) in extra.items()},
+                "why": None if why is None else why.to_dict(),
                 "alpha": alpha,
                 "signature": signature,
             }
@@ -369,17 +375,17 @@ def _print_one(
         alpha=alpha,
         signature=signature,
         invariance=test.invariance,
-        why=_find_why(test, options),
+        why=_find_why(test),
         details=options["details"],
     )
     print_statistics(test.statistics)
     _print_changes(found, test, is_brief=not options["details"] and test.invariance is not None)
 
 
-def _find_why(test: VersionTest, options: Mapping[str, Any]) -> Why | None:
+def _find_why(test: VersionTest) -> Why | None:
     """Return the edits that go with flips, where answers are shown to change."""
     is_other = test.verdict.finding_kind == "differs" and test.invariance is not None
-    return test.why if is_other and not options["details"] else None
+    return test.why if is_other else None
 
 
 def _print_several(
@@ -390,8 +396,7 @@ def _print_several(
     fields: Mapping[str, str],
     told: Mapping[str, Any],
 ) -> None:
-    from ietest_fast.numerals import format_p, say_p
-    from ietest_fast.report.tables import Column, PValue, Table
+    from ietest_fast.analyses.compare.saying import comparison_table, say_cochran
     from ietest_fast.stats.paired import write_signature
 
     first = found.tests[0].result
@@ -430,52 +435,9 @@ def _print_several(
     if found.headline:
         echo(f"{found.headline}\n")
     reference = found.tests[0].pairs.reference
-    is_models = found.compared == "models"
-    of_reworded = (
-        Column("reworded", kind="count"),
-        Column("delta there", kind="points"),
-        Column("flipped there", kind="percent"),
-        Column("verdict"),
-    )
-    print_table(
-        Table(
-            name="comparison",
-            title=f"{'Classifiers' if is_models else 'Versions'} against {reference}",
-            columns=(
-                Column("classifier" if is_models else "version"),
-                Column("items", kind="count"),
-                Column(f"accuracy, {reference}", kind="percent"),
-                Column("accuracy", kind="percent"),
-                Column("delta", kind="points"),
-                Column("p", kind="p"),
-                Column("p, Holm", kind="p"),
-                Column("differs"),
-                *(() if is_models else of_reworded),
-            ),
-            rows=tuple(
-                (
-                    test.name,
-                    test.result.n,
-                    test.result.counts.accuracy_original,
-                    test.result.counts.accuracy_transformed,
-                    test.result.counts.delta,
-                    test.result.p_value,
-                    PValue(test.p_adjusted, found.alpha),
-                    test.reject,
-                    *(() if is_models else (*test.of_reworded, str(test.verdict))),
-                )
-                for test in found.tests
-            ),
-        )
-    )
+    print_table(comparison_table(found))
     for each in found.cochran:
-        who = ", ".join(str(value) for value in each.group.values())
-        result = each.result
-        echo(
-            f"Cochran's Q{f' of {who}' if who else ''} over {len(result.versions)} "
-            f"{'classifiers on' if is_models else 'versions of'} {result.n:,} items: "
-            f"{result.statistic:.3f}, {say_p(format_p(result.p_value, floor=result.p_floor))}"
-        )
+        echo(say_cochran(each, is_models=found.compared == "models"))
     differ = [test.name for test in found.tests if test.reject]
     echo(
         f"Different from {reference}: {', '.join(differ)}."

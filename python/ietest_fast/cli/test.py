@@ -43,7 +43,8 @@ from ietest_fast.report.terminal import print_json
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ietest_fast.analyses.compare.statistic import Extra, Statistic
+    from ietest_fast.analyses.compare.saying import Extra
+    from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.answers.measurements import Measurements
     from ietest_fast.stats import InvarianceTestResult, MatchedSample, PairedCounts
     from ietest_fast.stats.result import Result
@@ -117,7 +118,7 @@ def command(*, files: tuple[str, ...], **options: Any) -> int:
     given = _read_given(files[0], options) if files else None
     with show_stage("Testing"):
         tested = _test_counts(options) if given is None else _test_columns(given, options)
-    from ietest_fast.analyses.compare.statistic import say_result, sign_result
+    from ietest_fast.analyses.compare.saying import say_result, sign_result
 
     result, reject, extra = tested
     invariance = _judge(result, given, options)
@@ -145,7 +146,7 @@ def command(*, files: tuple[str, ...], **options: Any) -> int:
             details=options["details"],
         )
         print_statistics(besides)
-    alike = invariance is not None and invariance.verdict == "alike within margins"
+    alike = invariance is not None and invariance.is_alike
     return exit_status(options, reject=reject, alike=alike)
 
 
@@ -502,7 +503,7 @@ def _test_counts(options: Mapping[str, Any]) -> tuple[Result, bool, Extra]:
 def _test_independent(
     counts: PairedCounts, options: Mapping[str, Any]
 ) -> tuple[Result, bool, Extra]:
-    from ietest_fast.analyses.compare.statistic import beside
+    from ietest_fast.analyses.compare.saying import beside
     from ietest_fast.stats import decide, paired_test
 
     alpha = options["alpha"]
@@ -517,7 +518,7 @@ def _test_independent(
 
 def _test_columns(given: Measurements, options: Mapping[str, Any]) -> tuple[Result, bool, Extra]:
     from ietest_fast import stats
-    from ietest_fast.analyses.compare.statistic import beside_clusters, say_equivalence
+    from ietest_fast.analyses.compare.saying import beside_clusters, say_equivalence
 
     result: Any
     check_margin(options, are_scores=given.are_scores)

@@ -41,7 +41,7 @@ Split = Literal["train", "valid"]
 
 _STREAMS: dict[Split, int] = {"train": 0, "valid": 1}
 _SUBSET_STREAM = 2
-# First word of the spawn key; those of other seeds stand in experiment.search.
+# First word of the spawn key; those of other seeds stand in experiment.identity.
 _RESAMPLING = 1
 
 

@@ -1,4 +1,4 @@
-"""A cell on disk: its predictions, and in the same file what it says of itself."""
+"""Cells on disk, and what else a run has in its folder: who holds it, whose files these are."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.answers import Predictions
-from ietest_fast.atomic import UNFINISHED
+from ietest_fast.atomic import UNFINISHED, write_artefact
 from ietest_fast.errors import InputError, StoreError
-from ietest_fast.experiment.artefacts import MADE_ANEW, PUT_BACK
-from ietest_fast.experiment.search import canonical_json
+from ietest_fast.experiment.artefacts import MADE_ANEW, PUT_BACK, reading
+from ietest_fast.experiment.identity import canonical_json
 from ietest_fast.files import check_file, read_bytes
 from ietest_fast.values import as_finite
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ietest_fast.experiment.encoded import FurtherTexts
+    from ietest_fast.experiment.schema import RunResult
 
 # Whose folder it is: what a run makes there, what is somebody else's, and who holds it.
 
@@ -439,3 +440,59 @@ def read_evaluation(path: Path, record: FurtherRecord) -> StoredAnswers:
         predicted=found.codes("predicted").astype(np.int8),
         changed=found.table["changed"].to_numpy(),
     )
+
+
+# Clusters of a run's test rows: kept in its folder, for what is measured once it has ended.
+
+_CLUSTERS_KEY = b"ietest_fast.clusters"
+_CLUSTERS_REMEDY = "give the run's command again, then it is written anew and nothing is trained"
+
+
+def write_clusters(
+    folder: Path, column: str | None, test: str, clusters: NDArray[np.int64] | None
+) -> None:
+    """Write the clusters of the test rows into a run's folder, or remove those of other
+    settings.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / CLUSTERS
+    if column is None or clusters is None:
+        path.unlink(missing_ok=True)
+        return
+    table = pa.table({"cluster": clusters}).replace_schema_metadata(
+        {_CLUSTERS_KEY: _describe_clusters(column, test)}
+    )
+    write_artefact(path, lambda file: pq.write_table(table, file, compression="zstd"))
+
+
+def read_clusters(results: RunResult) -> NDArray[np.int64] | None:
+    """Return the cluster of each test row of a run, int64 (n_test,); None without clusters."""
+    import pyarrow.parquet as pq
+
+    column = results.settings.data.cluster
+    if column is None:
+        return None
+    path = results.folder / CLUSTERS
+    if not path.exists():
+        raise StoreError(f"{path}: the clusters of the test rows are missing; {_CLUSTERS_REMEDY}")
+    with reading(path, remedy=_CLUSTERS_REMEDY):
+        table = pq.read_table(check_file(path))
+        codes = table["cluster"].to_numpy()
+        said = (table.schema.metadata or {}).get(_CLUSTERS_KEY)
+        if codes.dtype != np.int64:
+            raise ValueError(f"its clusters are {codes.dtype}, int64 expected")
+    wanted = _describe_clusters(column, results.settings.data.fingerprints["test"])
+    if said != wanted or len(codes) != results.data.test.rows:
+        raise StoreError(
+            f"{path}: holds other clusters than the results speak of; {_CLUSTERS_REMEDY}"
+        )
+    found: NDArray[np.int64] = codes
+    return found
+
+
+def _describe_clusters(column: str, test: str) -> bytes:
+    import json
+
+    return json.dumps({"column": column, "test": test}, sort_keys=True).encode()

@@ -25,7 +25,7 @@ from pydantic import (
 )
 
 from ietest_fast.errors import ConfigError, IetestError, InputError
-from ietest_fast.experiment.search import Mode  # noqa: TC001 - pydantic reads it
+from ietest_fast.experiment.identity import Mode  # noqa: TC001 - pydantic reads it
 from ietest_fast.files import check_file, read_toml
 from ietest_fast.registry import FileNames, list_problems, names_at_hand, reading_names
 from ietest_fast.stats import DEFAULT_FLIP_MARGIN, DEFAULT_N_RESAMPLES

@@ -12,7 +12,7 @@ import numpy as np
 
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
-from ietest_fast.experiment.search import identify
+from ietest_fast.experiment.identity import identify
 from ietest_fast.files import check_file, read_json
 from ietest_fast.models import SplitTexts
 from ietest_fast.models.protocol import ORIGINAL

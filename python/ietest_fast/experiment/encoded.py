@@ -13,7 +13,7 @@ from ietest_fast.answers.versions import encode_labels
 from ietest_fast.errors import InputError
 from ietest_fast.experiment.artefacts import check_seal, reading, write_sealed_folder
 from ietest_fast.experiment.data import MadeTexts, build, count_edits, count_row_edits
-from ietest_fast.experiment.search import identify
+from ietest_fast.experiment.identity import identify
 from ietest_fast.files import check_file, read_array, read_json
 from ietest_fast.models import EncodedSplit
 from ietest_fast.models.protocol import ORIGINAL

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ietest_fast.experiment.cells import match
+from ietest_fast.experiment.identity import TrainingDraw, bootstrap_seed, identify
 from ietest_fast.experiment.schema import (
     AcrossTransformations,
     AlgorithmRecord,
@@ -23,7 +24,6 @@ from ietest_fast.experiment.schema import (
     Sensitivity,
     find_detectable,
 )
-from ietest_fast.experiment.search import TrainingDraw, bootstrap_seed, identify
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats import (
     MatchedSample,

@@ -25,13 +25,8 @@ from ietest_fast.experiment.data import (
     read_splits,
     refuse_twins,
 )
-from ietest_fast.experiment.search import (
-    CELL_SCHEME,
-    TrainingDraw,
-    draw_candidates,
-    identify,
-    identify_evaluation,
-)
+from ietest_fast.experiment.identity import CELL_SCHEME, TrainingDraw, identify, identify_evaluation
+from ietest_fast.experiment.search import draw_candidates
 from ietest_fast.experiment.tasks import CellTask, TrialTask
 from ietest_fast.numerals import say_count
 

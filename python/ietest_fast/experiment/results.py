@@ -21,6 +21,7 @@ from ietest_fast.atomic import write_text
 from ietest_fast.corpus.dataset import DataGeneratingProcess
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading
+from ietest_fast.experiment.identity import bootstrap_seed, canonical_json
 from ietest_fast.experiment.judge import sign
 from ietest_fast.experiment.schema import (
     RESULTS_FORMAT,
@@ -35,7 +36,6 @@ from ietest_fast.experiment.schema import (
     find_detectable,
 )
 from ietest_fast.experiment.schema.cells import COUNTS
-from ietest_fast.experiment.search import bootstrap_seed, canonical_json
 from ietest_fast.files import parse_json, read_bytes
 from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
 from ietest_fast.stats.churn import DEFAULT_CHURN_RESAMPLES

@@ -10,11 +10,11 @@ import numpy as np
 import ietest_fast
 from ietest_fast.errors import StoreError
 from ietest_fast.experiment.artefacts import MADE_ANEW
-from ietest_fast.experiment.cells import match
+from ietest_fast.experiment.cells import match, write_clusters
+from ietest_fast.experiment.identity import TrainingDraw, identify
 from ietest_fast.experiment.judge import Judge, Trained
 from ietest_fast.experiment.plan import make_plan, work_settings
 from ietest_fast.experiment.results import write_results
-from ietest_fast.experiment.run_consistency import write_clusters
 from ietest_fast.experiment.schema import (
     ChangedRows,
     DataSummary,
@@ -29,7 +29,6 @@ from ietest_fast.experiment.schema import (
     TransformationRecord,
     correct_over_evaluations,
 )
-from ietest_fast.experiment.search import TrainingDraw, identify
 from ietest_fast.experiment.store import RunStore
 from ietest_fast.experiment.work import do_work
 

@@ -55,7 +55,8 @@ from ietest_fast.experiment.cells import (
     refuse_foreign_database,
     sweep,
 )
-from ietest_fast.experiment.search import Trial, canonical_json, differing_keys
+from ietest_fast.experiment.identity import canonical_json, differing_keys
+from ietest_fast.experiment.search import Trial
 from ietest_fast.files import check_file, read_bytes
 
 if TYPE_CHECKING:

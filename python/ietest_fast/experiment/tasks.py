@@ -18,7 +18,7 @@ import numpy as np
 from ietest_fast.corpus.dataset import DataGeneratingProcess
 from ietest_fast.experiment.cells import make_predictions, write_cell, write_evaluation
 from ietest_fast.experiment.encoded import EncodedTexts, load_encoded
-from ietest_fast.experiment.search import Mode, TrainingDraw, training_seed, trial_seed
+from ietest_fast.experiment.identity import Mode, TrainingDraw, training_seed, trial_seed
 from ietest_fast.models import load_model
 from ietest_fast.models.protocol import ORIGINAL
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.cells import CellRecord, FurtherRecord
     from ietest_fast.experiment.encoded import EncodedTexts
     from ietest_fast.experiment.executors import Executor, FinishedTask
+    from ietest_fast.experiment.identity import TrainingDraw
     from ietest_fast.experiment.plan import Plan, PlannedModel
-    from ietest_fast.experiment.search import TrainingDraw
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.tasks import Task, TrialTask
     from ietest_fast.models import Model

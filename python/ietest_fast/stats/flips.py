@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -487,6 +487,8 @@ class EditEffects(Result):
     n: int
     n_flipped: int
     """Reworded texts, and those whose answer changes."""
+    unit: Literal["texts", "clusters"] = "texts"
+    """What is counted: with clusters these, as their texts are no independent evidence."""
 
     def leading(self, alpha: float = 0.05) -> EditEffect | None:
         """Return the first edit, if it is a discovery at this rate of false ones."""
@@ -498,6 +500,7 @@ class EditEffects(Result):
         return {
             "n": self.n,
             "n_flipped": self.n_flipped,
+            "unit": self.unit,
             "edits": [asdict(each) for each in self.effects],
         }
 
@@ -519,6 +522,7 @@ def rank_edits(
     flipped: NDArray[np.bool_],
     lost: NDArray[np.bool_],
     won: NDArray[np.bool_],
+    unit: Literal["texts", "clusters"] = "texts",
 ) -> EditEffects:
     """Test of each edit whether the texts that have it flip more often than others.
 
@@ -535,6 +539,8 @@ def rank_edits(
         one text count once.
     reworded, flipped, lost, won
         bool, shape (n,): the texts.
+    unit
+        What ``row`` numbers, and the columns are of.
     """
     from scipy.stats import hypergeom
 
@@ -567,4 +573,5 @@ def rank_edits(
         ),
         n=population,
         n_flipped=all_flips,
+        unit=unit,
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ietest_fast.numerals import (
+    brief_percent,
     brief_points,
     format_p,
     percent,
@@ -129,12 +131,17 @@ class LabelLoss:
     needed where all have to be shown, and the largest of the upper bounds bounds the largest loss.
     """
 
+    largest: str
+    """The gold label with the largest loss that is seen."""
+    delta: float
+    """That loss."""
     name: str
     """The gold label whose loss is bounded worst."""
     n: int
     """Its reworded texts."""
     upper: float
-    """Upper confidence bound of its loss, at 1 - alpha; 1 if it could not be tested."""
+    """Upper confidence bound of its loss, at 1 - alpha, and so of any label's; 1 if it could not be
+    tested."""
     margin: float
     """A smaller loss does not matter."""
     p_value: float
@@ -151,6 +158,8 @@ class LabelLoss:
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
         return {
+            "largest": self.largest,
+            "delta": self.delta,
             "label": self.name,
             "n": self.n,
             "loss_high": self.upper,
@@ -223,6 +232,8 @@ class InvarianceTestResult(Result):
     classifier then does not answer equal texts equally. None otherwise."""
     alternative: Alternative = "two-sided"
     """Of ``p_difference``."""
+    n_versions: int = 1
+    """How many versions share alpha: their intervals hold together."""
     p_floor: float | None = None
     """The smallest that ``p_difference`` can be, if it is counted among replicates; else None."""
     collapsed: bool | None = None
@@ -241,8 +252,8 @@ class InvarianceTestResult(Result):
 
     @property
     def differs(self) -> bool:
-        """Whether the accuracies are shown to differ."""
-        return self.p_difference < self.levels.difference
+        """Whether the accuracies are shown to differ, of a classifier that does not guess."""
+        return self.p_difference < self.levels.difference and not self.collapsed
 
     @property
     def flip_verdict(self) -> FlipVerdict | None:
@@ -286,6 +297,11 @@ class InvarianceTestResult(Result):
             uneven=self.uneven,
             is_bounded=self.label_loss is None or self.label_loss.p_value < self.levels.alike,
         )
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether everything that matters is excluded."""
+        return self.verdict is Verdict.ALIKE
 
     @property
     def statistic(self) -> float | None:
@@ -354,9 +370,14 @@ class InvarianceTestResult(Result):
         """Both accuracies on the reworded texts in percent, their difference and its interval."""
         if self.equivalence is None or self.counts is None:
             return "not known"
-        interval = self.equivalence.ends_at(self.alpha / 2)
+        return self._say_change(self.alpha)
+
+    def _say_change(self, alpha: float) -> str:
+        if self.equivalence is None or self.counts is None:
+            return "not known"
+        interval = self.equivalence.ends_at(alpha / self.n_versions / 2)
         before, after = self.counts.accuracy_original, self.counts.accuracy_transformed
-        return show_change(before, after, (interval.low, interval.high), alpha=self.alpha)
+        return show_change(before, after, (interval.low, interval.high), alpha=alpha)
 
     @property
     def headline(self) -> str:
@@ -387,14 +408,18 @@ class InvarianceTestResult(Result):
             return f"The classifier changes its mind: {self._say_what_changes(flips, texts)}."
         margin = brief_points(equivalence.margin)
         if verdict is Verdict.ALIKE:
+            # The interval of the two one-sided tests, which lies within the margin.
+            shown = f"{self._say_change(2 * self.alpha)} on {texts}"
             return (
-                f"Alike within the margins: accuracy {change}, and "
-                f"{percent(flips.rate)} of the answers change."
+                f"Alike within {margin} and {brief_percent(flips.margin)} of the answers: accuracy "
+                f"{shown}, and {percent(flips.rate)} change."
             )
         if verdict is Verdict.EQUIVALENT:
-            return f"Accuracy changes by less than {margin}: {change}; {self._say_what_is_open()}."
-        n = equivalence.n_to_decide
-        plan = "" if n is None else f"; some {n:,} would decide"
+            shown = f"{self._say_change(2 * self.alpha)} on {texts}"
+            return f"Accuracy changes by less than {margin}: {shown}; {self._say_what_is_open()}."
+        level = min(self.levels.difference, self.levels.alike)
+        n = replace(equivalence, alpha=level).n_to_decide
+        plan = "" if n is None else f"; some {n:,} would decide on accuracy"
         return f"Undecided: accuracy {change}{plan}."
 
     def _say_what_changes(self, flips: FlipResult, texts: str) -> str:
@@ -419,9 +444,10 @@ class InvarianceTestResult(Result):
     def _say_ends(self, flips: FlipResult) -> str:
         """Say the interval of a flip rate; of a lower bound its lower end, as the other is none."""
         level = f"{100 * (1 - self.alpha):g}%"
+        alpha = self.alpha / self.n_versions
         if flips.is_lower_bound:
-            return f"{level} {100 * flips.ends_at(self.alpha).low:.1f} or more"
-        ends = flips.ends_at(self.alpha / 2)
+            return f"{level} {100 * flips.ends_at(alpha).low:.1f} or more"
+        ends = flips.ends_at(alpha / 2)
         return f"{level} {100 * ends.low:.1f} to {100 * ends.high:.1f}"
 
     def _say_what_is_open(self) -> str:
@@ -439,11 +465,7 @@ class InvarianceTestResult(Result):
         if self.collapsed or self.equivalence is None:
             said = [self.headline, None if self.collapsed else self.caveat]
             return " ".join(each for each in said if each is not None)
-        p = self._format_p()
-        if self.alternative != "two-sided":
-            p += ", one-sided"
-        if self.p_difference < self.alpha and not self.differs:
-            p += f", held to {self.levels.difference:.3g}"
+        p = self._say_p()
         shown = "is" if self.differs else "is not"
         less_shown = "is" if self._is_equivalent else "is not"
         margin = brief_points(self.equivalence.margin)
@@ -493,7 +515,7 @@ class InvarianceTestResult(Result):
         kinds = _say_kinds(self.flips)
         rows = [
             ("texts" if self.n_reworded is None else "reworded", n),
-            ("accuracy", f"{self.change}, {say_p(self._format_p())}"),
+            ("accuracy", f"{self.change}, {say_p(self._say_p())}"),
             ("answers changed", f"{least}{self.flips.n_flipped:,} ({changed})"),
         ]
         if kinds:
@@ -502,9 +524,19 @@ class InvarianceTestResult(Result):
             floor = percent(self.excess.rate)
             rows.append(("  where left alone", f"{self.excess.n_flipped:,} ({floor})"))
         if self.label_loss is not None and self.label_loss.n_labels > 1:
-            bound = f"loses at most {100 * self.label_loss.upper:.1f} points"
-            rows.append(("worst label", f"{self.label_loss.name}: {bound}"))
+            rows.append(("labels", self._say_labels(self.label_loss)))
+        if self.strata is not None and self.strata.differs:
+            rows.append(("", f"{self.strata.movement} ({say_p(self.strata.format_p())})"))
         return [*rows, verdict]
+
+    def _say_labels(self, loss: LabelLoss) -> str:
+        """Say which label loses most, and of which least is known."""
+        most = f"{loss.largest} {show_points(-loss.delta)}" if loss.delta > 0 else "none loses"
+        few = say_count(loss.n, "text")
+        return (
+            f"{most}; least certain: {loss.name} ({few}), a loss of up to "
+            f"{100 * loss.upper:.1f} points"
+        )
 
     def remarks(self) -> list[str]:
         """Return what speaks against the verdict, or is not looked at."""
@@ -534,18 +566,26 @@ class InvarianceTestResult(Result):
         others = f" and {say_count(len(more), 'other label')}" if more else ""
         return f"Nothing is said of the label {first}{others}: no such text was reworded."
 
+    def _say_p(self) -> str:
+        """Write p, of which alternative, and what it is held to where that is not plain."""
+        p = self._format_p()
+        if self.alternative != "two-sided":
+            p += ", one-sided"
+        if self.levels.difference <= self.p_difference < self.alpha:
+            p += f", held to {self.levels.difference:.3g}"
+        return p
+
     def _format_p(self) -> str:
         return format_p(self.p_difference, floor=self.p_floor)
 
     def _say_left_alone(self, left_alone: PairedCounts) -> str:
-        both = [left_alone] if self.counts is None else [left_alone, self.counts]
-        delta = sum(each.n10 - each.n01 for each in both) / self.n
         n = left_alone.k
         texts = say_count(n, "text that was", "texts that were")
         return (
             f"Warning: {texts} left alone {'has' if n == 1 else 'have'} another outcome, so "
-            "the classifier does not answer equal texts equally. Over all texts, delta is "
-            f"{delta:+.4f}; {say_p(self._format_p())} is of the reworded ones alone."
+            "the classifier does not answer equal texts equally: accuracy "
+            f"{left_alone.accuracy_original:.1%} → {left_alone.accuracy_transformed:.1%} there. p "
+            "asks whether the reworded ones change, and otherwise than these."
         )
 
 
@@ -657,6 +697,9 @@ def judge_pairs(
                 n_threads=n_threads,
             )
             p_difference, p_floor = test.p_value, test.p_floor
+            beyond = _compare_losses(own, units, sample, rows, clusters)
+            if beyond > p_difference:
+                p_difference, p_floor = beyond, None
         equivalence = equivalence_test(
             own, clusters=units, margin=margin, alpha=alpha, p_difference=p_difference
         )
@@ -741,7 +784,12 @@ def hold_together(results: Sequence[InvarianceTestResult]) -> list[InvarianceTes
             equivalence = replace(equivalence, p_difference=p_adjusted)
         found.append(
             replace(
-                each, levels=levels, p_adjusted=p_adjusted, strata=strata, equivalence=equivalence
+                each,
+                levels=levels,
+                p_adjusted=p_adjusted,
+                strata=strata,
+                equivalence=equivalence,
+                n_versions=len(results),
             )
         )
     return found
@@ -777,9 +825,11 @@ def _bound_labels(
     ends = np.cumsum(np.bincount(codes[rows], minlength=len(names)))
     parts = np.split(rows[order], ends[:-1])
     bounds: list[tuple[float, float, int]] = []
+    losses: list[tuple[float, int]] = []
     for place, own in enumerate(parts):
         if not own.size:
             continue
+        losses.append((sample.take(own).counts.delta, place))
         units = None if clusters is None else clusters[own]
         if own.size < 2 or (units is not None and not _has_two(units)):
             bounds.append((1.0, 1.0, place))
@@ -793,8 +843,12 @@ def _bound_labels(
             p_difference=1.0,
         )
         bounds.append((found.p_upper, found.interval.high, place))
-    p_value, upper, worst = max(bounds, key=lambda bound: bound[:2])
+    p_value = max(p for p, _, _ in bounds)
+    _, upper, worst = max(bounds, key=lambda bound: (bound[1], bound[0]))
+    delta, largest = max(losses, key=lambda loss: loss[0])
     return LabelLoss(
+        largest=names[largest],
+        delta=delta,
         name=names[worst],
         n=parts[worst].size,
         upper=upper,
@@ -805,6 +859,31 @@ def _bound_labels(
         n_untested=sum(p == 1.0 and high == 1.0 for p, high, _ in bounds),
         left_alone=tuple(name for name, own in zip(names, parts, strict=True) if not own.size),
     )
+
+
+def _compare_losses(
+    own: MatchedSample,
+    units: NDArray[Any] | None,
+    sample: MatchedSample,
+    rows: NDArray[np.int64],
+    clusters: NDArray[Any] | None,
+) -> float:
+    """Compute the p-value of "texts that were left alone lose as much as the reworded ones".
+
+    By the normal law, each loss with its standard error; 1 if too few were left alone.
+    """
+    rest = np.ones(len(sample), bool)
+    rest[rows] = False
+    others = None if clusters is None else clusters[rest]
+    if rest.sum() < 2 or (others is not None and not _has_two(others)):
+        return 0.0
+    found = [
+        equivalence_test(pairs, clusters=labels, p_difference=1.0)
+        for pairs, labels in ((own, units), (sample.take(np.flatnonzero(rest)), others))
+    ]
+    error = math.hypot(*(each.standard_error for each in found))
+    gap = abs(found[0].delta - found[1].delta)
+    return math.erfc(gap / error / math.sqrt(2)) if error > 0 else float(gap == 0)
 
 
 def _discordant_rest(sample: MatchedSample, rows: NDArray[np.int64]) -> PairedCounts | None:

@@ -90,6 +90,48 @@ def test_what_is_left_without_the_leading_edit_is_tested_again() -> None:
     assert all(example.endswith(("(gold yes)", "(gold no)")) for example in found.examples)
 
 
+def test_clusters_are_what_is_counted_and_what_is_tested_again() -> None:
+    table = draw()
+    units = np.arange(N) // 10
+    predictions = Predictions.from_table(table, source="answers")
+    pairs = predictions.pairs("reworded")
+    found = find_why(pairs, alpha=0.05, clusters=units)
+    assert found is not None
+    assert (found.edits.unit, found.edits.n) == ("clusters", 60)
+    assert all(each.n <= 60 for each in found.edits.effects)
+    single = find_why(pairs, alpha=0.05, clusters=np.arange(N))
+    alone = find_why(pairs, alpha=0.05)
+    assert single is not None
+    assert alone is not None
+    assert single.edits.effects == alone.edits.effects
+    texts = np.array(table["text"].to_pylist()[:N])
+    rest = np.array(["couch" not in text for text in texts])
+    right = np.array(table["predicted"]) == np.array(table["gold"])
+    expected = paired_test(right[:N][rest], right[N:][rest], clusters=units[rest])
+    if found.leading is not None:
+        assert found.p_without == expected.p_value
+
+
+def test_an_edit_that_alone_recurs_is_named_with_what_it_does() -> None:
+    n = 12
+    table = pa.table(
+        {
+            "item": list(range(n)) * 2,
+            "version": ["original"] * n + ["reworded"] * n,
+            "gold": ["a", "b"] * n,
+            "predicted": ["a", "b"] * (n // 2) + ["b", "a"] * 2 + ["a", "b"] * (n // 2 - 2),
+            "text": [f"w{i}" for i in range(4)]
+            + ["cat"] * 8
+            + [f"x{i}" for i in range(4)]
+            + ["c"] * 8,
+        }
+    )
+    (why, *_) = list(why_of(table).lines())
+    assert why[1].startswith("cat → c alone stands in 5 texts or more: 0 of 8 flip")
+    (why, *_) = list(why_of(table.filter(pa.array(([True] * 6 + [False] * 6) * 2))).lines())
+    assert why[1] == "no edit stands in 5 texts or more"
+
+
 def test_without_an_effect_hardly_any_edit_leads() -> None:
     rng = np.random.default_rng(1)
     leading = 0
@@ -151,7 +193,10 @@ def test_the_command_and_the_result_say_why(tmp_path: Path) -> None:
     assert "; without it " in line
     assert sum("[couch → sofa]" in line for line in lines) == 3
     _, out, _ = run_here("eval", "answers.parquet", "--details", folder=tmp_path)
-    assert "why " not in out
+    assert line.split(":")[1] in out
+    _, out, _ = run_here("eval", "answers.parquet", "--json", folder=tmp_path)
+    why = json.loads(out)["why"]
+    assert (why["leading"], why["edits"][0]["edit"]) == ("couch → sofa", "couch → sofa")
     table = draw()
     texts = table["text"].to_pylist()
     answers = dict(zip(texts, table["predicted"].to_pylist(), strict=True))

@@ -21,8 +21,8 @@ from ietest_fast.analyses.compare.page import (
     joint_table,
     read_tested,
     say_evaluation,
-    version_table,
 )
+from ietest_fast.analyses.compare.saying import version_table
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.table import Predictions
 from ietest_fast.cli.main import main
@@ -63,6 +63,12 @@ def evaluation(predictions, tmp_path_factory):
     path = tmp_path_factory.mktemp("predictions") / "evaluation.parquet"
     predictions.write(path)
     return read_tested(path)
+
+
+def table_of(found):
+    return version_table(
+        [each.tested for each in found.outcomes], [each.classifier for each in found.outcomes]
+    )
 
 
 def test_every_version_is_tested_against_the_original(predictions, evaluation):
@@ -134,7 +140,7 @@ def test_page_and_data_frame_agree_on_classifiers_that_differ_by_less_than_the_m
     (row,) = found.comparison.records()
     assert row["reject"]
     assert row["verdict"] == "equivalent within margin"
-    assert version_table([found]).rows[0][-1] == row["verdict"]
+    assert table_of(found).rows[0][-1] == row["verdict"]
     assert found.to_dict()["versions"][0]["verdict"] == row["verdict"]
 
 
@@ -142,7 +148,7 @@ def test_clusters_are_drawn_whole(predictions):
     table = predictions.table.append_column("cluster", pc.divide(predictions.table["item"], 3))
     found = evaluate_predictions(Predictions.from_table(table), source=Path("a.parquet"))
     assert found.outcomes[0].tested.result.n_clusters == N // 3
-    assert "draw whole clusters" in version_table([found]).note
+    assert "draw whole clusters" in table_of(found).note
 
 
 @pytest.mark.parametrize(("margin", "verdict"), [(0.2, "equivalent"), (0.001, "undecided")])

@@ -19,7 +19,7 @@ from finished_runs import SWAPS, make_run
 from ietest_fast.api.running import IETestResult
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.finished import FinishedRun, name_runs, read_run, read_runs
-from ietest_fast.experiment.search import identify
+from ietest_fast.experiment.identity import identify
 from ietest_fast.experiment.view.result_tables import runs_table
 from ietest_fast.experiment.view.run_sections import to_toml
 from ietest_fast.experiment.view.sections import RunsSource

@@ -18,6 +18,7 @@ from ietest_fast.analyses.compare.profile import (
     compare_versions,
     say_tests,
 )
+from ietest_fast.analyses.compare.saying import mark_floor, version_table
 from ietest_fast.analyses.compare.statistic import Strata, find_statistics
 from ietest_fast.answers.file import plain_name, read_notes, say_copies
 from ietest_fast.answers.logs import read_logs
@@ -26,7 +27,7 @@ from ietest_fast.answers.shared import SharedWordings, check_same_texts, find_an
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.report.contents import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
-from ietest_fast.report.tables import Column, PValue, Table
+from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import number_names
@@ -181,7 +182,11 @@ class EvaluationSource:
                 "against the original."
             ),
             parts=(
-                Numbers(table=version_table(self.evaluations)),
+                Numbers(
+                    table=version_table(
+                        [each.tested for each in outcomes], [each.classifier for each in outcomes]
+                    )
+                ),
                 *_caveats(self.evaluations),
                 *([] if joint is None else [Numbers(table=joint)]),
                 *statistics_parts(outcomes[:OWN_FIGURES]),
@@ -341,71 +346,6 @@ def say_evaluation(evaluation: TestedPredictions) -> list[tuple[Verdict, str]]:
     return said
 
 
-def version_table(evaluations: Sequence[TestedPredictions]) -> Table:
-    """Return the test of every version of every classifier."""
-    outcomes = [each for evaluation in evaluations for each in evaluation.outcomes]
-    level = 100 * (1 - 2 * outcomes[0].tested.equivalence.alpha)
-    return Table(
-        name="versions",
-        title="Every version against the reference",
-        columns=(
-            Column("model"),
-            Column("version"),
-            Column("pairs", "count"),
-            Column("n10", "count"),
-            Column("n01", "count"),
-            Column("original %", "percent"),
-            Column("transformed %", "percent"),
-            Column("δ (points)", "points"),
-            Column("interval of δ", "points"),
-            Column("t", "number", 3),
-            Column("p", "p"),
-            Column("p, Holm", "p"),
-            Column("reworded", "count"),
-            Column("δ there (points)", "points"),
-            Column("flipped there %", "percent"),
-            Column("verdict"),
-        ),
-        rows=tuple(
-            (
-                each.classifier,
-                each.version,
-                each.counts.n,
-                each.counts.n10,
-                each.counts.n01,
-                each.counts.accuracy_original,
-                each.counts.accuracy_transformed,
-                each.counts.delta,
-                each.tested.equivalence.interval,
-                each.tested.result.t,
-                each.tested.result.p_value,
-                PValue(each.tested.p_adjusted, each.tested.equivalence.alpha),
-                *each.tested.of_reworded,
-                str(each.tested.verdict),
-            )
-            for each in outcomes
-        ),
-        note=(
-            "n10: right on the original only; n01: on the version only. δ is original minus "
-            f"version, its interval at {level:g}%. Holm's correction is over the versions of a "
-            "model. Reworded texts are empty where the predictions do not say which they are; "
-            "flips are then over all texts. "
-            f"{_say_clusters(outcomes)}{_say_unmatched(outcomes)}"
-        ),
-    )
-
-
-def _say_clusters(outcomes: Sequence[VersionOutcome]) -> str:
-    if all(each.tested.clusters is None for each in outcomes):
-        return ""
-    return " Tests and intervals draw whole clusters."
-
-
-def _say_unmatched(outcomes: Sequence[VersionOutcome]) -> str:
-    n = max(each.tested.pairs.n_unmatched for each in outcomes)
-    return f" Up to {n:,} items lack one of the versions." if n else ""
-
-
 def statistics_parts(outcomes: Sequence[VersionOutcome]) -> list[Part]:
     """Return the tables of each statistic below its title."""
     found = [(f"{each.classifier}, {each.version}", _with_labels(each.tested)) for each in outcomes]
@@ -435,7 +375,7 @@ def joint_table(evaluations: Sequence[TestedPredictions]) -> Table | None:
             each.result.n,
             len(each.result.versions),
             each.result.statistic,
-            each.result.p_value,
+            mark_floor(each.result.p_value, each.result.p_floor),
         )
         for evaluation in evaluations
         for each in evaluation.comparison.cochran

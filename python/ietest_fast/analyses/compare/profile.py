@@ -117,7 +117,7 @@ class VersionTest:
     @cached_property
     def why(self) -> Why | None:
         """Which edits go with flips; None if texts are not known, or no text was reworded."""
-        return find_why(self.pairs, alpha=self.alpha)
+        return find_why(self.pairs, alpha=self.alpha, clusters=self.clusters)
 
     @property
     def verdict(self) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow as pa
 from ietest_fast.answers.shared import find_answered_texts
 from ietest_fast.numerals import format_p, say_p, show_points
 from ietest_fast.stats import paired_test
-from ietest_fast.stats.flips import rank_edits
+from ietest_fast.stats.flips import LEAST_ROWS, rank_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,16 +52,28 @@ class Why:
     examples: tuple[str, ...]
     """Texts whose answer changes, with the edit in its place: first those of the leading edit."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return every number by name."""
+        return self.edits.to_dict() | {
+            "leading": None if self.leading is None else self.leading.edit,
+            "delta_without": self.delta_without,
+            "p_without": self.p_without,
+            "examples": list(self.examples),
+        }
+
     def lines(self) -> Iterator[tuple[str, str]]:
         """Yield names and values, in reading order."""
-        n = len(self.edits.effects)
-        if n < 2:
-            yield "why", "no edit recurs" if not n else f"{self.edits.effects[0].edit} alone recurs"
+        n, unit = len(self.edits.effects), self.edits.unit
+        if not n:
+            yield "why", f"no edit stands in {LEAST_ROWS} {unit} or more"
+        elif n == 1:
+            (only,) = self.edits.effects
+            yield "why", f"{only.edit} alone stands in {LEAST_ROWS} {unit} or more: {only}"
         elif self.leading is None:
-            yield "why", f"none of {n:,} edits stands out"
+            yield "why", f"none of {n:,} edits in {LEAST_ROWS} {unit} or more stands out"
         else:
             lead = self.leading
-            said = f"{lead.edit}: {lead}"
+            said = f"{lead.edit}: {lead}" + ("" if unit == "texts" else f", by {unit}")
             if self.delta_without is not None and self.p_without is not None:
                 p = say_p(format_p(self.p_without))
                 said += f"; without it {show_points(-self.delta_without)} ({p})"
@@ -70,8 +82,12 @@ class Why:
             yield "" if place else "examples", example
 
 
-def find_why(pairs: Pairs, *, alpha: float) -> Why | None:
-    """Find the edits that go with flips; None if texts are not known, too many, or not reworded."""
+def find_why(pairs: Pairs, *, alpha: float, clusters: Any = None) -> Why | None:
+    """Find the edits that go with flips; None if texts are not known, too many, or not reworded.
+
+    With `clusters`, shape (n,), an edit is held to the clusters that have it: their texts are no
+    independent evidence.
+    """
     columns = find_answered_texts(pairs.predictions)
     if not columns or len(pairs) > MOST_TEXTS:
         return None
@@ -93,22 +109,31 @@ def find_why(pairs: Pairs, *, alpha: float) -> Why | None:
         if max(len(edit[0]), len(edit[1])) <= _MOST_WORDS
     ]
     code, row = np.array(occurrences, dtype=np.int64).reshape(-1, 2).T
+    units = None if clusters is None else np.unique(clusters, return_inverse=True)[1]
+
+    def by_unit(which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return which if units is None else np.bincount(units, which) > 0
+
     edits = rank_edits(
         list(names),
         code,
-        row,
-        reworded=reworded,
-        flipped=flipped,
-        lost=before & ~after,
-        won=after & ~before,
+        row if units is None else units[row],
+        reworded=by_unit(reworded),
+        flipped=by_unit(flipped & reworded),
+        lost=by_unit(before & ~after & reworded),
+        won=by_unit(after & ~before & reworded),
+        unit="texts" if units is None else "clusters",
     )
     leading = edits.leading(alpha)
     has_it = np.zeros(len(pairs), np.bool_)
     if leading is not None:
         has_it[row[code == names[leading.edit]]] = True
     rest = np.flatnonzero(reworded & ~has_it)
-    is_left = leading is not None and len(rest) >= 2
-    test = paired_test(pairs.sample.take(rest)) if is_left else None
+    own = None if clusters is None else np.asarray(clusters)[rest]
+    is_left = len(rest) >= 2 and (own is None or len(set(own.tolist())) > 1)
+    test: Any = None
+    if leading is not None and is_left:
+        test = paired_test(pairs.sample.take(rest), clusters=own)
     # What becomes wrong is shown first, and of it what has the leading edit.
     order = np.lexsort((~(before & ~after), ~has_it))
     shown = [int(place) for place in order if flipped[place] and by_row[place]][:_N_EXAMPLES]
