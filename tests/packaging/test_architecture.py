@@ -16,8 +16,8 @@ from ietest_fast import _core
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "ietest_fast"
 
-# DESIGN, section 3: from cli and api down to corpus. Within a floor, later rooms of the way of the
-# data may use earlier ones.
+# docs/architecture.md: from cli and api down to corpus. Within a floor, later rooms of the way of
+# the data may use earlier ones.
 _LOW = {"corpus", "lexicon", "transform", "templates", "models", "stats"}
 _HIGH = {*_LOW, "answers", "analyses", "experiment", "report"}
 ALLOWED = {
