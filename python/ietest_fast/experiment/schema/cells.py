@@ -306,7 +306,7 @@ class RewordedRecord(Counted):
     flips: FlipRecord
     """How often answers flip there."""
     strata: tuple[StrataRecord, ...] = ()
-    """Losses and gains there by column: first by ``label``, if there are 2 to 20 gold labels."""
+    """Losses and gains there by column: first by ``label``, if there are several gold labels."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -334,7 +334,7 @@ class RewordedRecord(Counted):
 
     @property
     def labels(self) -> StrataRecord | None:
-        """Losses and gains by gold label; None if there are too many labels, or one."""
+        """Losses and gains by gold label; None if there is one label."""
         return next((each for each in self.strata if each.name == "label"), None)
 
     @computed_field

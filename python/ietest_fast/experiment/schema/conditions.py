@@ -269,7 +269,7 @@ class RhoResult(Record):
     def label_p(self) -> float | None:
         """The smallest p-value of "losses are as common with every label", times M.
 
-        None if the reworded texts or their labels are not known, or there are too many.
+        None if the reworded texts or their labels are not known, or are one.
         """
         found = [cell.labels.p_value for cell in self.cells if cell.labels is not None]
         return min(1.0, len(found) * min(found)) if len(found) == len(self.cells) else None
