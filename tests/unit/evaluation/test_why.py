@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -170,6 +171,31 @@ def test_edits_are_replaced_words(before: str, after: str, edits: list[str]) -> 
         }
     )
     assert [each.edit for each in why_of(table).edits.effects] == edits
+
+
+def test_long_texts_with_nothing_in_common_take_no_time() -> None:
+    n, long = 200, 3_000
+    texts = [" ".join(f"{kind}{i % 7}" for i in range(long + kind)) for kind in (0, 1)]
+    table = pa.table(
+        {
+            "item": list(range(n)) * 2,
+            "version": ["original"] * n + ["reworded"] * n,
+            "gold": ["a", "b"] * n,
+            "predicted": ["a", "b"] * (n // 2) + ["b", "a"] * (n // 2),
+            "text": [texts[0]] * n + [texts[1]] * n,
+        }
+    )
+    began = time.process_time()
+    assert why_of(table).edits.effects == ()
+    assert time.process_time() - began < 5
+
+
+def test_words_of_any_length_leave_lines_short() -> None:
+    table = draw()
+    place = table.column_names.index("text")
+    long = [text.replace("couch", "c" * 50_000) for text in table["text"].to_pylist()]
+    found = why_of(table.set_column(place, "text", pa.array(long)))
+    assert all(len(value) < 400 for _, value in found.lines())
 
 
 def test_texts_that_nobody_knows_or_that_are_the_same_give_no_reason() -> None:

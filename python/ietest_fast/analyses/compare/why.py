@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -16,7 +17,7 @@ from ietest_fast.stats import paired_test
 from ietest_fast.stats.flips import LEAST_ROWS, rank_edits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -28,8 +29,14 @@ _TOKEN = re.compile(r"\w+(?:['\N{RIGHT SINGLE QUOTATION MARK}-]\w+)*|[^\w\s]")
 # A replacement of more words is a new sentence, and no edit that recurs.
 _MOST_WORDS = 4
 
-MOST_TEXTS = 200_000
+MOST_TEXTS = 50_000
 """Edits are not looked for in more texts than this, which would take seconds."""
+
+# Of what an edit replaces, and of the words beside it.
+_MOST_LETTERS = 60
+
+# Between the first edit and the last; more words are aligned one by one, or not at all.
+_MOST_ALIGNED = 40
 
 _N_EXAMPLES = 3
 _WORDS_AROUND = 4
@@ -187,15 +194,37 @@ def _compare(before: str, after: str) -> list[Edit]:
     x, y = a[start : len(a) - end], b[start : len(b) - end]
     if max(len(x), len(y)) <= 1:
         return [(tuple(x), tuple(y), start)] if x or y else []
+    if len(x) == len(y):
+        return _compare_one_by_one(x, y, start)
+    if max(len(x), len(y)) > _MOST_ALIGNED:  # which takes the square of their number
+        return [(tuple(x), tuple(y), start)]
     blocks = SequenceMatcher(None, x, y, autojunk=False).get_opcodes()
     return [
         (tuple(x[i:j]), tuple(y[k:m]), start + k) for kind, i, j, k, m in blocks if kind != "equal"
     ]
 
 
+def _compare_one_by_one(x: list[str], y: list[str], start: int) -> list[Edit]:
+    """Return the runs of words that differ, of texts with as many words."""
+    edits: list[Edit] = []
+    begin = 0
+    for is_same, run in itertools.groupby(zip(x, y, strict=True), lambda both: both[0] == both[1]):
+        old, new = zip(*run, strict=True)
+        if not is_same:
+            edits.append((old, new, start + begin))
+        begin += len(old)
+    return edits
+
+
 def _say_edit(edit: Edit) -> str:
     before, after, _ = edit
-    return f"{' '.join(before) or 'nothing'} → {' '.join(after) or 'nothing'}"
+    return f"{_clip(before) or 'nothing'} → {_clip(after) or 'nothing'}"
+
+
+def _clip(words: Iterable[str]) -> str:
+    """Join words, which may be as long as somebody has written them."""
+    text = " ".join(words)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
 
 
 def _show(pairs: Pairs, place: int, column: str, edit: Edit) -> str:
@@ -208,7 +237,8 @@ def _show(pairs: Pairs, place: int, column: str, edit: Edit) -> str:
     behind = words[at + len(new) : at + len(new) + _WORDS_AROUND]
     before = "… " if at > len(around) else ""
     after = " …" if at + len(new) + len(behind) < len(words) else ""
-    text = f"{before}{' '.join([*around, f'[{_say_edit(edit)}]', *behind])}{after}"
+    text = " ".join(filter(None, [_clip(around), f"[{_say_edit(edit)}]", _clip(behind)]))
+    text = f"{before}{text}{after}"
     if pairs.answers is None:
         right = bool(pairs.sample.original_correct[place])
         return f"{text}: {'right → wrong' if right else 'wrong → right'}"
