@@ -183,6 +183,20 @@ def find_answered_texts(predictions: Predictions, told: Sequence[str] = ()) -> t
     return found if set(found) <= set(names) else ()
 
 
+def holds_texts(table: pa.Table, name: str) -> bool:
+    """Whether a column is of texts, plain or coded."""
+    return is_text(plain_type(table.schema.field(name).type))
+
+
+def list_texts(table: pa.Table, name: str) -> list[str | None]:
+    """Return a column as texts, whatever its type."""
+    column = table[name]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    found: list[str | None] = pc.cast(column, pa.string()).to_pylist()
+    return found
+
+
 class Answered(Protocol):
     """Answers of a classifier, and the columns of the texts that it answered."""
 

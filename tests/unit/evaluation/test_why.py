@@ -93,13 +93,13 @@ def test_what_is_left_without_the_leading_edit_is_tested_again() -> None:
 
 def test_clusters_are_what_is_counted_and_what_is_tested_again() -> None:
     table = draw()
-    units = np.arange(N) // 10
+    units = np.arange(N) // 2
     predictions = Predictions.from_table(table, source="answers")
     pairs = predictions.pairs("reworded")
     found = find_why(pairs, alpha=0.05, clusters=units)
     assert found is not None
-    assert (found.edits.unit, found.edits.n) == ("clusters", 60)
-    assert all(each.n <= 60 for each in found.edits.effects)
+    assert (found.edits.unit, found.edits.n) == ("clusters", N // 2)
+    assert all(each.n <= N // 2 for each in found.edits.effects)
     single = find_why(pairs, alpha=0.05, clusters=np.arange(N))
     alone = find_why(pairs, alpha=0.05)
     assert single is not None
@@ -109,8 +109,9 @@ def test_clusters_are_what_is_counted_and_what_is_tested_again() -> None:
     rest = np.array(["couch" not in text for text in texts])
     right = np.array(table["predicted"]) == np.array(table["gold"])
     expected = paired_test(right[:N][rest], right[N:][rest], clusters=units[rest])
-    if found.leading is not None:
-        assert found.p_without == expected.p_value
+    assert found.leading is not None
+    assert found.leading.edit == "couch → sofa"
+    assert found.p_without == expected.p_value
 
 
 def test_an_edit_that_alone_recurs_is_named_with_what_it_does() -> None:

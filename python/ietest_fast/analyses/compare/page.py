@@ -23,7 +23,13 @@ from ietest_fast.analyses.compare.statistic import Strata, find_statistics
 from ietest_fast.answers.file import plain_name, read_notes, say_copies
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import is_predictions
-from ietest_fast.answers.shared import SharedWordings, check_same_texts, find_answered_texts
+from ietest_fast.answers.shared import (
+    SharedWordings,
+    check_same_texts,
+    find_answered_texts,
+    holds_texts,
+    list_texts,
+)
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.report.contents import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
@@ -416,13 +422,14 @@ def discordant_table(outcome: VersionOutcome) -> Table | None:
     )
     columns = [Column("item"), Column("right on")]
     values: list[list[str | None]] = [
-        _texts(before, "item"),
+        list_texts(before, "item"),
         [pairs.reference if right else outcome.version for right in sample.original_correct[shown]],
     ]
     names = [name for name in ("gold", "predicted") if name in before.column_names]
-    names += [name for name in pairs.predictions.extra_columns if _holds_texts(before, name)]
+    extra = (name for name in pairs.predictions.extra_columns if name != CLUSTER)
+    names += [name for name in extra if holds_texts(before, name)]
     for name in names:
-        first, second = _texts(before, name), _texts(after, name)
+        first, second = list_texts(before, name), list_texts(after, name)
         if first == second:
             columns.append(Column(name))
             values.append(first)
@@ -440,17 +447,3 @@ def discordant_table(outcome: VersionOutcome) -> Table | None:
         rows=tuple(zip(*values, strict=True)),
         note=f"{left:,} more are not listed." if left else "",
     )
-
-
-def _holds_texts(table: pa.Table, name: str) -> bool:
-    kind = table.schema.field(name).type
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return name != CLUSTER and (pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _texts(table: pa.Table, name: str) -> list[str | None]:
-    column = table[name]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    found: list[str | None] = pc.cast(column, pa.string()).to_pylist()
-    return found

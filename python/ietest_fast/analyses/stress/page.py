@@ -13,6 +13,7 @@ from ietest_fast.analyses.stress.origins import NOTES
 from ietest_fast.analyses.stress.run import StressNotes, measure_answers, read_stress_answers
 from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.file import read_notes
+from ietest_fast.answers.shared import holds_texts, list_texts
 from ietest_fast.answers.table import ORIGINAL
 from ietest_fast.escapes import escape_label, plain_label
 from ietest_fast.report.contents import (
@@ -527,7 +528,8 @@ def example_tables(profile: StressProfile) -> list[Table]:
     Of tests that keep labels: those whose original is answered rightly.
     """
     table = profile.predictions.table
-    names = [name for name in profile.predictions.extra_columns if _holds_texts(table, name)]
+    extra = (name for name in profile.predictions.extra_columns if name not in NOTES)
+    names = [name for name in extra if holds_texts(table, name)]
     if not names:
         return []
     return [made for test in profile.tests if (made := _examples(profile, test, names)) is not None]
@@ -549,9 +551,9 @@ def _examples(profile: StressProfile, test: StressResult, names: Sequence[str]) 
     shown = rows[np.linspace(0, len(rows) - 1, min(len(rows), N_EXAMPLES)).astype(np.int64)]
     taken, old = own.table.take(pa.array(shown)), before.table.take(pa.array(at[shown]))
     columns = [Column("item")]
-    values = [_texts(taken, "item")]
+    values = [list_texts(taken, "item")]
     for name in names:
-        new, was = _texts(taken, name), _texts(old, name)
+        new, was = list_texts(taken, name), list_texts(old, name)
         if not any(new):
             continue
         if not test.keeps_labels or new == was:
@@ -563,7 +565,7 @@ def _examples(profile: StressProfile, test: StressResult, names: Sequence[str]) 
     for name in ("gold", "predicted"):
         if name in taken.column_names:
             columns.append(Column({"gold": "right answer", "predicted": "answer"}[name]))
-            values.append(_texts(taken, name))
+            values.append(list_texts(taken, name))
     what = "right on the original, wrong here" if test.keeps_labels else "answered wrongly"
     left = len(rows) - len(shown)
     return Table(
@@ -573,17 +575,3 @@ def _examples(profile: StressProfile, test: StressResult, names: Sequence[str]) 
         rows=tuple(zip(*values, strict=True)),
         note=f"{len(shown)} of {len(rows):,}, evenly spaced." if left else "",
     )
-
-
-def _holds_texts(table: pa.Table, name: str) -> bool:
-    kind = table.schema.field(name).type
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return name not in NOTES and (pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _texts(table: pa.Table, name: str) -> list[str | None]:
-    column = table[name]
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    found: list[str | None] = pc.cast(column, pa.string()).to_pylist()
-    return found
