@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,15 @@ settings.register_profile("thorough", max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("IETEST_HYPOTHESIS", "quick"))
 
 
-_MOST_CASES = 30
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Let one worker rewrite all assertions, and the others read what it has written."""
+    with Path(__file__).open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        return (yield)
+
+
+_MOST_CASES = 15
 
 
 @pytest.hookimpl(tryfirst=True)

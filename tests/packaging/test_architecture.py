@@ -84,6 +84,7 @@ def test_imports_go_one_way(room: str) -> None:
 _OTHER_WINGS = {"stress": {"compare"}, "consistency": {"difficulty"}}
 
 
+@pytest.mark.slow
 def test_each_question_has_a_wing_of_its_own() -> None:
     def wing_of(module: str) -> str | None:
         parts = module.split(".")

@@ -74,7 +74,8 @@ def test_a_tree_is_what_a_reader_expects(parser):
     assert [word[2] for word in words] == ["DT", "NN", "VBD", "DT", "NN", "."]
 
 
-@pytest.mark.parametrize("n_process", [2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_process", [2, 3])
 def test_processes_make_no_difference(monkeypatch, n_process):
     monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 2)
     with Parser.load() as parser:

@@ -168,10 +168,8 @@ def test_what_is_left_beside_what_is_like_it(permutation, left, like, new):
     assert made.table["text"] == [left, new]
 
 
-@pytest.mark.parametrize(
-    "n_threads",
-    [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("n_threads", [2, 3, 7])
 def test_threads_make_no_difference(permutation, n_threads, monkeypatch):
     monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 4)
     texts = [text for _, *pair in PAIRS for text in pair] + STAY

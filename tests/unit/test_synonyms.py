@@ -226,6 +226,7 @@ def test_a_corpus_that_never_uses_the_synonym_means_something_else(wordnet: Word
     assert "court" not in broad_table({"court": 100}, wordnet).as_dict()
 
 
+@pytest.mark.slow
 def test_blocked_words_are_neither_replaced_nor_used(wordnet: WordNet) -> None:
     table = broad_table({"sofa": 9, "couch": 9}, wordnet, block_list=["sofa"])
     assert "sofa" not in table.keys.to_pylist()

@@ -366,10 +366,8 @@ def test_all_but_the_texts_stays(voice):
     assert made.edits is None
 
 
-@pytest.mark.parametrize(
-    "n_threads",
-    [2, pytest.param(3, marks=pytest.mark.slow), pytest.param(7, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("n_threads", [2, 3, 7])
 def test_threads_make_no_difference(voice, n_threads, monkeypatch):
     monkeypatch.setattr(annotator, "_TEXTS_PER_CHUNK", 8)
     texts = [text for pair in PAIRS for text in pair] + STAY

@@ -118,7 +118,10 @@ def tells(paths: list[Path]) -> bool:
     return any(note.startswith("Warning") for note in notes)
 
 
-@pytest.mark.parametrize("kind", MADE)
+@pytest.mark.parametrize(
+    "kind",
+    ["helm", *(pytest.param(kind, marks=pytest.mark.slow) for kind in MADE if kind != "helm")],
+)
 def test_a_value_that_is_changed_is_told_or_stands_alone(kind: str, tmp_path: Path) -> None:
     make, write = MADE[kind]
     assert not tells(write(make(), tmp_path))

@@ -261,7 +261,7 @@ def read_warnings(paths: list[Path]) -> list[str]:
 
 @pytest.mark.parametrize(
     "seeds",
-    [range(40), pytest.param(range(1000, 2000), marks=pytest.mark.slow)],
+    [range(15), pytest.param(range(1000, 2000), marks=pytest.mark.slow)],
     ids=["some", "many"],
 )
 def test_a_fact_that_is_stated_twice_is_compared(seeds: range, tmp_path: Path) -> None:
