@@ -97,6 +97,8 @@ def test_amounts_of_logs(logs: Path, how: list[str]) -> None:
         (("m_100M", "m_1B"), "1B,100M", True),
         (("a-0.5-seed1", "a-0.1-seed1"), "10%,50%", True),
         (("1000k", "2M.v2"), "2M,1M", True),
+        (("bert100M", "bert1Btok"), "1B,100M", True),
+        (("m100", "m1000"), "1000,100", True),
         (("m_100M", "m_1B"), "100M,1B", False),
         (("m_100M", "m_3"), "1B,100M", False),  # of one, the name says nothing
         (("m_1", "m_2"), "2M,1M", False),

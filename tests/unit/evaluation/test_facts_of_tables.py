@@ -487,6 +487,49 @@ def test_columns_that_say_which_version_is_the_original_are_compared(
     assert is_mixed == (column != "is_favourite")
 
 
+def _say_sides(tmp_path: Path, column: str, *values: str) -> bool:
+    versions = ["original", *(f"v{place}" for place in range(1, len(values)))]
+    lines = [f"item,version,{column},gold,predicted"]
+    for i in range(N):
+        gold = "np"[i % 2]
+        pairs = zip(versions, values, strict=True)
+        lines += [f"{i},{version},{value},{gold},{'np'[i % 3 > 1]}" for version, value in pairs]
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join([*lines, ""]))
+    return any("says otherwise than the column version" in each for each in read_logs([path]).notes)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("perturbation", ("typo", "none")),
+        ("perturbation", ("typo", "")),
+        ("attack_type", ("swap", "Clean", "swap")),
+        ("variant", ("rephrased", "original")),
+    ],
+)
+def test_a_long_table_whose_original_is_called_reworded_is_told(
+    tmp_path: Path, column: str, values: tuple[str, ...]
+) -> None:
+    assert _say_sides(tmp_path, column, *values)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("perturbation", ("none", "typo")),
+        ("perturbation", ("", "typo")),
+        ("perturbation", ("none", "typo", "none")),  # a version in which nothing was changed
+        ("variant", ("original", "rephrased")),
+        ("remark", ("typo", "none")),
+    ],
+)
+def test_columns_that_call_the_original_so_are_not_told(
+    tmp_path: Path, column: str, values: tuple[str, ...]
+) -> None:
+    assert not _say_sides(tmp_path, column, *values)
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("column", "values", "is_told"),

@@ -434,6 +434,20 @@ def generated(version: str, answers: list[str], golds: list[str], **marks: list[
     ]
 
 
+def test_pairs_beside_another_metric_are_another_judge(tmp_path: Path) -> None:
+    golds, answers = ["yes", "no"] * 20, ["yes"] * 40
+    marks = [float(gold == answer) for gold, answer in zip(golds, answers, strict=True)]
+    pairs = [list(pair) for pair in zip(golds, answers, strict=True)]
+    logs = {
+        "o": generated("o", answers, golds, bleu=pairs),
+        "r": generated("r", answers, golds, exact_match=marks),
+    }
+    notes = read(tmp_path, logs).notes
+    assert any("'exact_match'" in note and "no judge in common" in note for note in notes)
+    logs["r"] = generated("r", answers, golds, chrf=pairs)
+    assert not any("no judge in common" in note for note in read(tmp_path, logs).notes)
+
+
 @pytest.mark.parametrize(
     ("golds", "share", "expected"),
     [

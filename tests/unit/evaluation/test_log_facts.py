@@ -339,6 +339,21 @@ def test_a_filter_makes_the_same_of_equal_responses(
     assert all(f"in {n} of 24 samples" in note for note in notes)
 
 
+@pytest.mark.parametrize("n", [0, 1, 8])
+def test_a_filter_leaves_responses_that_are_answers(tmp_path: Path, n: int) -> None:
+    def answer(i: int) -> list[list[str]]:
+        return [[f" {'Yes' if i % 2 == 0 or i < 2 * n else 'no'}"]]
+
+    outcomes = [int(i % 2 == 0) for i in range(24)]
+    logs = [
+        harness_log(tmp_path / f"{name}.jsonl", {"strict": outcomes}, words=name, resps=answer)
+        for name in ("Plain", "Other")
+    ]
+    notes = [note for note in read_logs(logs).notes if "made of equal resps" in note]
+    assert len(notes) == 2 * (n > 0)
+    assert all(f"in {n} of 24 samples" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [

@@ -53,7 +53,7 @@ AMOUNT = "amount of data"
 
 _UNITS = {"k": "e3", "m": "e6", "b": "e9", "g": "e9", "t": "e12", "%": "e-2", "": ""}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?) ?([kmbgt%]?)", re.IGNORECASE)
-_IN_NAME = re.compile(r"(?<![a-z\d.])(\d+(?:\.\d+)?)([kmbgt%]?)(?![a-z\d])")
+_IN_NAME = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)([kmbgt%]?)(?!\d)")
 
 
 Amount = Annotated[float, Gt(0), Lt(math.inf)]

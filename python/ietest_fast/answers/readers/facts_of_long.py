@@ -26,6 +26,8 @@ from ietest_fast.answers.readers.facts_beside import (
 )
 from ietest_fast.answers.readers.facts_of_tables import (
     SIDES,
+    is_original,
+    list_kinds,
     say_long_means,
     say_other_scores,
 )
@@ -63,6 +65,7 @@ from ietest_fast.values import (
     find_outcomes,
     is_bytes,
     is_id_name,
+    trim_texts,
 )
 
 if TYPE_CHECKING:
@@ -77,6 +80,8 @@ if TYPE_CHECKING:
 
 _RESPONSES = ("answer", "response")
 """The same in long tables, or the right answers, or texts in which answers were found."""
+_MOST_KINDS = 100
+"""What a column may say, so that it is looked at for names of the original."""
 _AMOUNTS = tuple(
     f"{word}_{noun}"
     for word in ("n", "num")
@@ -228,18 +233,41 @@ def _say_other_sides(whole: Predictions, path: Path) -> tuple[str, ...]:
     is_first = find_originals(whole, whole.versions[0])
     versions = whole.codes("version").tolist()
     said = []
-    for name in find_named(whole.extra_columns, SIDES):
-        marks, bad = find_outcomes(whole.table[name])
+    for name in whole.extra_columns:
+        marks = _mark_originals(whole, name, path)
+        if marks is None:
+            continue
         kinds = {*zip(versions, marks.tolist(), strict=True)}
         is_of_rows = len(kinds) > len(whole.versions)  # such as which texts were changed
-        n = int((marks != (is_first == bool(find_named([name], SIDES[:1])))).sum())
-        if n and not bad.size and not is_of_rows:
+        n = int((marks != is_first).sum())
+        if n and not is_of_rows:
             said.append(
                 f"Warning: {path}: {name} says otherwise than the column version which rows are "
                 f"the original's ({whole.versions[0]}) in {say_count(n, 'row')} of {len(whole):,}; "
                 "version counts."
             )
     return tuple(said)
+
+
+def _mark_originals(whole: Predictions, name: str, path: Path) -> NDArray[np.bool_] | None:
+    """Return which rows a column says to be originals; None if it says nothing of it.
+
+    A rewording may be called clean, or none, as long as the original is not called otherwise.
+    """
+    values = whole.table[name]
+    if find_named([name], SIDES):
+        marks, bad = find_outcomes(values)
+        return None if bad.size else marks == bool(find_named([name], SIDES[:1]))
+    kinds = list_kinds(values, path)
+    if not 0 < len(kinds) <= _MOST_KINDS:
+        return None
+    texts = trim_texts(as_texts(values, path=path))
+    named = [kind for kind in kinds if is_original(name, kind)]
+    marks = pc.is_in(texts, pa.array(named, texts.type)).to_numpy(zero_copy_only=False)
+    if is_original(name, ""):
+        marks = marks | find_missing(pa.chunked_array([texts]))
+    is_told = marks.any() and not marks[find_originals(whole, whole.versions[0])].any()
+    return marks if is_told else None
 
 
 def _say_other_amounts(whole: Predictions, path: Path) -> tuple[str, ...]:

@@ -101,13 +101,14 @@ def list_sides(columns: Mapping[str, pa.Array], path: Path) -> dict[str, bool]:
 
     Of a column that is called like a rewording, false or none is, too.
     """
-    found = {}
-    for name, values in columns.items():
-        kinds = [label_key(each) for each in list_kinds(values, path)]
-        if len(kinds) == 1:
-            is_named = _REWORDING.search(name) is not None
-            found[name] = kinds[0] in _ORIGINALS or (is_named and kinds[0] in _NO_REWORDING)
-    return found
+    kinds = {name: list_kinds(values, path) for name, values in columns.items()}
+    return {name: is_original(name, each[0]) for name, each in kinds.items() if len(each) == 1}
+
+
+def is_original(name: str, value: str) -> bool:
+    """Return whether a value of a column is one that originals have, by the column's name."""
+    key = label_key(value)
+    return key in _ORIGINALS or (_REWORDING.search(name) is not None and key in _NO_REWORDING)
 
 
 def read_settings(

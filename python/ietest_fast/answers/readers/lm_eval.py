@@ -61,6 +61,8 @@ if TYPE_CHECKING:
 
 # What the regex filter gives where nothing matches, unless a task says otherwise.
 _UNPARSED = "[invalid]"
+# What judges pairs of a target and an answer.
+_EQUALITY = "equality with the target"
 # Metrics that say right or wrong, the best first.
 _METRICS = ("exact_match", "acc", "em", "acc_norm", "pass@1")
 # Where choices are compared, exact_match says whether the right one would have been written.
@@ -456,7 +458,8 @@ def _choose_metric(
         ]
         if pairs:
             note = f"{path}: an answer is right if it is the target that stands beside it in "
-            return pairs[0], (), [f"{note}{pairs[0]}, which is a measure of all samples."]
+            note += f"{pairs[0]}, which is a measure of all samples."
+            return pairs[0], (_EQUALITY, _EQUALITY), [note]
         raise InputError(
             f"none of its metrics says right or wrong ({', '.join(metrics) or 'there are none'})"
             f"{_say_value(samples, metrics)}; name a field that does with --correct-columns, the "

@@ -134,21 +134,37 @@ def compare_responses(samples: list[dict[str, Any]], used: str, path: Path) -> l
 def _say_otherwise_filtered(samples: list[dict[str, Any]], path: Path) -> list[str]:
     """Count the samples of which a filter made another answer than of most equal responses.
 
-    A filter that looks at the choices of each document, or draws, makes many of one response.
+    A filter that looks at the choices of each document, or draws, makes many of one response, but
+    mostly leaves one that is an answer already.
     """
     made: dict[str, Counter[str]] = {}
+    is_left: dict[str, Counter[bool]] = {}
     for record in samples:
-        given, kept = (json.dumps(record.get(name)) for name in ("resps", "filtered_resps"))
+        both = [record.get(name) for name in ("resps", "filtered_resps")]
+        given, kept = map(json.dumps, both)
         made.setdefault(given, Counter())[kept] += 1
+        said, answer = map(_only_text, both)
+        if said is not None:
+            is_left.setdefault(said, Counter())[said == answer] += 1
     n_all = sum(each.total() for each in made.values() if each.total() > 1)
     n = n_all - sum(max(each.values()) for each in made.values() if each.total() > 1)
-    if not n or n * _ONE_IN > n_all:
+    if n * _ONE_IN > n_all:
+        n = 0
+    n = max(n, sum(each[False] for each in is_left.values() if each[True] > each[False]))
+    if not n:
         return []
     note = (
         f"Warning: in {n:,} of {len(samples):,} samples of {path} filtered_resps is another answer "
         "than the filter made of equal resps; filtered_resps counts."
     )
     return [note]
+
+
+def _only_text(value: Any) -> str | None:
+    """Return the key of the one text in lists; None if there are several, or none."""
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return label_key(value) if isinstance(value, str) else None
 
 
 def _results_beside(path: Path) -> Path | None:
