@@ -54,6 +54,9 @@ TYPES = {
 CHANGED = "changed"
 """Column that says which texts of a version are reworded."""
 
+CLUSTER = "cluster"
+"""Column that tells clusters apart where nobody names one."""
+
 MARKS = ("correct", "is_correct", "is_right", "exact_match", "acc")
 """Columns that say of answers whether they are right, where nobody has named one."""
 

@@ -163,7 +163,7 @@ def _say_same_prompts(first: Log, part: VersionLog) -> list[str]:
 
 def _say_other_originals(first: Log, log: Log) -> list[str]:
     """Count the originals' answers and texts that a table of a version repeats otherwise."""
-    if not (log.originals or log.original_inputs):
+    if not (log.originals or log.original_texts):
         return []
     rows, counts = _Shared.find(log, first).rows, []
     for name, values in log.originals.items() if first.predicted is not None else ():
@@ -171,11 +171,14 @@ def _say_other_originals(first: Log, log: Log) -> list[str]:
         answered = np.array(_label_keys(first.predicted, first.path), dtype=object)[rows[1]]
         if (n := count_other_originals(name, repeated, answered)) is not None:
             counts.append((name, "answer to the original", n))
-    for name, inputs in log.original_inputs.items():
-        if first.inputs is None or first.input_columns != log.input_columns:
+    parts: list[pa.Array] = []
+    if first.inputs is not None and first.input_columns == log.input_columns:
+        parts = _part_texts(first.inputs.take(pa.array(rows[1])), len(log.input_columns))
+    for text, before in zip(log.input_columns, parts, strict=False):
+        name, again = log.original_texts.get(text, ("", None))
+        if again is None:
             continue
-        before = first.inputs.take(pa.array(rows[1]))
-        differs = ~_are_equal(inputs.take(pa.array(rows[0])), before)
+        differs = ~_are_equal(again.take(pa.array(rows[0])), before)
         if 2 * int(differs.sum()) <= len(differs):  # mostly the same texts
             counts.append((name, "text of the original", int(differs.sum())))
     return [

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ietest_fast.analyses.compare.profile import choose_clusters, compare_versions
 from ietest_fast.analyses.consistency.file import need_wordings
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.errors import InputError
@@ -325,6 +326,69 @@ def test_texts_of_the_originals_in_the_table_of_a_version_are_compared(
     told = [note for note in notes if f"{name} is another text of the original" in note]
     assert len(told) == is_told
     assert not told or f"in {n} row" in told[0]
+
+
+@pytest.mark.parametrize("of", ["premise", "hypothesis"])
+def test_texts_of_the_originals_are_compared_column_by_column(tmp_path: Path, of: str) -> None:
+    """The other column is reworded too, and nothing repeats what it was."""
+    texts = {name: [f"{name} {i}" for i in range(N)] for name in ("premise", "hypothesis")}
+    again = [f"another {i}" if i < 2 else text for i, text in enumerate(texts[of])]
+    both = {"label": GOLD, "prediction": GOLD}
+    own = {name: [f"some {text}" for text in column] for name, column in texts.items()}
+    frames = pd.DataFrame(both | texts), pd.DataFrame(both | own | {f"{of}_original": again})
+    logs = [write(frame, tmp_path / f"{i}.csv") for i, frame in enumerate(frames)]
+    notes = read_logs(logs, logs_are="versions").notes
+    assert [f"{of}_original is another text of the original" in note for note in notes] == [True]
+    assert "in 2 rows" in notes[0]
+
+
+@pytest.mark.parametrize("form", ["files", "long"])
+@pytest.mark.parametrize(("n", "is_told"), [(0, False), (3, True)])
+@pytest.mark.parametrize("labels", [("entailment", "neutral", "contradiction"), ("p", "n")])
+def test_answers_to_the_originals_may_be_numbers_beside_names(
+    tmp_path: Path, form: str, labels: tuple[str, ...], n: int, *, is_told: bool
+) -> None:
+    k, rows = len(labels), range(40)
+    gold = [labels[i % k] for i in rows]
+    before = [labels[(i + (i % 7 == 0)) % k] for i in rows]
+    after = [labels[(i + (i % 5 == 0)) % k] for i in rows]
+    again = [(labels.index(own) + (i < n)) % k for i, own in enumerate(before)]
+    if form == "files":
+        first = pd.DataFrame({"item": rows, "label": gold, "prediction": before})
+        second = pd.DataFrame({"item": rows, "label": gold, "prediction": after})
+        frames = [first, second.assign(original_prediction=again)]
+        logs = [write(frame, tmp_path / f"{i}.csv") for i, frame in enumerate(frames)]
+        notes = read_logs(logs, logs_are="versions", id_column="item").notes
+    else:
+        own = {"item": rows, "gold": gold}
+        first = pd.DataFrame({**own, "version": "original", "predicted": before})
+        second = pd.DataFrame({**own, "version": "v1", "predicted": after})
+        frame = pd.concat([first, second.assign(original_prediction=again)])
+        frame["original_prediction"] = frame["original_prediction"].astype("Int64")
+        notes = read_logs([write(frame, tmp_path / "long.csv")]).notes
+    told = [note for note in notes if "original_prediction is another answer to" in note]
+    assert len(told) == is_told
+    assert not told or f"in {n} rows" in told[0]
+
+
+@pytest.mark.parametrize("form", ["wide", "files", "long"])
+def test_a_column_cluster_counts_in_tables_of_every_form(tmp_path: Path, form: str) -> None:
+    cluster = [f"c{i // 4}" for i in range(N)]
+    whole = pd.DataFrame({"item": range(N), "cluster": cluster, "gold": GOLD})
+    both = {"original": GOLD, "transformed": SECOND}
+    if form == "wide":
+        frames = [whole.rename(columns={"gold": "label"}).assign(**both)]
+    elif form == "files":
+        named = whole.rename(columns={"gold": "label"})
+        frames = [named.assign(prediction=own) for own in both.values()]
+    else:
+        parts = [whole.assign(version=name, predicted=own) for name, own in both.items()]
+        frames = [pd.concat(parts)]
+    logs = [write(frame, tmp_path / f"{i}.csv") for i, frame in enumerate(frames)]
+    found = read_logs(logs, logs_are="versions" if form == "files" else None).predictions
+    assert choose_clusters(found, None, None) == "cluster"
+    (test,) = compare_versions(found, clusters="cluster").tests
+    assert test.result.n_clusters == N // 4
 
 
 @pytest.mark.parametrize("name", ["n_paraphrases", "num_versions"])

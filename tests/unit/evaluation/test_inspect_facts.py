@@ -115,7 +115,7 @@ def test_a_log_of_an_older_inspect_is_told_from_other_json(
             for scorer, n, more, said in (
                 ("own", 2, None, ["has 6 samples, and its header counts 2;"]),
                 ("own", 6, 0, []),
-                ("own", 4, 2, ["has 6 samples, and its header counts 2;"]),
+                ("own", 4, 2, ["says that 2 samples have no score of own, and all 6 have one"]),
                 ("own", "2", None, []),
                 ("else", 2, 4, []),
             )

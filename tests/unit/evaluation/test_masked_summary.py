@@ -515,12 +515,39 @@ def test_numbers_and_first_choices_that_are_there_twice_are_compared(
 
 
 @pytest.mark.parametrize(
+    ("values", "is_read"),
+    [
+        (("0.166667", "0.142857"), True),
+        (("0.1667", "0.1429"), True),
+        (("0.17", "0.14"), True),
+        (("0.1667", "0.1428571"), False),  # rounded to other digits
+        (("0.165", "0.143"), False),
+        (("0.1666666716337204", "0.1428571492433548"), True),  # of 32 bits
+    ],
+)
+def test_reciprocal_ranks_may_be_rounded(
+    tmp_path: Path, values: tuple[str, str], *, is_read: bool
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"answer,rank,reciprocal_rank\nand,6,{values[0]}\nor,7,{values[1]}\n")
+    if is_read:
+        assert len(read_masked_log(path)) == 1
+        return
+    with pytest.raises(InputError, match="reciprocal rank"):
+        read_masked_log(path)
+
+
+@pytest.mark.parametrize(
     ("name", "lists", "is_read"),
     [
         ("top_k", (["and", "or"], ["but"]), True),
         ("top5_tokens", (["and"], []), True),
         ("predictions", (["or", "and"], ["but"]), False),
         ("top_k", (["zebra"], ["lion"]), False),
+        ("top_k", ("['and', 'or']", "['but']"), True),
+        ("top_k", ("['or', 'and']", "['but']"), False),
+        ("top5", ("and, or", "but|x"), True),
+        ("top5", ("or, and", "but|x"), False),
         ("top_k", ([0.9, 0.1], [0.8]), True),
         ("candidates", (["or"], ["or"]), True),
     ],
@@ -541,7 +568,8 @@ def test_the_first_of_a_list_is_the_first_choice(
     elif ending == "jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     else:
-        quoted = [json.dumps(own).replace('"', '""') for own in lists]
+        as_text = [own if isinstance(own, str) else json.dumps(own) for own in lists]
+        quoted = [own.replace('"', '""') for own in as_text]
         path.write_text(
             f"answer,predicted,reciprocal_rank,{name}\n"
             f'and,and,1,"{quoted[0]}"\nor,but,0.5,"{quoted[1]}"\n'

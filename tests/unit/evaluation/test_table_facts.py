@@ -1698,7 +1698,7 @@ def test_marks_in_words_that_are_unknown_are_compared(
         assert any("is_right (unlike whether" in note for note in notes) == (n > 0)
 
 
-@pytest.mark.parametrize("prefix", ["", "prob_", "logit"])
+@pytest.mark.parametrize("prefix", ["", "prob_", "logit", "class_"])
 def test_scores_that_are_numbered_are_compared(tmp_path: Path, prefix: str) -> None:
     gold = list("xy" * 12)
     for n in (0, 2):

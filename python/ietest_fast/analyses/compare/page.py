@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ietest_fast.analyses.compare.profile import (
-    CLUSTER,
     CompareNotes,
     choose_clusters,
     compare_versions,
@@ -22,7 +21,7 @@ from ietest_fast.analyses.compare.saying import mark_floor, version_table
 from ietest_fast.analyses.compare.statistic import Strata, find_statistics
 from ietest_fast.answers.file import plain_name, read_notes, say_copies
 from ietest_fast.answers.logs import read_logs
-from ietest_fast.answers.schema import is_predictions
+from ietest_fast.answers.schema import CLUSTER, is_predictions
 from ietest_fast.answers.shared import (
     SharedWordings,
     check_same_texts,

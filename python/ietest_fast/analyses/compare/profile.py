@@ -23,7 +23,7 @@ from ietest_fast.analyses.compare.statistic import (
 )
 from ietest_fast.analyses.compare.why import find_why
 from ietest_fast.answers.file import Notes
-from ietest_fast.answers.schema import CHANGED, MOST_KINDS, ROWS_OF_A_KIND
+from ietest_fast.answers.schema import CHANGED, CLUSTER, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import brief_points, format_p, say_count, say_p, show_change
@@ -347,10 +347,6 @@ def try_options(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IetestWarning)
         compare_versions(answers, clusters=clusters, n_resamples=few, reworded=True, **options)
-
-
-CLUSTER = "cluster"
-"""The column that tells clusters apart where nobody names one."""
 
 
 def choose_clusters(predictions: Predictions, asked: str | None, told: str | None) -> str | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import re
 import warnings
 from dataclasses import dataclass, replace
@@ -35,6 +33,7 @@ from ietest_fast.values import (
     as_texts,
     find_missing,
     find_outcomes,
+    parse_list,
     show_names,
     show_value,
     trim_texts,
@@ -121,7 +120,7 @@ def read_reciprocal(
     values = as_numbers(column)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ranks = np.round(1 / values)
-        near = (np.abs(values * ranks - 1) < 1e-6) & (ranks <= MOST_RANK)
+        near = _are_reciprocal(values, ranks) & (ranks <= MOST_RANK)
     is_rank = (values == 0) | (near & (values > 0) & (values <= 1))
     wrong = np.flatnonzero(~is_rank & ~find_missing(column))
     if wrong.size:
@@ -131,6 +130,17 @@ def read_reciprocal(
             f"{value} is no reciprocal rank, which is 0 or 1 over a whole number", path, row, name
         )
     return values
+
+
+def _are_reciprocal(values: Floats, ranks: Floats | NDArray[np.int32]) -> Mask:
+    """Say which numbers are one over ranks, but for the digits to which all are rounded."""
+    known = values[np.isfinite(values)]
+    rounded = (n for n in range(2, 10) if (np.round(known, n) == known).all())
+    n_digits = next(rounded, None)
+    least = 0.0 if n_digits is None else 0.51 / 10**n_digits
+    with np.errstate(divide="ignore", invalid="ignore"):
+        is_near = np.abs(values * ranks - 1) < 1e-6
+        return np.asarray(is_near | (np.abs(values - 1 / ranks) < least))
 
 
 def read_texts(column: pa.ChunkedArray, name: str, path: Path) -> Any:
@@ -502,7 +512,7 @@ def _check_ranks(
     if "rank" in others:
         rank = np.asarray(pc.fill_null(others["rank"], 0))
         is_given = np.asarray(pc.is_valid(others["rank"]))
-        is_same = (reciprocal > 0) & (np.abs(rank * reciprocal - 1) < 1e-6)
+        is_same = (reciprocal > 0) & _are_reciprocal(reciprocal, rank)
         wanted = "is not one over the reciprocal rank; correct one, or leave the column out"
         refuse(is_given & ~is_same, "rank", wanted)
     for said in filter(None, map(_SAYS_FIRST.match, own.column_names)):
@@ -548,6 +558,10 @@ def _check_twins(own: pa.Table, others: dict[str, Any], reciprocal: Floats, refu
     lists = [name for name in own.column_names if _FIRST_ONES.match(name)]
     for twin in (*find_named(own.column_names, _FIRST_AGAIN), *lists):
         column = _take_first(own[twin])
+        if twin in lists:  # which may be written without brackets
+            column = pc.list_element(
+                pc.split_pattern_regex(column, r"\s*[,;|]\s*", max_splits=1), 0
+            )
         _, bad = find_outcomes(column)
         if np.isfinite(as_numbers(column)).any() or find_missing(column)[bad].all():  # marks
             continue
@@ -570,13 +584,13 @@ def _check_answers(own: pa.Table, refuse: Refuse) -> None:
 
 
 def _take_first(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the first of each list of words, also of one that is written as JSON; or the word."""
+    """Return the first of each list of words, also of one that a text spells; or the word."""
     found = []
     for value in column.to_pylist():
         words = value
         if isinstance(value, str) and value.startswith("["):
-            with contextlib.suppress(ValueError):
-                words = json.loads(value)
+            parsed = parse_list(value)
+            words = value if parsed is None else parsed
         found.append(words[0] if isinstance(words, list) and words else words)
     texts = [
         None if each is None or isinstance(each, (list, dict)) else str(each) for each in found

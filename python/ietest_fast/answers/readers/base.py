@@ -172,9 +172,11 @@ class Log:
     ids: Mapping[str, pa.Array] = field(default_factory=dict)
     """Columns that seem to tell rows apart, by name; compared where rows are matched by order."""
     originals: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
-    original_inputs: Mapping[str, pa.Array] = field(default_factory=dict)
-    """Shape (n,): answers to the originals, and their ``inputs``, that the table of another version
-    repeats, by column; only compared."""
+    """Shape (n,): answers to the originals that the table of another version repeats, by column;
+    only compared."""
+    original_texts: Mapping[str, tuple[str, pa.Array]] = field(default_factory=dict)
+    """The same of texts: by the column of texts, the column that repeats the original's, and what
+    it says."""
     own_gold: pa.ChunkedArray | None = None
     own_gold_column: str | None = None
     """Shape (n,): the log's right answers where others are believed, or none, and their column;

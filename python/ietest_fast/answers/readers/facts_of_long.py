@@ -166,10 +166,13 @@ def _say_other_originals(
         answers = []
     for name in list(answers):
         again, mine = (label_keys(whole.table[each], path) for each in (name, "predicted"))
-        again, own = again[rewordings.rows], mine[rewordings.originals]
+        again = again[rewordings.rows]
         is_known = again != ""
-        n = count_other_originals(name, again[is_known], own[is_known])
-        is_of_rows = (again == mine[rewordings.rows]).sum() > (again == own).sum()
+        n, n_of_rows = (
+            count_other_originals(name, again[is_known], mine[places][is_known])
+            for places in (rewordings.originals, rewordings.rows)
+        )
+        is_of_rows = n is not None and n_of_rows is not None and n_of_rows < n
         if n is None or is_of_rows or not is_known.any():
             answers.remove(name)  # such as another classifier's, to each row
         else:

@@ -363,6 +363,7 @@ def say_other_scores(
     spread |= _spread_further(spread)
     names = [*names, *spread]
     used: set[str] = set()
+    sizes: set[int] = set()
     for column, own in answers.items():
         try:
             mine = label_keys(own, path)
@@ -370,6 +371,7 @@ def say_other_scores(
         except InputError:  # whoever compares them refuses them
             continue
         labels = {*mine, *right} - OF_NONE
+        sizes.add(len(labels))
         owners = dict.fromkeys((column, (versions or {}).get(column, column)))
         made = (
             list_scores(names, labels, owner, is_alone=is_alone, words=by_name) for owner in owners
@@ -393,6 +395,8 @@ def say_other_scores(
     largest = {name: find_likeliest(own) for name, own in values.items() if name not in used}
     free = [name for name in names if name not in spread and name not in used]
     for prefix, n in _list_numbered(free).items():
+        if prefix and not _SCORE_WORDS.search(prefix) and n not in sizes:
+            continue
         numbered = read([f"{prefix}{place}" for place in range(n)])
         if len(numbered) == n:
             largest[f"{prefix}0 to {prefix}{n - 1}"] = find_largest(
@@ -479,7 +483,7 @@ def _list_numbered(names: Sequence[str]) -> dict[str, int]:
     for name in names:
         prefix = name.rstrip("0123456789")
         number = name[len(prefix) :]
-        if 0 < len(number) <= _MOST_DIGITS and (not prefix or _SCORE_WORDS.search(prefix)):
+        if 0 < len(number) <= _MOST_DIGITS:
             found.setdefault(prefix, set()).add(int(number))
     return {
         prefix: len(numbers)

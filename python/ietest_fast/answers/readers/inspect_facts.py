@@ -440,6 +440,7 @@ def compare_header(
             f"Warning: {path} has {len(samples):,} samples, and its header counts {n:,}; is a part "
             "of the log missing?"
         )
+    said += _say_unscored(header, samples, path)
     said += _compare_models(header, samples, path)
     said += _compare_ids(header, samples, path, is_short=n is not None)
     said += _compare_epochs(header, samples, path)
@@ -629,8 +630,24 @@ def _count_scored(
             more = lookup(score, "unscored_samples")
             more = more if type(more) is int else 0
             counts.append((n + more, every))
-            counts.append((more, {0}))
     return counts
+
+
+def _say_unscored(header: dict[str, Any], samples: list[dict[str, Any]], path: Path) -> list[str]:
+    """Say how many samples a header calls unscored, where all have a score of its scorer."""
+    scores = [lookup(sample, "scores") for sample in samples]
+    said = lookup(header, "results.scores")
+    notes = []
+    for score in said if isinstance(said, list) else ():
+        n, name = lookup(score, "unscored_samples"), as_text(lookup(score, "scorer")) or ""
+        own = [each.get(name) if isinstance(each, dict) else None for each in scores]
+        if type(n) is int and n > 0 and all(map(_has_value, own)):
+            notes.append(
+                f"Warning: the header of {path} says that {say_count(n, 'sample')} "
+                f"{'has' if n == 1 else 'have'} no score of {name}, and all {len(own):,} have one; "
+                "the scores count."
+            )
+    return notes
 
 
 def _has_value(score: Any) -> bool:

@@ -132,9 +132,14 @@ def does_repeat(again: NDArray[Any], own: NDArray[Any]) -> bool:
 def count_other_originals(name: str, again: NDArray[Any], own: NDArray[Any]) -> int | None:
     """Count the answers to originals that a column repeats otherwise; None if it says others.
 
-    Texts and labels of another kind are none. Of a name that does not say ``original``, they may be
-    those of another classifier, which mostly answers alike.
+    Texts and labels of another kind are none; numbers beside names are the names that they mostly
+    stand beside. Of a name that does not say ``original``, they may be those of another classifier,
+    which mostly answers alike.
     """
+    again, own = in_same_words(again, own)
+    if not set(again) & set(own) - {""}:
+        n = count_other(again, own, may_be_named=True)
+        return n if 4 * n <= len(again) else None
     is_label = np.isin(again, [key for key in set(own.tolist()) if key])
     is_label |= (again != "") & does_repeat(again, own)
     n = int((is_label & (own != "") & (again != own)).sum())

@@ -57,7 +57,7 @@ from ietest_fast.answers.readers.table_columns import (
     read_values,
     read_with_others,
 )
-from ietest_fast.answers.schema import CHANGED, KEY, MOST_KINDS, TYPES, say_unlikely
+from ietest_fast.answers.schema import CHANGED, CLUSTER, KEY, MOST_KINDS, TYPES, say_unlikely
 from ietest_fast.corpus.columns import find_named
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
@@ -117,8 +117,7 @@ class TableReader:
         has_gold = not are_outcomes and _is_there(gold, names)
         wanted = list(columns.values())
         wanted += [gold] * has_gold
-        # Of several tables one may have what is to be kept.
-        keep = [name for name in fields.keep if fields.is_alone or _is_there(name, names)]
+        keep = _list_kept(names, fields, taken={*wanted, fields.item})
         wanted += keep
         if fields.item is not None:
             wanted.append(fields.item)
@@ -130,7 +129,7 @@ class TableReader:
         notes += note
         notes += say_other_pairs(path, names, [*columns.values()], changed)
         own_column, own = (None, None) if has_gold else read_own_gold(path, names, columns, fields)
-        originals, original_inputs = (
+        originals, original_texts = (
             _read_originals(path, names, table, texts) if len(columns) == 1 else ({}, {})
         )
         if has_gold and fields.gold is None and len(columns) > 1:
@@ -240,7 +239,7 @@ class TableReader:
                 columns={name: table[name].combine_chunks() for name in keep},
                 ids={name: ids[name] for name in ids if name != fields.item},
                 originals=originals,
-                original_inputs=original_inputs,
+                original_texts=original_texts,
                 own_gold=own,
                 own_gold_column=own_column,
                 gold_column=gold,
@@ -249,6 +248,13 @@ class TableReader:
             )
             for place, (version, column) in enumerate(columns.items())
         ]
+
+
+def _list_kept(names: Sequence[str], fields: Fields, *, taken: Collection[str | None]) -> list[str]:
+    """Return the columns to keep: of several tables one may have what is asked for."""
+    kept = [name for name in fields.keep if fields.is_alone or _is_there(name, names)]
+    has_clusters = names.count(CLUSTER) == 1 and CLUSTER not in {*kept, *taken}
+    return [*kept, CLUSTER] if has_clusters else kept
 
 
 def _list_told(
@@ -261,19 +267,16 @@ def _list_told(
 
 def _read_originals(
     path: Path, names: Sequence[str], table: pa.Table, texts: Sequence[str]
-) -> tuple[dict[str, pa.ChunkedArray], dict[str, pa.Array]]:
-    """Read the answers to the originals, and their texts, that a table of one version repeats.
-
-    A text without such a column beside it is taken for that of the original.
-    """
+) -> tuple[dict[str, pa.ChunkedArray], dict[str, tuple[str, pa.Array]]]:
+    """Read the answers to the originals, and their texts, that a table of one version repeats."""
     of_answers, of_texts = find_of_originals(names, table.column_names, texts)
     found = read_some(path, [*of_answers, *of_texts.values()])
     answers = {name: pa.chunked_array([found[name]]) for name in of_answers if name in found}
-    repeated = {name: own for name, own in of_texts.items() if own in found}
-    for name, own in repeated.items():
-        table = table.set_column(table.column_names.index(name), name, found[own])
-    inputs = _join_texts(table, texts, path) if repeated else None
-    return answers, {} if inputs is None else {", ".join(repeated.values()): inputs}
+    return answers, {
+        text: (own, as_texts(found[own], path=path, name=own))
+        for text, own in of_texts.items()
+        if own in found
+    }
 
 
 def _say_other_answers(
