@@ -287,40 +287,6 @@ def test_few_discordant_pairs_in_each_of_five_classifiers(k: int) -> None:
     assert 0.05 < size < 0.15
 
 
-def test_the_probability_that_the_next_training_loses_is_uncertain() -> None:
-    """3,000 texts, 6% discordant; delta 0.001 and 0.005, tau 0.005."""
-    rng = np.random.default_rng(0)
-    n_tables = scaled(1_000)
-    for delta, truth in ((0.001, 0.579), (0.005, 0.841)):
-        found = np.empty(n_tables)
-        for table in range(n_tables):
-            d = rng.normal(delta, 0.005, 5)
-            u = rng.random((3_000, 5))
-            a, b = u <= 0.97 + d / 2, u >= 0.03 + d / 2
-            found[table] = algorithm_test(a.astype(float), b.astype(float)).p_next_loses
-        low, high = np.quantile(found, [0.05, 0.95])
-        nearer = float((np.abs(found - 0.5) < truth - 0.5).mean())
-        print(f"next loses, truth {truth:.0%}: {low:.0%} to {high:.0%}, nearer to 50% {nearer:.0%}")
-        assert low < truth < high
-        assert (nearer > 0.5) is (delta == 0.005)
-
-
-def test_the_same_probability_of_classifiers_that_share_answers() -> None:
-    """The first of these designs again; answers to a text have correlation 0.5."""
-    rng = np.random.default_rng(8)
-    found = []
-    for _ in range(scaled(4_000)):
-        d = rng.normal(0.001, 0.005, 5)
-        shared = rng.random((3_000, 5)) < np.sqrt(0.5)
-        u = np.where(shared, rng.random((3_000, 1)), rng.random((3_000, 5)))
-        a, b = u <= 0.97 + d / 2, u >= 0.03 + d / 2
-        found.append(algorithm_test(a.astype(float), b.astype(float)).p_next_loses)
-    low, high = np.quantile(found, [0.05, 0.95])
-    print(f"next loses, shared answers: {low:.0%} to {high:.0%}")
-    assert low < 0.4
-    assert high > 0.7
-
-
 @pytest.mark.parametrize(
     ("large", "small", "rates", "icc"),
     [

@@ -41,12 +41,13 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.matched import PairedCounts
 
-#: With fewer classifiers the variance between trainings is known so badly that the test is liberal.
+#: With fewer classifiers the variance between trainings is hardly known: little can be shown.
 FEW_CLASSIFIERS = 5
 #: From such a skewness of the mean on, Student's law is not trusted: there is no studentised one.
 TOO_SKEWED = 0.15
 
 _ROUNDING = 1e-12
+_LEAST_TAIL = 1e-100  # of which Student's quantile is still found
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,14 @@ class VarianceComponents:
         whole = self.items + (0.0 if have_no_spread(beyond, self.classifiers) else beyond)
         return max(whole, self.classifiers)
 
-    def freedom(self, n_units: int, n_classifiers: int) -> float:
-        """Return Satterthwaite's (1946) degrees of freedom of V; infinite where V is 0."""
-        return self._freedom(self.of_mean, self.classifiers, n_units, n_classifiers)
+    def law(self, n_units: int, n_classifiers: int) -> WeightedStudent:
+        """Return the law of the mean over the root of V.
+
+        V_C and V_I both contain V_E. Of ``V_I - k V_E`` beside V_C, k = 2 / M keeps the level: at
+        k = 1 five classifiers that do not differ show too little, at 0 two that differ too much.
+        """
+        part = max(self.items - 2 / n_classifiers * self.residual, 0.0)
+        return WeightedStudent.of((part, n_units), (self.classifiers, n_classifiers))
 
     def of_next(self, n_classifiers: int) -> float:
         """Return the variance of one more classifier's difference about the mean.
@@ -78,14 +84,56 @@ class VarianceComponents:
         """
         return self.items + (n_classifiers + 1) * self.classifiers
 
-    def freedom_of_next(self, n_units: int, n_classifiers: int) -> float:
-        """Return Satterthwaite's degrees of freedom of :meth:`of_next`."""
+    def law_of_next(self, n_units: int, n_classifiers: int) -> WeightedStudent:
+        """Return the law of one more classifier's difference over the root of :meth:`of_next`."""
         part = (n_classifiers + 1) * self.classifiers
-        return self._freedom(self.of_next(n_classifiers), part, n_units, n_classifiers)
+        return WeightedStudent.of((self.items, n_units), (part, n_classifiers))
 
-    def _freedom(self, whole: float, part: float, n_units: int, n_classifiers: int) -> float:
-        parts = self.items**2 / (n_units - 1) + part**2 / (n_classifiers - 1)
-        return whole**2 / parts if parts > 0 else math.inf
+
+@dataclass(frozen=True)
+class WeightedStudent:
+    """The law of a mean over the root of two estimated variances (Cochran and Cox 1957, 4.14).
+
+    Its quantiles are those of Student's laws of both, weighted by the variances. Satterthwaite's
+    law, of one Student's, rejects too often where M trainings, 2 to 5, differ: where they differ
+    little by chance, both the variance is too small and its degrees of freedom are too many.
+    """
+
+    weight: float
+    """Of the trainings: their share in the variance."""
+    df_items: float
+    df_classifiers: float
+    """Degrees of freedom of the two variances."""
+
+    @classmethod
+    def of(cls, items: tuple[float, float], classifiers: tuple[float, float]) -> WeightedStudent:
+        """Weight two variances, each of a mean over so many units."""
+        whole = items[0] + classifiers[0]
+        weight = classifiers[0] / whole if whole > 0 else 0.0
+        return cls(weight, items[1] - 1, classifiers[1] - 1)
+
+    def quantile(self, tail: float) -> float:
+        """Return what is exceeded with this probability."""
+        from scipy.special import stdtrit
+
+        found = -(1 - self.weight) * stdtrit(self.df_items, tail)
+        if self.weight > 0:
+            found -= self.weight * stdtrit(self.df_classifiers, tail)
+        return float(found)
+
+    def tail(self, t: float) -> float:
+        """P(T >= t), at least 1e-100 of a finite t."""
+        from scipy.optimize import brentq
+
+        if t < 0:
+            return 1 - self.tail(-t)
+        if math.isinf(t):
+            return 0.0
+        least, most = math.log(_LEAST_TAIL), math.log(0.5)
+        if self.quantile(_LEAST_TAIL) <= t:
+            return _LEAST_TAIL
+        found = brentq(lambda p: self.quantile(math.exp(p)) - t, least, most, xtol=1e-14)
+        return math.exp(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +163,15 @@ class AlgorithmTestResult(PValueResult):
     delta: float
     """Their mean."""
     standard_error: float
-    df: float
-    """Of delta over texts and trainings, and its degrees of freedom."""
+    """Of delta over texts and trainings."""
+    training_weight: float
+    """The share of the trainings in its variance, as of :class:`WeightedStudent`."""
     t: float
     """``delta / standard_error``; 0 if delta is 0, infinite if nothing varies otherwise."""
     p_value: float
-    """Of "the algorithm loses and gains nothing": Student's law of t. Where nothing varies, the
-    probability that as many fair coins agree."""
+    """Of "the algorithm loses and gains nothing": Student's laws of texts and of trainings, weighted
+    (:class:`WeightedStudent`). Where nothing varies, the probability that as many fair coins
+    agree."""
     alternative: Alternative
     """``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower."""
     components: VarianceComponents
@@ -133,12 +183,10 @@ class AlgorithmTestResult(PValueResult):
     With them :func:`ietest_fast.stats.plan_algorithm` plans how many texts and classifiers to
     take."""
     prediction_error: float
-    prediction_df: float
-    """Standard error of ``delta`` as a prediction for one more classifier, and its degrees of
-    freedom."""
-    p_next_loses: float
-    """Probability that one more classifier, trained in the same way, has a positive delta, by the
-    same law: the deltas of classifiers are taken for normal."""
+    """Standard error of ``delta`` as a prediction for one more classifier: the deltas of
+    classifiers are taken for normal."""
+    prediction_weight: float
+    """The share of the trainings in its square."""
     margin: float
     alpha: float
     """Of the equivalence test; differences below the margin do not matter."""
@@ -167,6 +215,11 @@ class AlgorithmTestResult(PValueResult):
         return self.t
 
     @property
+    def n_units(self) -> int:
+        """Texts, or clusters of them."""
+        return self.n if self.n_clusters is None else self.n_clusters
+
+    @property
     def warning(self) -> str | None:
         """What the reader has to know before the p-value is used; None if there is nothing."""
         unit = "texts" if self.n_clusters is None else "clusters"
@@ -177,33 +230,27 @@ class AlgorithmTestResult(PValueResult):
             )
         if not self.are_outcomes and abs(self.skewness) >= TOO_SKEWED:
             return say_too_skewed(self.skewness, trusted_below=TOO_SKEWED, unit=unit)
-        if large := warn_of_large_units(self.n_deciding, unit):
-            return large
-        if self.n_classifiers >= FEW_CLASSIFIERS:
-            return None
-        return (
-            f"only {self.n_classifiers} classifiers: below {FEW_CLASSIFIERS} the variance between "
-            "trainings is hardly known, and this test is liberal if trainings differ"
-        )
+        return warn_of_large_units(self.n_deciding, unit)
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return Student's two-sided interval of the algorithm's delta.
+        """Return the two-sided interval of the algorithm's delta.
 
         The level is as for :meth:`ietest_fast.stats.PairedResult.confidence_interval`.
         """
-        return self._interval(self.standard_error, self.df, confidence_level)
+        return self._interval(self.standard_error, self.training_weight, confidence_level)
 
     def prediction_interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval for the delta of one more classifier on texts of this kind.
 
         The level is as for :meth:`ietest_fast.stats.PairedResult.confidence_interval`.
         """
-        return self._interval(self.prediction_error, self.prediction_df, confidence_level)
+        return self._interval(self.prediction_error, self.prediction_weight, confidence_level)
 
-    def _interval(self, error: float, df: float, level: float) -> Interval:
+    def _interval(self, error: float, weight: float, level: float) -> Interval:
         check_level(level)
         tail = (1 - level) / 2
-        half = 0.0 if error == 0 else -_quantile(df, tail) * error
+        law = WeightedStudent(weight, self.n_units - 1, self.n_classifiers - 1)
+        half = 0.0 if error == 0 else law.quantile(tail) * error
         if error == 0 and self.are_outcomes:  # so many texts are alike with this probability
             half = 1 - tail ** (1 / self.n_independent)
         return Interval(self.delta - half, self.delta + half)
@@ -232,9 +279,8 @@ class AlgorithmTestResult(PValueResult):
             ("  of one more classifier", str(self.prediction_interval())),
             ("sd between trainings", f"{self.sd_classifiers:.4g}"),
             ("sd between texts", f"{self.sd_items:.4g}, residual {self.sd_residual:.4g}"),
-            ("t", f"{format_t(self.t)} (df {self.df:.1f})"),
+            ("t", format_t(self.t)),
             (f"p ({self.alternative})", format_p(self.p_value)),
-            ("P(the next one loses)", f"{self.p_next_loses:.3f}"),
             (f"p, difference ≥ {self.margin:g}", format_p(self.p_equivalence)),
         ]
 
@@ -282,9 +328,10 @@ def algorithm_test(
         V_E = \frac{\sum_{im} (d_{im} - d_{i\cdot} - d_{\cdot m} + \bar d)^2}{nM(n-1)(M-1)},
 
     the variance of the mean is estimated by :math:`V = \max(V_I + V_C - V_E, V_I, V_C)`, and
-    :math:`t = \bar d / \sqrt V` is held against Student's law with
-    :math:`V^2 / (V_I^2/(n-1) + V_C^2/(M-1))` degrees of freedom (Satterthwaite 1946). Two one-sided
-    tests of the same kind compare delta with the margin.
+    :math:`t = \bar d / \sqrt V` is held against Student's laws with :math:`n - 1` and
+    :math:`M - 1` degrees of freedom, whose quantiles are weighted by :math:`V_I - 2 V_E / M` (0 at
+    least) and :math:`V_C` (Cochran and Cox 1957). Two one-sided tests of the same kind compare delta with
+    the margin.
 
     With clusters, V_I and V_E are computed from the sums of each cluster's deviations, with
     C / (C - 1) in the place of n / (n - 1).
@@ -438,22 +485,20 @@ def _conclude(
 ) -> AlgorithmTestResult:
     """Return what follows from variance components and a mean, in units of 2**exponent."""
     n_units = n if n_clusters is None else n_clusters
-    error, df = math.sqrt(found.of_mean), found.freedom(n_units, n_classifiers)
+    error, law = math.sqrt(found.of_mean), found.law(n_units, n_classifiers)
     edge, on_edge = _scale(margin, -exponent), error
     if are_outcomes:  # where delta is the margin, some answers differ
         least = math.sqrt(margin * (1 - margin) / n_on_edge)
         on_edge = max(error, math.ldexp(least, -exponent))
-    lower, upper = (_tail(_ratio(side * mean + edge, on_edge), df) for side in (1, -1))
+    lower, upper = (law.tail(_ratio(side * mean + edge, on_edge)) for side in (1, -1))
     if are_outcomes and is_zero:  # the normal law is too sure of a few hundred texts
         lower = upper = (1 - margin) ** n_independent
     t = _ratio(mean, error)
     residual = found.residual
-    of_next = math.sqrt(found.of_next(n_classifiers))
-    df_of_next = found.freedom_of_next(n_units, n_classifiers)
     scaled = {
         "delta": mean,
         "standard_error": error,
-        "prediction_error": of_next,
+        "prediction_error": math.sqrt(found.of_next(n_classifiers)),
         "sd_items": math.sqrt(n * max(found.items - residual, 0.0)),
         "sd_classifiers": math.sqrt(n_classifiers * max(found.classifiers - residual, 0.0)),
         "sd_residual": math.sqrt(n * n_classifiers * residual),
@@ -468,11 +513,10 @@ def _conclude(
         alternative=alternative,
         margin=margin,
         components=VarianceComponents(*(_scale(part, 2 * exponent) for part in astuple(found))),
-        df=df,
+        training_weight=law.weight,
         t=t,
-        p_value=_p_value(t, df, alternative, n_independent),
-        prediction_df=df_of_next,
-        p_next_loses=1 - _tail(_ratio(mean, of_next), df_of_next),
+        p_value=_p_value(t, law, alternative, n_independent) if t or error else 1.0,
+        prediction_weight=found.law_of_next(n_units, n_classifiers).weight,
         p_lower=lower,
         p_upper=upper,
         **described,
@@ -530,25 +574,12 @@ def _ratio(mean: float, error: float) -> float:
     return mean / error if error > 0 else math.copysign(math.inf, mean)
 
 
-def _p_value(t: float, df: float, alternative: Alternative, n_independent: float) -> float:
-    if t == 0 and math.isinf(df):  # nothing varies
-        return 1.0
+def _p_value(
+    t: float, law: WeightedStudent, alternative: Alternative, n_independent: float
+) -> float:
     if math.isinf(t):  # all texts favour one version
         agree = 0.5**n_independent
         if alternative == "two-sided":
             return float(min(1.0, 2 * agree))
         return float(agree) if (t > 0) == (alternative == "greater") else 1.0
-    return choose_tail(alternative, _tail(-t, df), _tail(t, df))
-
-
-def _tail(t: float, df: float) -> float:
-    """P(T >= t) under Student's law."""
-    from scipy.special import ndtr, stdtr
-
-    return float(ndtr(-t) if math.isinf(df) else stdtr(df, -t))
-
-
-def _quantile(df: float, level: float) -> float:
-    from scipy.special import ndtri, stdtrit
-
-    return float(ndtri(level) if math.isinf(df) else stdtrit(df, level))
+    return choose_tail(alternative, law.tail(-t), law.tail(t))

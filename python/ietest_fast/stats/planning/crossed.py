@@ -163,7 +163,8 @@ def algorithm_power(
 
     The variance of the mean of n texts and M classifiers is
     :math:`\sigma_I^2/n + \tau^2/M + \sigma_E^2/(nM)`. The power follows from the noncentral law of
-    t with Satterthwaite's degrees of freedom at the true components.
+    t with Satterthwaite's degrees of freedom at the true components, held to the quantile that the
+    test has there.
 
     Parameters
     ----------
@@ -285,7 +286,7 @@ def plan_algorithm(
 
 
 def _power(n: int, m: int, delta: float, spread: _Spread, alpha: float) -> float:
-    from scipy.special import nctdtr, ndtr, stdtrit
+    from scipy.special import nctdtr, ndtr
 
     items, classifiers, residual = (sd**2 for sd in spread)
     rest = residual / (n * m)
@@ -293,9 +294,11 @@ def _power(n: int, m: int, delta: float, spread: _Spread, alpha: float) -> float
     variance = expected.of_mean
     if variance == 0:
         return 1.0 if delta else alpha
-    df = expected.freedom(n, m)
+    # Satterthwaite (1946): the law of the ratio, which is held to the weighted quantile.
+    parts = expected.items**2 / (n - 1) + expected.classifiers**2 / (m - 1)
+    df = variance**2 / parts
     shift = abs(delta) / math.sqrt(variance)
-    critical = -float(stdtrit(df, alpha / 2))
+    critical = expected.law(n, m).quantile(alpha / 2)
     missed = float(nctdtr(df, shift, critical))
     if math.isnan(missed):  # far out, where the normal law is close (Johnson and Welch 1940)
         middle = critical * (1 - 1 / (4 * df)) - shift
