@@ -12,6 +12,8 @@ import pytest
 
 from command_line import run_here
 from golden.make_written_files import READS, RUN
+from ietest_fast.errors import StoreError
+from ietest_fast.experiment.results import read_results
 
 WRITTEN = Path(__file__).parents[1] / "golden" / "written_files.tar.gz"
 
@@ -34,12 +36,14 @@ DECIDED = {
     "n_to_decide",
     "explanation",
 }
+# What has another law now, which results of format 3 are given when they are read.
+RENEWED = {"format", "algorithm", "algorithm_p_adjusted"}
 
 
 def find_difference(found: Any, expected: Any, place: str = "") -> str | None:
     """Return the first place where two JSON values differ by more than rounding."""
     if isinstance(expected, dict):
-        told = expected.keys() - DECIDED
+        told = expected.keys() - DECIDED - RENEWED
         if not isinstance(found, dict) or not found.keys() >= told:
             return f"{place}: {found!r}, not {expected!r}"
         pairs = [(f"{place}.{key}", found[key], expected[key]) for key in sorted(told)]
@@ -60,6 +64,24 @@ def test_answers_give_the_same_numbers(name: str, written: Path) -> None:
     status, out, err = run_here(*READS[name], folder=written)
     assert (status, err) == (0, "")
     assert find_difference(json.loads(out), expected) is None
+
+
+def test_results_of_the_format_before_are_read(written: Path) -> None:
+    path = written / "run" / "results.json"
+    before = json.loads(path.read_text())
+    assert before["format"] == 3
+    found = read_results(written / "run").to_dict()
+    assert find_difference(found, before) is None
+    for own, earlier in zip(found["conditions"], before["conditions"], strict=True):
+        for rho, was in zip(own["rhos"], earlier["rhos"], strict=True):
+            now, then = rho["algorithm"], was["algorithm"]
+            same = ("delta", "standard_error", "t", "sd_classifiers", "prediction_error")
+            assert [now[name] for name in same] == pytest.approx([then[name] for name in same])
+            assert now["p_value"] > then["p_value"]
+    before["conditions"][0]["rhos"][0]["algorithm"]["sd_residual"] = 0.9
+    path.write_text(json.dumps(before))
+    with pytest.raises(StoreError, match="algorithm.standard_error"):
+        read_results(written / "run")
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from ietest_fast.atomic import write_text
 from ietest_fast.corpus.dataset import DataGeneratingProcess
 from ietest_fast.errors import InputError, StoreError
 from ietest_fast.experiment.artefacts import reading
+from ietest_fast.experiment.earlier import EARLIER, find_items, renew
 from ietest_fast.experiment.identity import bootstrap_seed, canonical_json
 from ietest_fast.experiment.judge import sign
 from ietest_fast.experiment.schema import (
@@ -104,7 +105,10 @@ def read_results(folder: str | Path) -> RunResult:
         text = read_bytes(path, most_bytes=MOST_BYTES)
         written = parse_json(text, path)
         found = written.get("format") if isinstance(written, dict) else None
-        if found != RESULTS_FORMAT:
+        if found == EARLIER:
+            written = renew(written)
+            text = json.dumps(written, allow_nan=False).encode()
+        elif found != RESULTS_FORMAT:
             is_of = "says no format" if found is None else f"is of format {shorten(found)}"
             raise StoreError(
                 f"{path}: {is_of}, this version reads {RESULTS_FORMAT}; "
@@ -504,14 +508,19 @@ class _Coherence:
     def _check_algorithm(self, rho: RhoResult, own: Sequence[RewordedRecord], place: str) -> None:
         found, settings = rho.algorithm, self._settings
         assert found is not None  # noqa: S101 - its caller has seen it
+        counts, clustered = [each.counts for each in own], None
+        most = found.n
+        if settings.data.cluster is not None:
+            most = min(most, rho.cells[0].n_clusters or 2)
+            deltas = [each.delta for each in counts]
+            clustered = find_items(found.to_dict(), deltas), found.n_units
+        need(found.n_units <= most, f"{place}.n_units", f"is more than the {most:,} there are")
         again = algorithm_of_counts(
-            [each.counts for each in own],
+            counts,
             sd_residual=found.sd_residual,
             margin=settings.margin,
             alpha=settings.alpha,
-            clustered=None
-            if settings.data.cluster is None
-            else _find_units(found, own, most=rho.cells[0].n_clusters or 2),
+            clustered=clustered,
         )
         expected = AlgorithmRecord.of(again).to_dict()
         if settings.data.cluster is not None:  # what hangs on the sizes of clusters
@@ -680,21 +689,6 @@ def _chance_limit(counts: tuple[int, ...]) -> float:
 def _test_equivalence(counts: PairedCounts, margin: float, alpha: float) -> EquivalenceResult:
     """Test once what several strata and classifiers have in common."""
     return equivalence_test(counts, margin=margin, alpha=alpha, p_difference=1.0)
-
-
-def _find_units(
-    found: AlgorithmRecord, own: Sequence[RewordedRecord], *, most: int
-) -> tuple[float, int]:
-    """Solve for V_I, and for the number of clusters, which the file does not hold."""
-    n, m = found.n, len(own)
-    deltas = np.array([each.delta for each in own])
-    classifiers = float(np.var(deltas, ddof=1)) / m
-    items = max(found.prediction_error**2 - (m + 1) * classifiers, 0.0)
-    if found.sd_items > 0:
-        items = (found.sd_items**2 + found.sd_residual**2 / m) / n
-    part = found.standard_error**4 / found.df - classifiers**2 / (m - 1) if found.df > 0 else 0.0
-    units = items**2 / part + 1 if part > 0 else 2.0
-    return items, int(min(max(round(units), 2), most, n))
 
 
 def _fields(signature: str) -> dict[str, str]:

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from ietest_fast.stats.matched import PairedCounts
 
-#: With fewer classifiers the variance between trainings is hardly known: little can be shown.
-FEW_CLASSIFIERS = 5
 #: From such a skewness of the mean on, Student's law is not trusted: there is no studentised one.
 TOO_SKEWED = 0.15
 
@@ -169,9 +167,8 @@ class AlgorithmTestResult(PValueResult):
     t: float
     """``delta / standard_error``; 0 if delta is 0, infinite if nothing varies otherwise."""
     p_value: float
-    """Of "the algorithm loses and gains nothing": Student's laws of texts and of trainings, weighted
-    (:class:`WeightedStudent`). Where nothing varies, the probability that as many fair coins
-    agree."""
+    """Of "the algorithm loses and gains nothing", by :class:`WeightedStudent`. Where nothing
+    varies, the probability that as many fair coins agree."""
     alternative: Alternative
     """``two-sided``; ``greater``: the original scores higher; ``less``: it scores lower."""
     components: VarianceComponents
@@ -330,8 +327,8 @@ def algorithm_test(
     the variance of the mean is estimated by :math:`V = \max(V_I + V_C - V_E, V_I, V_C)`, and
     :math:`t = \bar d / \sqrt V` is held against Student's laws with :math:`n - 1` and
     :math:`M - 1` degrees of freedom, whose quantiles are weighted by :math:`V_I - 2 V_E / M` (0 at
-    least) and :math:`V_C` (Cochran and Cox 1957). Two one-sided tests of the same kind compare delta with
-    the margin.
+    least) and :math:`V_C` (Cochran and Cox 1957). Two one-sided tests of the same kind compare
+    delta with the margin.
 
     With clusters, V_I and V_E are computed from the sums of each cluster's deviations, with
     C / (C - 1) in the place of n / (n - 1).

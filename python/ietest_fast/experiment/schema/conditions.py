@@ -69,9 +69,10 @@ class AlgorithmRecord(Record):
     """What is shown of the algorithm, whichever training it gets, on the reworded texts."""
 
     n: Annotated[int, Field(ge=2)]
+    n_units: Annotated[int, Field(ge=2)]
     delta: float
     standard_error: Annotated[float, Field(ge=0)]
-    df: Number
+    training_weight: Share
     t: Number
     p_value: Share
     """As of :class:`ietest_fast.stats.AlgorithmTestResult`."""
@@ -82,8 +83,7 @@ class AlgorithmRecord(Record):
     sd_classifiers: Annotated[float, Field(ge=0)]
     sd_residual: Annotated[float, Field(ge=0)]
     prediction_error: Annotated[float, Field(ge=0)]
-    prediction_df: Number
-    p_next_loses: Share
+    prediction_weight: Share
     margin: Level
     alpha: Level
     p_equivalence: Share

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ietest_fast.experiment.schema.cells import CellResult
 
-RESULTS_FORMAT = 3
+RESULTS_FORMAT = 4
 """Counted up when ``results.json`` changes in a way that its readers have to know of."""
 
 
@@ -341,7 +341,7 @@ def correct_over_evaluations(tests: Sequence[RhoResult | None]) -> list[float | 
 class RunResult(Record):
     """A finished run: what ``results.json`` holds. Nothing in it depends on time or speed."""
 
-    format: Literal[3] = 3
+    format: Literal[4] = 4
     """:data:`RESULTS_FORMAT`."""
     identity: Text
     """sha256 of the settings."""

@@ -353,11 +353,9 @@ def algorithm_table(runs: Sequence[FinishedRun]) -> Table | None:
                     own.delta,
                     Interval(*own.interval),
                     own.t,
-                    own.df,
                     PValue(p, over.alpha),
                     own.sd_classifiers,
                     Interval(*own.prediction_interval),
-                    own.p_next_loses,
                     own.equivalent,
                 )
             )
@@ -371,20 +369,17 @@ def algorithm_table(runs: Sequence[FinishedRun]) -> Table | None:
             Column("δ there (points)", "points"),
             Column("interval of it", "points"),
             Column("t", "number", 3),
-            Column("df", "number", 1),
             Column("p over all ρ", "p"),
             Column("sd between trainings (points)", "percent"),
             Column("interval for one more classifier", "points"),
-            Column("one more loses %", "percent"),
             Column("within the margin", "text"),
         ),
         rows=tuple(rows),
         note=(
             "Not about the M classifiers that were trained, but about the average over retrainings "
             "on the same training set: texts and trainings are treated as random samples, "
-            "trainings as normal. Intervals are at 95%, for each ρ by itself. One more loses: "
-            "probability that δ of another classifier is above 0. Within the margin: the average "
-            "δ is shown to be, at each ρ by itself."
+            "trainings as normal. Intervals are at 95%, for each ρ by itself. Within the margin: "
+            "the average δ is shown to be, at each ρ by itself."
         ),
     )
 

@@ -26,7 +26,6 @@ from ietest_fast.numerals import (
     signed_points,
 )
 from ietest_fast.stats import Verdict
-from ietest_fast.stats.crossed import FEW_CLASSIFIERS
 from ietest_fast.transform.edits import COMPANION_RULES, RULES
 
 if TYPE_CHECKING:
@@ -249,10 +248,6 @@ def _margin(run: ConditionResult) -> str:
     return brief_points(run.cells[0].equivalence.margin)
 
 
-# With fewer classifiers the tails of what the next one does are not known.
-_CLASSIFIERS_FOR_TAILS = 10
-
-
 def _t(spread: Spread) -> str:
     if spread.mean is None:
         return UNDEFINED
@@ -348,7 +343,7 @@ def make_algorithm_table(condition: ConditionResult) -> Table | None:
     if over is None:
         return None
     titles = ("ρ", "loss, points", "95% interval", "p", "sd of trainings", "next one")
-    table = start_table(*titles, "next loses %")
+    table = start_table(*titles)
     for rho, p in zip(condition.rhos, over, strict=True):
         own = rho.algorithm
         assert own is not None  # noqa: S101 - as the p-values are
@@ -359,7 +354,6 @@ def make_algorithm_table(condition: ConditionResult) -> Table | None:
             brief_p(p, threshold=condition.over_rho.alpha),
             f"{100 * own.sd_classifiers:.2f}",
             _interval_in_points(own.prediction_interval),
-            _chance(own.p_next_loses, len(rho.cells)),
         )
     return table
 
@@ -376,21 +370,7 @@ def algorithm_lines(condition: ConditionResult) -> list[str]:
         f"95% interval: each ρ by itself. p: no average loss, corrected for {n_rhos} ρ. next one: "
         "95% interval for the loss of one more classifier, if trainings are normal."
     )
-    lines = [about, columns]
-    if m < FEW_CLASSIFIERS:
-        lines.append(
-            f"Warning: with fewer than {FEW_CLASSIFIERS} classifiers this test is liberal if "
-            "trainings differ."
-        )
-    return lines
-
-
-def _chance(p: float, n_classifiers: int) -> str:
-    """Write a probability in percent, no nearer to certainty than few classifiers allow."""
-    end = 0.01 if n_classifiers < _CLASSIFIERS_FOR_TAILS else 0.001
-    if p > 1 - end:
-        return f">{100 * (1 - end):g}"
-    return f"<{100 * end:g}" if p < end else f"{100 * p:.1f}"
+    return [about, columns]
 
 
 def _format_churn_p(p: float, *, threshold: float) -> str:
