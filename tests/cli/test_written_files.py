@@ -80,7 +80,7 @@ def test_results_of_the_format_before_are_read(written: Path) -> None:
             assert now["p_value"] > then["p_value"]
     before["conditions"][0]["rhos"][0]["algorithm"]["sd_residual"] = 0.9
     path.write_text(json.dumps(before))
-    with pytest.raises(StoreError, match="algorithm.standard_error"):
+    with pytest.raises(StoreError, match=r"algorithm\.standard_error"):
         read_results(written / "run")
 
 

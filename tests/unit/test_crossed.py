@@ -14,7 +14,7 @@ from scipy import stats as scipy_stats
 
 from ietest_fast.errors import InputError
 from ietest_fast.stats import algorithm_test
-from ietest_fast.stats.crossed import WeightedStudent
+from ietest_fast.stats.algorithm.crossed import WeightedStudent
 from reference import crossed_oracle
 from simulations import scaled, slack
 

@@ -97,7 +97,7 @@ def test_any_other_number_is_refused(finished, by):
         ("transformations.0.n_test_reworded", 3, "n_test_reworded: is fewer than the 44 rows"),
         ("transformations.0.changed.test", 80, "n_test_reworded: is fewer than the 80 rows"),
         ("R.0.algorithm.delta", 0.5, "algorithm.delta: is 0.5"),
-        ("R.0.algorithm.df", 3.0, "algorithm.df: is 3.0"),
+        ("R.0.algorithm.training_weight", 0.9, "algorithm.training_weight: is 0.9"),
         ("R.0.algorithm.sd_residual", 0.01, "algorithm"),
         ("R.0.churn.excess", 0.2, "churn.excess: is 0.2"),
         ("R.0.churn.flip_rate", 0.2, "churn.flip_rate: is 0.2"),

@@ -11,7 +11,7 @@ from ietest_fast.experiment.schema import AlgorithmRecord, adjust
 from ietest_fast.experiment.schema.cells import COUNTS
 from ietest_fast.experiment.schema.run_result import RESULTS_FORMAT
 from ietest_fast.stats import PairedCounts
-from ietest_fast.stats.crossed import algorithm_of_counts
+from ietest_fast.stats.algorithm.crossed import algorithm_of_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -39,8 +39,8 @@ from ietest_fast.experiment.schema import (
 from ietest_fast.experiment.schema.cells import COUNTS
 from ietest_fast.files import parse_json, read_bytes
 from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
-from ietest_fast.stats.churn import DEFAULT_CHURN_RESAMPLES
-from ietest_fast.stats.crossed import algorithm_of_counts
+from ietest_fast.stats.algorithm.churn import DEFAULT_CHURN_RESAMPLES
+from ietest_fast.stats.algorithm.crossed import algorithm_of_counts
 from ietest_fast.stats.laws.integer import DEFAULT_TABLES
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
 from ietest_fast.stats.robustness import chance_limit

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from ietest_fast.stats.algorithm.churn import ChurnResult, excess_churn_test
+from ietest_fast.stats.algorithm.crossed import (
+    AlgorithmTestResult,
+    VarianceComponents,
+    algorithm_test,
+)
 from ietest_fast.stats.anytime import AnytimeTestResult, anytime_test
-from ietest_fast.stats.churn import ChurnResult, excess_churn_test
 from ietest_fast.stats.clustered import ClusteredTestResult
 from ietest_fast.stats.cochran import CochranResult, PairwiseComparison, cochran_q_test
 from ietest_fast.stats.consistency.buckets import BucketCounts, count_buckets
@@ -23,7 +28,6 @@ from ietest_fast.stats.consistency.measure import (
     consistency_at,
     measure_consistency,
 )
-from ietest_fast.stats.crossed import AlgorithmTestResult, VarianceComponents, algorithm_test
 from ietest_fast.stats.dose import DoseResponseResult, Slope, TrendResult, dose_response_test
 from ietest_fast.stats.equivalence import EquivalenceResult, Verdict, equivalence_test
 from ietest_fast.stats.estimates import EstimateResult, estimate

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ietest_fast.errors import InputError
-from ietest_fast.stats.crossed import VarianceComponents
+from ietest_fast.stats.algorithm.crossed import VarianceComponents
 from ietest_fast.stats.inputs import (
     DEFAULT_POWER,
     MAX_PLANNED_PAIRS,
