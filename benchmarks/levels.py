@@ -14,6 +14,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,11 @@ from ietest_fast.stats import (
     hold_together,
     invariance_test,
 )
+from ietest_fast.stats.algorithm.claims import judge_algorithm
 
 Generator = np.random.Generator
 Answers = NDArray[np.int64]
+Pair = tuple[Answers, Answers]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +113,40 @@ def answers_vary(n: int, *, rate: float) -> Callable[[Generator], list[Invarianc
     return draw
 
 
+def train(
+    rng: Generator, texts: NDArray[np.float64], *, n_trainings: int, tau: float, lean: float
+) -> Pair:
+    """Answer both versions of some texts by one law, so that nothing differs.
+
+    Each training prefers some labels by `tau` on both versions, and by `lean` on one, at random.
+    """
+    n, n_labels = texts.shape
+    own = texts[:, None] + 0.7 * rng.normal(size=(n, n_trainings, n_labels))
+    own = own + tau * rng.normal(size=(n_trainings, n_labels))
+    original, other = (
+        own
+        + 0.4 * rng.normal(size=(n, n_trainings, n_labels))
+        + lean * rng.normal(size=(n_trainings, n_labels))
+        for _ in range(2)
+    )
+    return original.argmax(2), other.argmax(2)
+
+
+def trainings_claim(
+    n: int, *, n_rhos: int, n_labels: int, **trained: Any
+) -> Callable[[Generator], bool]:
+    """Is anything claimed of an algorithm that treats both versions alike at every rho?"""
+
+    def is_wrong(rng: Generator) -> bool:
+        gold = draw_gold(rng, n, n_labels)
+        texts = rng.normal(size=(n, n_labels)) + 2.0 * (gold[:, None] == np.arange(n_labels))
+        answers = {float(place): train(rng, texts, **trained) for place in range(n_rhos)}
+        found = judge_algorithm(answers, gold)
+        return any(p < found.levels[name] for name, p in found.p_values.items())
+
+    return is_wrong
+
+
 def interval_misses(
     n_clusters: int, size: int, *, n_discordant: float, whole: bool
 ) -> Callable[[Generator], bool]:
@@ -188,6 +225,22 @@ DESIGNS = (
             is_wrong=differs(answers_vary(n, rate=rate)),
         )
         for n, rate in ((4_000, 0.0955), (1_000, 0.06), (20_000, 0.2))
+    ),
+    *(
+        Design(
+            name=f"run: {m} trainings, {r} rho, {k} labels, tau {tau:g}, lean {lean:g}",
+            is_wrong=trainings_claim(
+                1_500, n_rhos=r, n_labels=k, n_trainings=m, tau=tau, lean=lean
+            ),
+        )
+        for m, r, k, tau, lean in (
+            (2, 1, 3, 0.1, 0.2),
+            (3, 5, 3, 0.1, 0.0),
+            (5, 1, 3, 0.1, 0.2),
+            (5, 5, 2, 0.3, 0.1),
+            (5, 11, 20, 0.1, 0.05),
+            (10, 5, 3, 0.1, 0.2),
+        )
     ),
     *(
         Design(

@@ -59,7 +59,7 @@ def sum_churn(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return M (M - 1) times the excess churn of each text, shape (n,), of labels of (n, M)."""
     total = np.zeros(a.shape[0], dtype=np.int64)
     for m, other in combinations(range(a.shape[1]), 2):
-        total += _products(a, b, m, other)
+        total += sum_products(a, b, m, other)
     return total
 
 
@@ -73,7 +73,9 @@ def count_disagreements(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[n
     return np.array([within_a, within_b, across])
 
 
-def _products(a: NDArray[np.int64], b: NDArray[np.int64], m: int, other: int) -> NDArray[np.int64]:
+def sum_products(
+    a: NDArray[np.int64], b: NDArray[np.int64], m: int, other: int
+) -> NDArray[np.int64]:
     """<v_m, v_other> of each text, v being e(a) - e(b)."""
     same = (a[:, m] == a[:, other]).astype(np.int64) + (b[:, m] == b[:, other])
     crossed = (a[:, m] == b[:, other]).astype(np.int64) + (b[:, m] == a[:, other])
@@ -114,7 +116,7 @@ def _types_of_clusters(
     pairs = list(combinations(range(n_classifiers), 2))
     sums = np.empty((n_clusters, len(pairs)), dtype=np.int64)
     for place, (m, other) in enumerate(pairs):
-        own = _products(a, b, m, other)
+        own = sum_products(a, b, m, other)
         sums[:, place] = np.bincount(codes, weights=own, minlength=n_clusters).astype(np.int64)
     sums = sums[(sums != 0).any(axis=1)]
     types, counts = np.unique(sums, axis=0, return_counts=True)
@@ -333,7 +335,7 @@ def excess_churn_test(
         raise InputError(f"method must be exact or resample, not {method!r}")
     if method == "exact" and n_resamples is not None:
         raise InputError("the method exact draws nothing: leave n_resamples out")
-    a, b, n_labels = _read_labels(original, transformed)
+    a, b, n_labels = read_labels(original, transformed)
     n, n_classifiers = a.shape
     codes, n_clusters = (None, None) if clusters is None else as_clusters(clusters, n)
     if codes is None or n_clusters is None:
@@ -424,7 +426,7 @@ def _exact_p(types: ChurnTypes, observed: int) -> float:
     return upper_tail(supports, masses, counts, observed)
 
 
-def _read_labels(
+def read_labels(
     original: Any, transformed: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
     """Return both tables of labels as numbers, shape (n, M) each, and how many labels there are."""
