@@ -96,6 +96,13 @@ def show_change(
     return f"{shares} ({change}, {100 * (1 - alpha):g}% {low} to {high})"
 
 
+def has_shares(before: float, after: float, text: str) -> bool:
+    """Whether a text has two accuracies as :func:`show_change` writes them."""
+    return any(
+        f"{100 * before:.{digits}f} → {100 * after:.{digits}f} " in text for digits in (1, 2)
+    )
+
+
 def brief_points(difference: float) -> str:
     """Write a difference of shares with the word behind it, without zeros at the end.
 

@@ -251,9 +251,10 @@ def _toml(folder):
 def test_a_small_run_prints_a_table_and_writes_its_files(ietest, tmp_path):
     out, errors = ietest("run", _toml(tmp_path), *PARAMS, "--out", "here")
     assert errors == ""
-    assert "smallest p" in out
-    assert "SNR" in out
-    assert "Signature: ie|n:400|" in out
+    assert "Paper's rule" in out
+    assert "\nie|n:400|" in out
+    detailed, _ = ietest("run", _toml(tmp_path), *PARAMS, "--out", "here", "--details")
+    assert all(part in detailed for part in ("smallest p", "SNR", "Signature: ie|n:400|"))
     written = json.loads((tmp_path / "here" / "results.json").read_text())
     assert [rho["rho"] for rho in written["conditions"][0]["rhos"]] == [0.0, 0.5, 1.0]
     names = {path.name for path in (tmp_path / "here").iterdir()}
@@ -356,3 +357,15 @@ def test_classifiers_are_evaluated_on_further_test_sets(ietest, tmp_path):
     ietest(*arguments, "--out", "d")
     _, err = ietest(*arguments, *further, "--out", "d", status=1)
     assert "was finished without answering negation:tautology=green is not red" in err
+
+
+def test_one_classifier_is_told_what_eval_tells_of_its_answers(ietest, tmp_path):
+    out, _ = ietest("run", _toml(tmp_path), *PARAMS, "--rho", "0", "-M", "1", "--out", "one")
+    (cell,) = (tmp_path / "one" / "cells").iterdir()
+    said, _ = ietest("eval", cell)
+    first = said.splitlines()[0]
+    assert out.splitlines()[0] == f"bow-xgb, syn.careful: {first[:1].lower()}{first[1:]}"
+    found = json.loads((tmp_path / "one" / "results.json").read_text())["conditions"][0]["claims"]
+    again = json.loads(ietest("eval", cell, "--json")[0])
+    assert found["verdict"] == again["invariance"]["verdict"]
+    assert found["p_values"]["change"] == pytest.approx(again["invariance"]["p_difference"])

@@ -32,6 +32,7 @@ FOLDS = {
     "analyses/stress/origins.py": "words of texts",
     "answers/file.py": "endings of files",
     "experiment/config.py": "names of files",
+    "experiment/view/summary.py": "the first letter of a sentence",
     "frames.py": "the article of a type",
     "models/alignment.py": "words of texts",
     "models/vocabularies.py": "names of tokenizers, and words",

@@ -28,6 +28,6 @@ def test_a_corpus_of_templates_is_made_and_run_on_from_one_line(tmp_path: Path) 
     )
     assert done.returncode == 0, done.stderr
     assert "train.parquet: 10,000 pairs" in done.stdout
-    assert "Test set: 1,000 rows" in done.stdout
+    assert " of 1,000 texts that " in done.stdout
     # Where the demonstration has been run, its folder is not in the way.
     assert not (tmp_path / "ietest-run").exists()

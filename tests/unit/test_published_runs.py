@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from scipy import stats as scipy_stats
 
 from ietest_fast.experiment.finished import read_counts
 from ietest_fast.stats import VarianceComponents, Verdict
@@ -35,7 +34,7 @@ def algorithm_p(rho: RhoResult, correlation: float) -> float:
         correlation * variance / n + residual, float(deltas.var(ddof=1)) / m, residual
     )
     t = abs(mean) / math.sqrt(found.of_mean)
-    return 2 * float(scipy_stats.t.sf(t, found.freedom(n, m)))
+    return 2 * found.law(n, m).tail(t)
 
 
 def test_rejections_of_equal_accuracy_hold_over_all_rho(published: list[FinishedRun]) -> None:

@@ -147,7 +147,7 @@ TABLE = {
 
 def _printed(result):
     console = Console(width=100, file=io.StringIO())
-    print_summary(result, console)
+    print_summary(result, console, details=True)
     return console.file.getvalue()
 
 

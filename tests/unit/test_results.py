@@ -23,6 +23,8 @@ FREE = {
     "transformations.*.n_test_reworded": "lies between changed rows and edits",
     "transformations.*.test_edits.*": "bounds n_test_reworded",
     "conditions.*.valid_accuracy": "is a share of the validation rows",
+    "conditions.*.claims.p_values.*": "come from every answer; levels hold how they compare",
+    "conditions.*.claims.slope.*": "comes from every answer; the change is in the middle",
     "conditions.*.churn.p_value": "comes from every answer; Holm's rule holds the smallest",
 }
 """Keys whose numbers may be others, and why."""

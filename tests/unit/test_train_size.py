@@ -292,7 +292,7 @@ def test_the_summary_ends_with_a_table_over_sizes(sized):
     from rich.console import Console
 
     console = Console(file=io.StringIO(), width=140, color_system=None)
-    print_summary(sized, console)
+    print_summary(sized, console, details=True)
     said = console.file.getvalue()
     assert "ngram-linear under swap, trained on 60 rows" in said
     _, _, table = said.partition("ngram-linear under swap, by the number of training rows")
@@ -331,7 +331,7 @@ def test_in_python(tmp_path):
         "bow-xgb, swap, 60 rows",
         "bow-xgb, swap, 150 rows",
     }
-    assert "bow-xgb under swap, by the number of training rows" in str(result)
+    assert "bow-xgb, swap, trained on 60 rows: " in str(result)
 
 
 COMMAND = (

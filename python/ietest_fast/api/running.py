@@ -133,7 +133,7 @@ class IETestResult(Result):
                 "p_min": rho.p_min,
                 "p_adjusted": min(rho.p_adjusted),
                 "reject": rho.reject,
-                "verdict": str(rho.verdict),
+                "verdict": str(condition.verdict),
             }
             for condition in self.results.conditions
             for rho in condition.rhos
@@ -152,14 +152,13 @@ class IETestResult(Result):
         ]
 
     def remarks(self) -> list[str]:
-        """Return the sentences below the table: level, verdict, warnings, signature."""
-        from ietest_fast.experiment.view.summary import summary_lines
+        """Return the sentences of the answer: verdict, slope, the paper's rule, signature."""
+        from ietest_fast.experiment.view.summary import answer_lines, say_condition
 
-        conditions = self.results.conditions
         return [
-            f"{_name(each)}: {line}" if len(conditions) > 1 else line
-            for each in conditions
-            for line in summary_lines(self.results, each)
+            line
+            for each in self.results.conditions
+            for line in (say_condition(each), *answer_lines(self.results, each))
         ]
 
     def plot(self, *, ax: Any = None) -> Any:

@@ -230,6 +230,7 @@ def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
 )
 @allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of a table.")
+@click.option("--details", is_flag=True, help="Print all that is computed, not the answer alone.")
 @click.option(
     "--fail-on-reject",
     is_flag=True,
@@ -249,6 +250,7 @@ def command(
     config: Path | None,
     out: Path,
     as_json: bool,
+    details: bool,
     **options: Any,
 ) -> None:
     """Run the Invariance-under-Equivalence test.
@@ -286,9 +288,10 @@ def command(
     if as_json:
         print_json(result.to_dict(), indent=1)
     else:
-        print_summary(result, make_console())
+        print_summary(result, make_console(), details=details)
         names = ", ".join(path.name for path in figures)
-        echo(f"In {out}: results.json, {names}")
+        more = "" if details else "; all tables: --details"
+        echo(f"In {out}: results.json, {names}{more}")
     ctx.exit(exit_status(options, reject=result.reject, alike=result.alike))
 
 

@@ -122,12 +122,8 @@ class FinishedRun:
 
     @property
     def finding_kind(self) -> Literal["differs", "equivalent", "undecided"]:
-        """What its verdicts come down to, as the head of a page says it."""
-        found = {each.finding_kind for each in self.condition.verdicts}
-        if "differs" in found:
-            return "differs"
-        is_whole = found == {"equivalent"} and not self.condition.collapsed
-        return "equivalent" if is_whole else "undecided"
+        """What its verdict comes down to, as the head of a page says it."""
+        return self.condition.verdict.finding_kind
 
     @property
     def test_set(self) -> str | None:

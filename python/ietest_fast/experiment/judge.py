@@ -15,6 +15,7 @@ from ietest_fast.experiment.schema import (
     AlgorithmRecord,
     CellResult,
     ChurnRecord,
+    ClaimsRecord,
     CochranRecord,
     ConditionResult,
     ModelSettings,
@@ -26,16 +27,23 @@ from ietest_fast.experiment.schema import (
 )
 from ietest_fast.models.protocol import ORIGINAL
 from ietest_fast.stats import (
+    InvarianceTestResult,
     MatchedSample,
     algorithm_test,
     cochran_q_test,
     combine,
     equivalence_test,
     excess_churn_test,
+    hold_together,
     is_collapsed,
     judge_pairs,
     paired_test,
     stratified_test,
+)
+from ietest_fast.stats.algorithm.claims import (
+    AlgorithmClaims,
+    hold_claims_together,
+    judge_algorithm,
 )
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.multiple import JOINT_CORRECTIONS
@@ -43,7 +51,7 @@ from ietest_fast.stats.paired import clean_field, write_signature
 from ietest_fast.stats.strata import EDITS, LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from numpy.typing import NDArray
@@ -54,6 +62,10 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.plan import Plan, PlannedModel
     from ietest_fast.experiment.store import RunStore
     from ietest_fast.experiment.work import Work
+
+
+Claims = AlgorithmClaims | InvarianceTestResult | None
+"""What is shown of a condition, before its transformations share alpha."""
 
 
 # One line that says how a result came about.
@@ -170,7 +182,17 @@ class Judge:
             for model, phi, size in itertools.product(*axes)
         ]
 
-    def judge(self, own: Trained) -> ConditionResult:
+    def judge_all(self) -> list[ConditionResult]:
+        """Test every condition; transformations of a model share alpha in what is claimed."""
+        trained = self.list_trained()
+        made, claims = zip(*map(self._judge, trained), strict=True)
+        found: dict[int, ClaimsRecord | None] = dict.fromkeys(range(len(made)))
+        keys = [(own.model.key, own.size) for own in trained]
+        for key in dict.fromkeys(keys):
+            found |= self._hold({i: claims[i] for i, own in enumerate(keys) if own == key})
+        return [each.model_copy(update={"claims": found[place]}) for place, each in enumerate(made)]
+
+    def _judge(self, own: Trained) -> tuple[ConditionResult, Claims]:
         """Test classifiers under the transformation that they were trained on, at every rho."""
         matched = {
             rho: [
@@ -181,7 +203,7 @@ class Judge:
         }
         rhos = [self.judge_rho(own, own.phi, rho, found) for rho, found in matched.items()]
         cells = [cell for rho in rhos for cell in rho.cells]
-        return ConditionResult.of(
+        judged = ConditionResult.of(
             rhos,
             model=own.model.key,
             transformation=own.phi.key,
@@ -191,6 +213,57 @@ class Judge:
                 [[table for _, table in found] for found in matched.values()]
             ),
         )
+        return judged, self._claim(matched, rhos)
+
+    def _claim(
+        self,
+        matched: Mapping[float, Sequence[tuple[CellRecord, pa.Table]]],
+        rhos: Sequence[RhoResult],
+    ) -> Claims:
+        """Judge what is shown at the smallest rho; None if fewer than two texts were reworded.
+
+        Trainings that all give the same answers are one classifier.
+        """
+        config, rho = self._config, min(matched)
+        record, first = matched[rho][0]
+        rows = np.flatnonzero(first["changed"].to_numpy())
+        clusters = None if self.plan.clusters is None else self.plan.clusters[rows]
+        if rows.size < 2 or (clusters is not None and np.unique(clusters).size < 2):
+            return None
+
+        def stack(rho: float, name: str) -> NDArray[Any]:
+            return np.stack([table[name].to_numpy()[rows] for _, table in matched[rho]], axis=1)
+
+        answers = {each: (stack(each, "original"), stack(each, "transformed")) for each in matched}
+        if len(np.unique(np.concatenate(answers[rho]), axis=1).T) > 1:
+            return judge_algorithm(
+                answers,
+                first["gold"].to_numpy()[rows],
+                names=self.plan.splits.test.label_names,
+                clusters=clusters,
+                margin=config.margin,
+                flip_margin=config.flip_margin,
+                alpha=config.alpha,
+            )
+        cell = next(each for each in rhos if each.rho == rho).cells[0]
+        seed = bootstrap_seed(config.seed, rho=record.rho, m=record.m)
+        return self._judge_pairs(first, seed, p_difference=cell.p_value, collapsed=cell.collapsed)[
+            0
+        ]
+
+    def _hold(self, claims: Mapping[int, Claims]) -> dict[int, ClaimsRecord | None]:
+        """Share alpha between the transformations of a model."""
+        several = {i: own for i, own in claims.items() if isinstance(own, AlgorithmClaims)}
+        single = {i: own for i, own in claims.items() if isinstance(own, InvarianceTestResult)}
+        found: dict[int, ClaimsRecord | None] = {}
+        if several:
+            held = hold_claims_together(list(several.values()))
+            found |= dict(zip(several, map(ClaimsRecord.of_algorithm, held), strict=True))
+        if single:
+            rho = min(self._config.rho)
+            for place, own in zip(single, hold_together(list(single.values())), strict=True):
+                found[place] = ClaimsRecord.of_classifier(own, rho=rho)
+        return found
 
     def judge_across(
         self, conditions: Sequence[ConditionResult]
@@ -281,6 +354,19 @@ class Judge:
         self, matched: pa.Table, phi: PlannedPhi, seed: int
     ) -> RewordedRecord | None:
         """Judge a classifier on the texts that were reworded."""
+        # Whether accuracy differs is decided for all classifiers and rho together.
+        found, answers, given = self._judge_pairs(matched, seed, p_difference=1.0)
+        strata = (
+            stratified_test(*answers, self._strata_of(name, phi), name=name, **given)
+            for name in self._config.strata
+            if name != LABEL  # which is tested in any case
+        )
+        return RewordedRecord.of(found, strata)
+
+    def _judge_pairs(
+        self, matched: pa.Table, seed: int, **decided: Any
+    ) -> tuple[InvarianceTestResult, tuple[NDArray[Any], NDArray[Any]], dict[str, Any]]:
+        """Judge a classifier; also return its answers, and what its tests were given."""
         config = self._config
         answers = matched["original"].to_numpy(), matched["transformed"].to_numpy()
         given: dict[str, Any] = {
@@ -294,19 +380,9 @@ class Judge:
             "rng": seed,
             "n_threads": config.n_threads,
         }
-        found = judge_pairs(
-            _sample(matched),
-            p_difference=1.0,  # decided for all classifiers and rho together
-            answers=answers,
-            labels=np.asarray(self.plan.splits.test.label_names)[given["gold"]],
-            **given,
-        )
-        strata = (
-            stratified_test(*answers, self._strata_of(name, phi), name=name, **given)
-            for name in config.strata
-            if name != LABEL  # which is tested in any case
-        )
-        return RewordedRecord.of(found, strata)
+        labels = np.asarray(self.plan.splits.test.label_names)[given["gold"]]
+        found = judge_pairs(_sample(matched), answers=answers, labels=labels, **decided, **given)
+        return found, answers, given
 
     def _strata_of(self, name: str, phi: PlannedPhi) -> Any:
         """Return the values of a column that was asked for, in the test rows."""

@@ -38,11 +38,20 @@ from ietest_fast.experiment.schema import (
 )
 from ietest_fast.experiment.schema.cells import COUNTS
 from ietest_fast.files import parse_json, read_bytes
-from ietest_fast.stats import PairedCounts, equivalence_test, flip_test, paired_test
+from ietest_fast.numerals import has_shares
+from ietest_fast.stats import (
+    PairedCounts,
+    Verdict,
+    equivalence_test,
+    flip_test,
+    invariance,
+    paired_test,
+)
 from ietest_fast.stats.algorithm.churn import DEFAULT_CHURN_RESAMPLES
+from ietest_fast.stats.algorithm.claims import SHARES
 from ietest_fast.stats.algorithm.crossed import algorithm_of_counts
 from ietest_fast.stats.laws.integer import DEFAULT_TABLES
-from ietest_fast.stats.multiple import JOINT_CORRECTIONS
+from ietest_fast.stats.multiple import JOINT_CORRECTIONS, share_alpha
 from ietest_fast.stats.robustness import chance_limit
 from ietest_fast.stats.strata import LABEL, paired_p
 from ietest_fast.stats.symmetry import compare_strata
@@ -56,6 +65,7 @@ if TYPE_CHECKING:
     from ietest_fast.corpus.dataset import Split
     from ietest_fast.experiment.schema import (
         CellResult,
+        ClaimsRecord,
         ClusteredRecord,
         ConditionResult,
         EvaluatedRho,
@@ -70,7 +80,7 @@ if TYPE_CHECKING:
     )
     from ietest_fast.experiment.schema.cells import Record, StratumRecord
     from ietest_fast.experiment.schema.conditions import CochranRecord
-    from ietest_fast.stats import EquivalenceResult
+    from ietest_fast.stats import EquivalenceResult, Interval
 
 RESULTS = "results.json"
 
@@ -141,6 +151,9 @@ _SAME = 1e-6
 _ROUNDING = 1e-9
 """Absolute difference that rounding may make where numbers around 1 cancel out."""
 
+
+_SHARES_OF_ONE = {"change": invariance.SHARES["difference"], **invariance.SHARES}
+"""How alpha is shared between the claims on one classifier."""
 
 _FEW_COINS = 40
 """Of more, the least probability is beyond the digits of a law."""
@@ -215,6 +228,9 @@ class _Coherence:
                 again = {name: value for name, value in again.items() if name in _NOT_JOINT}
             hold(condition.over_rho, again, f"{place}.over_rho")
             self._check_signature(condition.signature, condition.rhos, place, own)
+            if condition.claims is not None:
+                self._check_claims(condition.claims, condition, f"{place}.claims")
+        _check_levels(result)
         self._check_across()
         self._check_evaluations()
 
@@ -530,6 +546,55 @@ class _Coherence:
                     del expected[name]
         hold(found, expected, place)
 
+    def _check_claims(self, claims: ClaimsRecord, own: ConditionResult, place: str) -> None:
+        """Hold the answer against what it is the answer of."""
+        need("change" in claims.p_values, place, "has no p-value of the change")
+        same = claims.levels.keys() == claims.p_values.keys()
+        need(same, f"{place}.levels", "are not of the claims that have p-values")
+        first = min(own.rhos, key=lambda rho: rho.rho)
+        counts = [cell.reworded.counts for cell in first.cells if cell.reworded is not None]
+        need(len(counts) == len(first.cells), place, "is there, and reworded texts are not")
+        expected: dict[str, Any] = {
+            "rho": first.rho,
+            "n": counts[0].n,
+            "alpha": self._settings.alpha,
+            "accuracy_original": math.fsum(each.accuracy_original for each in counts) / len(counts),
+            "accuracy_transformed": (
+                math.fsum(each.accuracy_transformed for each in counts) / len(counts)
+            ),
+        }
+        alpha = self._settings.alpha / claims.n_versions
+        ends: Interval | None = None
+        if claims.n_trainings > 1:
+            expected["n_trainings"] = len(counts)
+            found = first.algorithm
+            need(found is not None, place, "is of several trainings, and algorithm is not there")
+            if found is not None:
+                expected["p_values"] = claims.p_values | {"change": found.p_value}
+                ends = found.confidence_interval(1 - alpha)
+        elif self._settings.data.cluster is None:
+            tested = _test_equivalence(counts[0], self._settings.margin, self._settings.alpha)
+            ends = tested.ends_at(alpha / 2)
+        if ends is not None:
+            expected["interval"] = [-ends.high, -ends.low]
+        hold(claims, expected, place)
+        slope = claims.slope
+        if slope is not None:
+            same = abs(sum(slope.interval) / 2 - slope.change) <= _ROUNDING
+            need(same, f"{place}.slope.interval", "does not have the change in its middle")
+            rhos = [rho.rho for rho in own.rhos]
+            fits = [*slope.rhos] == [min(rhos), max(rhos)]
+            need(fits, f"{place}.slope.rhos", "are not the smallest and the largest rho")
+            shown = claims.p_values["slope"] < claims.levels["slope"]
+            need(slope.is_shown == shown, f"{place}.slope.is_shown", f"is not {shown}")
+        shown = claims.p_values["change"] < claims.levels["change"]
+        fits = shown or claims.verdict is not Verdict.DIFFERS
+        need(fits, f"{place}.verdict", f"is {claims.verdict}, and the change is not shown")
+        fits = claims.verdict in {Verdict.COLLAPSED, Verdict.CHANGES} or has_shares(
+            claims.accuracy_original, claims.accuracy_transformed, claims.headline
+        )
+        need(fits, f"{place}.headline", "does not have these accuracies")
+
     def _check_signature(
         self, signature: str | None, rhos: Sequence[RhoResult], place: str, tested: _Tested
     ) -> None:
@@ -643,6 +708,34 @@ class _Coherence:
 
 _NOT_JOINT = ("alpha", "p_values", "churn_p_adjusted", "algorithm_p_adjusted", "label_p_adjusted")
 """What holds over all rho and is not drawn jointly."""
+
+
+def _check_levels(result: RunResult) -> None:
+    """Hold what p-values are held to against all those that share alpha."""
+    models = dict.fromkeys((own.model, own.train_size) for own in result.conditions)
+    for key in models:
+        known = {
+            f"conditions.{place}.claims": own.claims
+            for place, own in enumerate(result.conditions)
+            if own.claims is not None and (own.model, own.train_size) == key
+        }
+        for several in (False, True):
+            part = {k: own for k, own in known.items() if (own.n_trainings > 1) is several}
+            claims = [
+                (place, name, p) for place, own in part.items() for name, p in own.p_values.items()
+            ]
+            if not claims:
+                continue
+            shares = SHARES if several else _SHARES_OF_ONE
+            held = share_alpha(
+                [p for *_, p in claims],
+                [shares[name] for _, name, _ in claims],
+                alpha=result.settings.alpha,
+            )
+            for (place, name, _), level in zip(claims, held, strict=True):
+                own = part[place]
+                fits = own.n_versions == len(part) and are_close(own.levels.get(name, 0.0), level)
+                need(fits, f"{place}.levels.{name}", "is not what alpha leaves to it")
 
 
 def _check_software(result: RunResult) -> None:

@@ -174,7 +174,7 @@ def conclude(plan: Plan, work: Work, store: RunStore) -> RunResult:
     """
     judge = Judge(plan, work, store)
     trained = judge.list_trained()
-    conditions = tuple(map(judge.judge, trained))
+    conditions = tuple(judge.judge_all())
     settings = judge.settings
     # Before the results that speak of it.
     write_clusters(

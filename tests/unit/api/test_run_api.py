@@ -106,8 +106,8 @@ def test_an_estimator_is_cloned_and_fitted_on_every_resample(found: Any) -> None
 
 
 def test_it_prints_and_draws_itself(found: Any) -> None:
-    assert "smallest p" in str(found)
-    assert "Signature: ie|n:90|" in repr(found)
+    assert "Paper's rule" in str(found)
+    assert "\nie|n:90|" in repr(found)
     assert "Invariance under swap" in found._repr_html_()
     axes = found.plot()
     assert axes.get_legend_handles_labels()[1] == ["original", "transformed"]

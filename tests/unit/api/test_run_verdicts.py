@@ -112,10 +112,11 @@ def test_only_what_is_shown_to_be_alike_is_called_so(
             assert cell.is_equivalent
             assert cell.reworded is not None
             assert cell.reworded.flips.rate < 0.05
-        assert "on average no −6.00, perhaps +6.00 points" in say_condition(condition)
+        assert "accuracy falls on no (−6.0) and rises on perhaps (+6.0)" in say_condition(condition)
         assert any("depend on the gold label" in line for line in _label_lines(condition))
-    said = say_condition(condition)
-    assert ("treats rephrased sentences alike" in said) == (verdict is Verdict.ALIKE)
+    assert condition.verdict is verdict
+    assert condition.answer.n_trainings == 1  # both answer alike
+    assert (": alike within" in say_condition(condition)) == (verdict is Verdict.ALIKE)
 
 
 def test_joint_tests_of_the_same_answers_pay_nothing_for_the_number_of_rho(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_what_holds_over_transformations_is_shown(sweep):
 
 def _print(result):
     console = Console(width=120, file=io.StringIO())
-    print_summary(result, console)
+    print_summary(result, console, details=True)
     return console.file.getvalue()
 
 

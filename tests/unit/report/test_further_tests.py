@@ -31,7 +31,7 @@ def finished(tmp_path_factory):
 
 def test_the_summary_shows_every_test_set_at_every_rho(finished):
     console = make_console(io.StringIO(), width=200)
-    print_summary(finished, console)
+    print_summary(finished, console, details=True)
     text = console.file.getvalue().partition("The same classifiers on further test sets:")[2]
     lines = [" ".join(line.split()) for line in text.splitlines()]
     (condition,) = finished.conditions

@@ -56,7 +56,7 @@ def test_collapsed_classifiers_stay_so_and_are_told(first_run):
     condition = ConditionResult.model_validate_json(json.dumps(collapsed))
     again = repeat_on(replace(run, condition=condition), [0, 1, 2])
     assert all(cell.collapsed for cell in again.cells)
-    assert "cannot be told from guessing: every classifier" in say_verdict(again)
+    assert "collapsed: every classifier predicts one class" in say_verdict(again)
 
 
 @pytest.mark.parametrize("rows", [[], [0, 0], [-1], [240]])

@@ -17,6 +17,7 @@ from ietest_fast.experiment.schema.cells import (
     StrataRecord,
     adjust,
 )
+from ietest_fast.experiment.schema.claims import ClaimsRecord, SlopeRecord
 from ietest_fast.experiment.schema.conditions import (
     AcrossTransformations,
     AlgorithmRecord,
@@ -52,6 +53,7 @@ __all__ = [
     "CellResult",
     "ChangedRows",
     "ChurnRecord",
+    "ClaimsRecord",
     "ClusteredRecord",
     "CochranRecord",
     "ConditionResult",
@@ -69,6 +71,7 @@ __all__ = [
     "RunSettings",
     "SearchRecord",
     "Sensitivity",
+    "SlopeRecord",
     "SplitSummary",
     "Spread",
     "StrataRecord",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from ietest_fast.stats import (
     equivalence_test,
     flip_test,
     holm,
+    judge_pairs,
     paired_test,
 )
 from ietest_fast.stats.planning.power import is_liberal
@@ -533,6 +535,14 @@ class CellResult(Counted):
     def labels(self) -> StrataRecord | None:
         """Losses and gains on the reworded texts by gold label; None if they are not known."""
         return None if self.reworded is None else self.reworded.labels
+
+    def judge_alone(self) -> InvarianceTestResult:
+        """Judge this classifier by its counts over all texts."""
+        own = self.equivalence
+        found = judge_pairs(
+            self.counts, p_difference=self.p_value, margin=own.margin, alpha=own.alpha
+        )
+        return replace(found, collapsed=self.collapsed)
 
     @property
     def n_clusters(self) -> int | None:

@@ -23,7 +23,17 @@ from ietest_fast.experiment.schema.cells import (
     TrainSize,
     adjust,
 )
-from ietest_fast.stats import FlipVerdict, RobustnessResult, Verdict, judge, power, robustness
+from ietest_fast.experiment.schema.claims import ClaimsRecord
+from ietest_fast.stats import (
+    FlipVerdict,
+    Interval,
+    RobustnessResult,
+    Verdict,
+    judge,
+    power,
+    robustness,
+)
+from ietest_fast.stats.algorithm.crossed import WeightedStudent, algorithm_of_counts
 from ietest_fast.stats.planning.power import difference_beside_test
 
 if TYPE_CHECKING:
@@ -33,6 +43,9 @@ if TYPE_CHECKING:
 
 # The laws of larger test sets take too long to enumerate for a remark.
 _MOST_PAIRS_FOR_POWER = 10**6
+
+_LEVEL = 0.95
+"""Of the intervals that are written down."""
 
 
 class ChurnRecord(Record):
@@ -70,6 +83,7 @@ class AlgorithmRecord(Record):
 
     n: Annotated[int, Field(ge=2)]
     n_units: Annotated[int, Field(ge=2)]
+    n_classifiers: Annotated[int, Field(ge=2)]
     delta: float
     standard_error: Annotated[float, Field(ge=0)]
     training_weight: Share
@@ -88,6 +102,14 @@ class AlgorithmRecord(Record):
     alpha: Level
     p_equivalence: Share
     """As of :class:`ietest_fast.stats.AlgorithmTestResult`."""
+
+    def confidence_interval(self, confidence_level: float) -> Interval:
+        """Return the interval of delta."""
+        if confidence_level == _LEVEL:
+            return Interval(*self.interval)
+        law = WeightedStudent(self.training_weight, self.n_units - 1, self.n_classifiers - 1)
+        half = law.quantile((1 - confidence_level) / 2) * self.standard_error
+        return Interval(self.delta - half, self.delta + half)
 
     @computed_field
     @property
@@ -459,6 +481,8 @@ class ConditionResult(Record):
     """One test for each rho, in the order of the configuration."""
     over_rho: OverRho
     """What holds over all rho."""
+    claims: ClaimsRecord | None = None
+    """The answer; None if the reworded texts are not known, or are fewer than two."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -539,10 +563,55 @@ class ConditionResult(Record):
             n_rhos=n_rhos,
         )
 
+    @functools.cached_property
+    def answer(self) -> ClaimsRecord:
+        """The verdict and its sentence; of the change in accuracy alone where that is all known."""
+        if self.claims is not None:
+            return self.claims
+        first = min(self.rhos, key=lambda rho: rho.rho)
+        if len(first.cells) == 1:
+            found = ClaimsRecord.of_classifier(first.cells[0].judge_alone(), rho=first.rho)
+            assert found is not None  # noqa: S101 - all texts are taken
+            return found
+        counts = [cell.counts for cell in first.cells]
+        margin, known = first.cells[0].equivalence.margin, first.algorithm
+        if known is not None:
+            counts = [cell.reworded.counts for cell in first.cells if cell.reworded is not None]
+        # Without the answers, texts are taken to vary as much as they can.
+        tested = algorithm_of_counts(
+            counts,
+            sd_residual=0 if known is None else known.sd_residual,
+            margin=margin,
+            alpha=first.alpha,
+        )
+        shown = tested if known is None else known
+        ends, within = (shown.confidence_interval(1 - k * first.alpha) for k in (1, 2))
+        return ClaimsRecord.of_change(
+            (
+                float(np.mean([each.accuracy_original for each in counts])),
+                float(np.mean([each.accuracy_transformed for each in counts])),
+            ),
+            (ends.low, ends.high),
+            (within.low, within.high),
+            p_value=shown.p_value,
+            p_equivalence=shown.p_equivalence,
+            alpha=first.alpha,
+            margin=margin,
+            collapsed=all(cell.collapsed for cell in first.cells),
+            rho=first.rho,
+            n=counts[0].n,
+            n_trainings=len(counts),
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """What is shown."""
+        return self.answer.verdict
+
     @property
     def alike(self) -> bool:
-        """Whether the model is shown to be alike on both versions at every rho."""
-        return all(verdict is Verdict.ALIKE for verdict in self.verdicts)
+        """Whether everything that matters is shown to be excluded."""
+        return self.verdict is Verdict.ALIKE
 
     @functools.cached_property
     def ratios(self) -> RobustnessResult:

@@ -166,7 +166,7 @@ def glance_table(runs: Sequence[FinishedRun]) -> Table | None:
                 [rho.churn.excess for rho in run.rhos if rho.churn is not None]
             ),
             Column("p over all ρ", "p"): lambda run, own: PValue(own.over_rho.p_value, run.alpha),
-            Column("verdicts"): lambda _, own: ", ".join(dict.fromkeys(map(str, own.verdicts))),
+            Column("verdict"): lambda _, own: str(own.verdict),
         },
         note=(
             "From the smallest to the largest over ρ, of means over the classifiers. Loss: "

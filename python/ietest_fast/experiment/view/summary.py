@@ -16,16 +16,13 @@ from ietest_fast.experiment.view.learning import (
 from ietest_fast.numerals import (
     UNDEFINED,
     brief_p,
-    brief_percent,
-    brief_points,
     format_t,
     percent_of,
     points_of,
     say_count,
     say_p,
-    signed_points,
+    show_points,
 )
-from ietest_fast.stats import Verdict
 from ietest_fast.transform.edits import COMPANION_RULES, RULES
 
 if TYPE_CHECKING:
@@ -37,215 +34,28 @@ if TYPE_CHECKING:
     from ietest_fast.experiment.finished import FinishedRun
     from ietest_fast.experiment.schema import (
         AcrossTransformations,
+        CellResult,
         ConditionResult,
+        RewordedRecord,
         RhoResult,
         RunResult,
+        SlopeRecord,
         Spread,
     )
 
 
-# What a run found, in one sentence of plain words.
-
-
 def say_verdict(run: FinishedRun) -> str:
-    """Say whether a finished run's model changes its mind; see :func:`say_condition`."""
+    """Say what is shown of a finished run's model, in one sentence."""
     return say_condition(run.condition, name=run.name)
 
 
 def say_condition(condition: ConditionResult, *, name: str | None = None) -> str:
-    """Say whether a model changes its mind when sentences are rephrased, and how surely.
-
-    The sentence follows the verdicts that hold over all rho, and names the rho wherever they are
-    not all the same. Of classifiers that cannot be told from guessing it says so.
-    """
-    name = condition.model if name is None else name
-    n_collapsed = len(condition.collapsed)
-    if n_collapsed == len(condition.cells):
-        return (
-            f"{name} cannot be told from guessing: every classifier predicts one class only, "
-            "or is no better than chance allows, so nothing can be said of rephrased sentences."
-        )
-    said = _say(condition, name)
-    if n_collapsed:
-        said += (
-            f" ({n_collapsed} of {len(condition.cells)} classifiers cannot be told from guessing.)"
-        )
-    return said
-
-
-def _say(run: ConditionResult, name: str) -> str:
-    found = {
-        verdict: [rho for rho, own in zip(run.rhos, run.verdicts, strict=True) if own is verdict]
-        for verdict in Verdict
-    }
-    clauses = [
-        clause
-        for verdict, say in _CLAUSES
-        if found[verdict]
-        for clause in [say(found[verdict], run)]
-    ]
-    if found[Verdict.COLLAPSED]:
-        clauses.append(f"{_at(found[Verdict.COLLAPSED], run)} every classifier has collapsed")
-    text = "; ".join(clauses)
-    if found[Verdict.DIFFERS] or found[Verdict.CHANGES]:
-        return f"{name} changes its mind when sentences are rephrased: {text}."
-    if found[Verdict.UNDECIDED]:
-        return f"Whether {name} treats rephrased sentences alike stays open: {text}."
-    if found[Verdict.EQUIVALENT]:
-        return f"{name} keeps its accuracy when sentences are rephrased: {text}."
-    return f"{name} treats rephrased sentences alike: {text}."
-
-
-def _part_by_direction(rhos: Sequence[RhoResult]) -> dict[str, list[tuple[RhoResult, float]]]:
-    """Part rhos by what accuracy does in all that differ, with the mean; or else the most."""
-    groups: dict[str, list[tuple[RhoResult, float]]] = {"loses": [], "gains": [], "": []}
-    for rho in rhos:
-        rejected = [cell.shown_delta for cell in rho.rejecting or (rho.strongest,)]
-        mean = rho.shown_delta.mean or 0.0
-        if min(rejected) > 0 and mean > 0:
-            groups["loses"].append((rho, mean))
-        elif max(rejected) < 0 and mean < 0:
-            groups["gains"].append((rho, -mean))
-        else:
-            groups[""].append((rho, max(map(abs, rejected))))
-    return groups
-
-
-def _say_difference(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    where_seen = _on_reworded(rhos)
-    parts = []
-    for verb, group in _part_by_direction(rhos).items():
-        if not group:
-            continue
-        where, largest = _at([rho for rho, _ in group], run), max(own for _, own in group)
-        most = f"{'up to ' if len(group) > 1 else ''}{brief_points(largest)}"
-        n_classifiers = max(len(rho.cells) for rho, _ in group)
-        if not verb:
-            said = f"its classifiers change in both directions, by up to {brief_points(largest)}"
-        elif n_classifiers == 1:
-            said = f"it {verb} {most} of accuracy"
-        else:  # which one is not said, and the mean may lie above what the others show
-            average = f"the mean {'loss' if verb == 'loses' else 'gain'} is {most}"
-            said = f"at least one of its {n_classifiers} classifiers {verb} accuracy, and {average}"
-        parts.append(f"{where} {said}{where_seen}")
-    return ", ".join(parts)
-
-
-def _say_changes(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    shares = [_flip_share(rho) for rho in rhos]
-    most = "up to " if len(rhos) > 1 else ""
-    least = "" if rhos[0].flip_rate is not None else "at least "
-    churn = run.over_rho.churn_p_adjusted
-    beyond = churn is not None and all(
-        churn[run.rhos.index(rho)] < run.over_rho.alpha for rho in rhos
-    )
-    more = ""
-    if beyond:
-        excess = max(rho.churn.excess for rho in rhos if rho.churn is not None)
-        more = (
-            f", and two trainings disagree {most}{brief_points(excess)} more often across the "
-            "versions than within one"
-        )
-    seen = "no overall change in accuracy is shown"
-    over = run.over_rho
-    if any(over.p_adjusted[run.rhos.index(rho)] < over.alpha for rho in rhos):
-        seen = f"no change in accuracy of more than {_margin(run)} is shown"
-    share = f"{most}{least}{brief_percent(max(shares))} of"
-    if most and (least or len(rhos) == len(run.rhos)):
-        low, high = brief_percent(min(shares)), brief_percent(max(shares))
-        share = f"{least}{high if low == high else f'{low} to {high}'} of"
-    return (
-        f"{share} the answers{_to_reworded(rhos)} change {_at(rhos, run)}, although {seen}"
-        f"{_say_labels(rhos, run)}{more}"
-    )
-
-
-def _say_labels(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    """Say how labels move on average where losses are shown to go with them; "" if they are not."""
-    over = run.over_rho
-    shown = {
-        rho.rho: p
-        for rho, p in zip(run.rhos, over.label_p_adjusted or (), strict=False)
-        if rho in rhos and p < over.alpha and rho.uneven_cells(rho.alpha)
-    }
-    if not shown:
-        return ""
-    rho = next(rho for rho in rhos if rho.rho == min(shown, key=lambda own: shown[own]))
-    own = [cell.labels for cell in rho.cells if cell.labels is not None]
-    names = [each.name for each in own[0].strata]
-    means = {
-        name: sum(each.strata[place].delta for each in own) / len(own)
-        for place, name in enumerate(names)
-    }
-    moves = ", ".join(f"{name} {signed_points(-mean)}" for name, mean in means.items() if mean)
-    return (
-        f" (at ρ = {rho.rho:g} the proportion of losses to gains depends on the label; on average "
-        f"{moves} points)"
-    )
-
-
-def _flip_share(rho: RhoResult) -> float:
-    if rho.flip_rate is not None:
-        return rho.flip_rate.mean or 0.0
-    return sum(cell.counts.discordance_rate for cell in rho.cells) / len(rho.cells)
-
-
-def _say_alike(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    flips = max(
-        cell.reworded.flips.margin
-        for rho in rhos
-        for cell in rho.cells
-        if cell.reworded is not None
-    )
-    return (
-        f"{_at(rhos, run)} accuracy{_on_reworded(rhos)} is shown to change by less than "
-        f"{_margin(run)}, and fewer than {brief_percent(flips)} of the answers change"
-    )
-
-
-def _say_equivalent(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    said = f"{_at(rhos, run)} accuracy is shown to change by less than {_margin(run)}"
-    said += _on_reworded(rhos)
-    seen = [rho for rho in rhos if rho.reject]
-    if seen:
-        said += f" (there is a smaller change {_at(seen, run)})"
-    if rhos[0].flip_rate is None:
-        return f"{said}; how many answers change is not known"
-    return f"{said}; that few answers change is not shown"
-
-
-def _say_open(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    return (
-        f"{_at(rhos, run)} neither a difference nor one below {_margin(run)} is shown"
-        f"{_on_reworded(rhos)}"
-    )
-
-
-_CLAUSES = (
-    (Verdict.DIFFERS, _say_difference),
-    (Verdict.CHANGES, _say_changes),
-    (Verdict.ALIKE, _say_alike),
-    (Verdict.EQUIVALENT, _say_equivalent),
-    (Verdict.UNDECIDED, _say_open),
-)
-
-
-def _on_reworded(rhos: Sequence[RhoResult]) -> str:
-    return "" if rhos[0].flip_rate is None else " on the reworded texts"
-
-
-def _to_reworded(rhos: Sequence[RhoResult]) -> str:
-    return "" if rhos[0].flip_rate is None else " to reworded texts"
-
-
-def _at(rhos: Sequence[RhoResult], run: ConditionResult) -> str:
-    if len(rhos) == len(run.rhos) and len(rhos) > 1:
-        return "at every ρ"
-    return f"at ρ = {', '.join(f'{rho.rho:g}' for rho in rhos)}"
-
-
-def _margin(run: ConditionResult) -> str:
-    return brief_points(run.cells[0].equivalence.margin)
+    """Say of which model and transformation the verdict is."""
+    of = name
+    if of is None:
+        of = f"{condition.model}, {condition.transformation}{_say_size(condition.train_size)}"
+    said = condition.answer.headline
+    return f"{of}: {said[:1].lower()}{said[1:]}"
 
 
 def _t(spread: Spread) -> str:
@@ -567,12 +377,17 @@ def across_lines(result: RunResult, across: Sequence[AcrossTransformations]) -> 
     return lines
 
 
-def print_summary(result: RunResult, console: Console) -> None:
-    """Print the tables of a run and what has to be said with them."""
+def print_summary(result: RunResult, console: Console, *, details: bool = False) -> None:
+    """Print the answer of a run, for each of its conditions; with details, all of its tables."""
     for number, condition in enumerate(result.conditions):
         if number:
             console.print()
-        _print_condition(result, condition, console)
+        if details:
+            _print_condition(result, condition, console)
+        else:
+            _print_answer(result, condition, console)
+    if not details:
+        return
     for model, size in dict.fromkeys((each.model, each.train_size) for each in result.across):
         across = [each for each in result.across if (each.model, each.train_size) == (model, size)]
         console.print()
@@ -586,6 +401,89 @@ def print_summary(result: RunResult, console: Console) -> None:
         _print_lines([f"{of}, by the number of training rows"], console)
         console.print(make_size_table(own))
         _print_lines(size_lines(own), console)
+
+
+def make_answer_table(condition: ConditionResult) -> Table:
+    """Make the table of the answer: one line for each rho, means over the trainings."""
+    level = f"{100 * (1 - condition.answer.alpha):g}%"
+    is_known = condition.rhos[0].flip_rate is not None
+    table = start_table("ρ", "accuracy", f"change, {level} interval", *["flips"] * is_known)
+    for rho in condition.rhos:
+        changed = "" if rho.flip_rate is None else f"{100 * (rho.flip_rate.mean or 0):.1f}%"
+        table.add_row(f"{rho.rho:g}", *_show_change(rho), *[changed] * is_known)
+    return table
+
+
+def _show_change(rho: RhoResult) -> tuple[str, str]:
+    """Return accuracies, on the reworded texts if these are known, and what changes."""
+    reworded = [cell.reworded for cell in rho.cells if cell.reworded is not None]
+    counts = [cell.counts for cell in reworded or rho.cells]
+    before, after = (
+        sum(getattr(own, f"accuracy_{version}") for own in counts) / len(counts)
+        for version in ("original", "transformed")
+    )
+    first: RewordedRecord | CellResult = (reworded or rho.cells)[0]
+    ends = first.equivalence.interval if rho.algorithm is None else rho.algorithm.interval
+    low, high = (show_points(-end) for end in (ends[1], ends[0]))
+    shares = f"{100 * before:.1f} → {100 * after:.1f}"
+    if rho.algorithm is None and len(counts) > 1:
+        return shares, show_points(after - before)
+    return shares, f"{show_points(after - before)} ({low} to {high})"
+
+
+def answer_lines(result: RunResult, condition: ConditionResult) -> list[str]:
+    """Return the sentences below that table: the slope, what else is shown, the paper's rule."""
+    first, answer = condition.rhos[0], condition.answer
+    phi = result.transformation_of(condition)
+    trainings = say_count(answer.n_trainings, "training")
+    if answer.n_trainings == 1 and len(first.cells) > 1:
+        trainings = f"1 training ({len(first.cells)} that answer alike)"
+    texts = f"the {answer.n:,} of {first.cells[0].n:,} texts that {phi.name} reworded"
+    level = f"alpha = {answer.alpha:g} for all that is claimed"
+    lines = [f"Means over {trainings} at each ρ, on {texts}; verdict: {answer.verdict} ({level})."]
+    if answer.slope is not None:
+        lines.append(_say_slope(answer.slope))
+    shown = [name for name, p in answer.p_values.items() if p < answer.levels[name]]
+    beside = [_BESIDE[name] for name in shown if name in _BESIDE]
+    if beside:
+        lines.append(f"Also shown at ρ = {answer.rho:g}: {'; '.join(beside)}.")
+    rejected = [f"{rho.rho:g}" for rho in condition.rhos if rho.reject]
+    at = f"rejects at ρ = {', '.join(rejected)}" if rejected else "rejects at no ρ"
+    lines.append(f"Paper's rule ({_level(first)}): {at}.")
+    lines += [f"Warning: {message}." for message in phi.warnings]
+    return [*lines, str(condition.signature)]
+
+
+_BESIDE = {
+    "churn": "answers change more than retraining changes them",
+    "flips": "more answers change than the margin allows",
+    "labels": "what is lost goes with the label",
+}
+"""What may be shown beside a change in accuracy."""
+
+
+def _say_slope(slope: SlopeRecord) -> str:
+    """Say how the change in accuracy goes with rho."""
+    low, high = (show_points(end) for end in slope.interval)
+    span = f"from ρ = {slope.rhos[0]:g} to {slope.rhos[1]:g}"
+    said = f"{span} the change moves by {show_points(slope.change)} ({low} to {high})"
+    if slope.is_shown:
+        return f"Training on rephrased texts matters: {said}."
+    return f"That training on rephrased texts matters is not shown: {said}."
+
+
+def _print_answer(result: RunResult, condition: ConditionResult, console: Console) -> None:
+    _print_lines([say_condition(condition)], console)
+    console.print(make_answer_table(condition))
+    _print_lines(answer_lines(result, condition), console)
+    _print_evaluations(result, condition, console)
+
+
+def _print_evaluations(result: RunResult, condition: ConditionResult, console: Console) -> None:
+    if result.evaluations:
+        _print_lines(["", "The same classifiers on further test sets:"], console)
+        console.print(make_further_table(result, condition))
+        _print_lines(further_lines(result, condition), console)
 
 
 def _print_lines(lines: Sequence[str], console: Console) -> None:
@@ -616,7 +514,4 @@ def _print_condition(result: RunResult, condition: ConditionResult, console: Con
         _print_lines(["", "Over all texts, each ρ by itself, as in the paper:"], console)
     console.print(make_table(condition))
     _print_lines(summary_lines(result, condition), console)
-    if result.evaluations:
-        _print_lines(["", "The same classifiers on further test sets:"], console)
-        console.print(make_further_table(result, condition))
-        _print_lines(further_lines(result, condition), console)
+    _print_evaluations(result, condition, console)
