@@ -23,6 +23,7 @@ from ietest_fast.numerals import (
     say_p,
     show_points,
 )
+from ietest_fast.stats.algorithm.claims import say_slope
 from ietest_fast.transform.edits import COMPANION_RULES, RULES
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         RewordedRecord,
         RhoResult,
         RunResult,
-        SlopeRecord,
         Spread,
     )
 
@@ -442,7 +442,9 @@ def answer_lines(result: RunResult, condition: ConditionResult) -> list[str]:
     level = f"alpha = {answer.alpha:g} for all that is claimed"
     lines = [f"Means over {trainings} at each ρ, on {texts}; verdict: {answer.verdict} ({level})."]
     if answer.slope is not None:
-        lines.append(_say_slope(answer.slope))
+        own = answer.slope
+        said = say_slope(own.rhos, own.change, own.interval, is_shown=own.is_shown)
+        lines.append(said)
     shown = [name for name, p in answer.p_values.items() if p < answer.levels[name]]
     beside = [_BESIDE[name] for name in shown if name in _BESIDE]
     if beside:
@@ -460,16 +462,6 @@ _BESIDE = {
     "labels": "what is lost goes with the label",
 }
 """What may be shown beside a change in accuracy."""
-
-
-def _say_slope(slope: SlopeRecord) -> str:
-    """Say how the change in accuracy goes with rho."""
-    low, high = (show_points(end) for end in slope.interval)
-    span = f"from ρ = {slope.rhos[0]:g} to {slope.rhos[1]:g}"
-    said = f"{span} the change moves by {show_points(slope.change)} ({low} to {high})"
-    if slope.is_shown:
-        return f"Training on rephrased texts matters: {said}."
-    return f"That training on rephrased texts matters is not shown: {said}."
 
 
 def _print_answer(result: RunResult, condition: ConditionResult, console: Console) -> None:

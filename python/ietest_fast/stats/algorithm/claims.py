@@ -254,16 +254,13 @@ class AlgorithmClaims(Result):
         """How the change goes with rho, in one sentence; None with a single rho."""
         if self.slope is None:
             return None
-        low, high = self.span
+        step = self.span[1] - self.span[0]
         ends = self.slope.confidence_interval(1 - self.alpha)
-        step = high - low
-        moved = show_points(-self.slope.delta * step)
-        edges = [show_points(-end * step) for end in (ends.high, ends.low)]
-        shown = "" if self.is_shown("slope") else "not shown: "
-        level = f"{100 * (1 - self.alpha):g}%"
-        return (
-            f"Training on reworded texts moves the change: {shown}{moved} from ρ = {low:g} to "
-            f"{high:g} ({level} {edges[0]} to {edges[1]})."
+        return say_slope(
+            self.span,
+            -self.slope.delta * step,
+            (-ends.high * step, -ends.low * step),
+            is_shown=self.is_shown("slope"),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -294,6 +291,18 @@ class AlgorithmClaims(Result):
     def remarks(self) -> list[str]:
         """Return what the numbers say in plain words."""
         return [self.headline, *([] if self.trend is None else [self.trend])]
+
+
+def say_slope(
+    rhos: tuple[float, float], change: float, interval: tuple[float, float], *, is_shown: bool
+) -> str:
+    """Say how much larger a change in accuracy is at the largest rho, with its interval."""
+    low, high = (show_points(end) for end in interval)
+    moves = f"from ρ = {rhos[0]:g} to {rhos[1]:g} the change moves by {show_points(change)}"
+    matters = "Training on rephrased texts matters"
+    if not is_shown:
+        matters = "That training on rephrased texts matters is not shown"
+    return f"{matters}: {moves} ({low} to {high})."
 
 
 def hold_claims_together(results: Sequence[AlgorithmClaims]) -> list[AlgorithmClaims]:
