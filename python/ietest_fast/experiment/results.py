@@ -587,6 +587,9 @@ class _Coherence:
             need(fits, f"{place}.slope.rhos", "are not the smallest and the largest rho")
             shown = claims.p_values["slope"] < claims.levels["slope"]
             need(slope.is_shown == shown, f"{place}.slope.is_shown", f"is not {shown}")
+        collapsed = all(cell.collapsed for cell in first.cells)
+        fits = collapsed == (claims.verdict is Verdict.COLLAPSED)
+        need(fits, f"{place}.verdict", f"is {claims.verdict}; do all classifiers guess?")
         shown = claims.p_values["change"] < claims.levels["change"]
         fits = shown or claims.verdict is not Verdict.DIFFERS
         need(fits, f"{place}.verdict", f"is {claims.verdict}, and the change is not shown")
