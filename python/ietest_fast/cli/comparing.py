@@ -288,9 +288,9 @@ def compare_logs(
     from ietest_fast.analyses.compare.statistic import take_options
     from ietest_fast.answers.file import read_notes
 
-    notes = read_notes(Path(read.predictions.source), CompareNotes)
-    drawn = None if notes is None else notes.clusters
-    clusters = choose_clusters(read.predictions, options["clusters"], drawn)
+    notes = read_notes(Path(read.predictions.source), CompareNotes) or CompareNotes()
+    clusters = choose_clusters(read.predictions, options["clusters"], notes.clusters)
+    reworded = choose_reworded(options)
     check_method(options, clusters)
     check_margin_of(read.predictions, options["margin"])
     found = compare_versions(
@@ -301,7 +301,7 @@ def compare_logs(
         alpha=options["alpha"],
         margin=options["margin"],
         flip_margin=options["flip_margin"],
-        reworded=choose_reworded(options),
+        reworded=notes.reworded if reworded is None else reworded,
         **resampling(options),
         **take_options(options),
     )

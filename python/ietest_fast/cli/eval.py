@@ -24,6 +24,7 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_out,
     choose_phis,
+    choose_reworded,
     clusters_option,
     csv_option,
     invariance_options,
@@ -216,11 +217,11 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> ModelAns
 
 
 def _write(predictions: Predictions, options: Mapping[str, Any]) -> None:
-    """Write answers, and beside them what draws texts together, which the page has to know."""
+    """Write answers, and beside them the roles of columns, by which the page has to judge."""
     from ietest_fast.analyses.compare.profile import CompareNotes
     from ietest_fast.answers.file import NotedAnswers, write_answers
 
-    notes = CompareNotes(clusters=options["clusters"])
+    notes = CompareNotes(clusters=options["clusters"], reworded=choose_reworded(options))
     write_answers(NotedAnswers(predictions=predictions, notes=notes), options["out"])
 
 

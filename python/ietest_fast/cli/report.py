@@ -55,6 +55,9 @@ QUANTIFIERS = tuple(
     "--margin", type=OpenShare(), default=0.01, help="Of counts and predictions.  [default: 0.01]"
 )
 @click.option(
+    "--flip-margin", type=OpenShare(), default=0.05, help="Of predictions.  [default: 0.05]"
+)
+@click.option(
     "--hard-cases",
     type=click.Choice(list(QUANTIFIERS)),
     default="every-m-every-rho",
@@ -105,6 +108,7 @@ def command(*, runs: tuple[Path, ...], **options: Any) -> None:
         )
 
     from ietest_fast.analyses import SOURCES
+    from ietest_fast.analyses.compare.page import EvaluationSource
     from ietest_fast.annotation.soundness import read_marked, soundness_sections
     from ietest_fast.atomic import write_text
     from ietest_fast.experiment.finished import read_runs
@@ -119,8 +123,13 @@ def command(*, runs: tuple[Path, ...], **options: Any) -> None:
     )
 
     files, others = _sort(runs)
+    if EvaluationSource.key not in files:
+        check_not_given("flip-margin", because="is for files of predictions, and there is none.")
     levels = {"alpha": options["alpha"], "margin": options["margin"]}
-    sources: list[Source] = [SOURCES.find(name).read(own, **levels) for name, own in files.items()]
+    sources: list[Source] = [
+        SOURCES.find(name).read(own, **levels, flip_margin=options["flip_margin"])
+        for name, own in files.items()
+    ]
     is_on_runs = others or not files
     found = read_runs(others, names, where=chosen, **levels) if is_on_runs else []
     if names and not found:

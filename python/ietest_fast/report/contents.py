@@ -171,7 +171,9 @@ class FileSource(Source, Protocol):
         """Whether a file holds such answers; it is not read whole."""
 
     @classmethod
-    def read(cls, paths: Sequence[Path], *, alpha: float, margin: float) -> Self:
+    def read(
+        cls, paths: Sequence[Path], *, alpha: float, margin: float, flip_margin: float
+    ) -> Self:
         """Read files that were recognised, and measure what they hold."""
 
 

@@ -91,6 +91,16 @@ def test_what_is_left_without_the_leading_edit_is_tested_again() -> None:
     assert all(example.endswith(("(gold yes)", "(gold no)")) for example in found.examples)
 
 
+def test_of_texts_that_are_not_judged_nothing_is_said() -> None:
+    table = draw()
+    judged = np.arange(N) % 3 > 0
+    predictions = Predictions.from_table(table, source="answers")
+    found = find_why(predictions.pairs("reworded"), alpha=0.05, judged=judged)
+    alone = why_of(table.filter(pa.array(np.tile(judged, 2))))
+    assert found is not None
+    assert found.to_dict() == alone.to_dict()
+
+
 def test_clusters_are_what_is_counted_and_what_is_tested_again() -> None:
     table = draw()
     units = np.arange(N) // 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from pathlib import Path
@@ -22,6 +23,7 @@ from ietest_fast.analyses.compare.page import (
     read_tested,
     say_evaluation,
 )
+from ietest_fast.analyses.compare.profile import CompareNotes
 from ietest_fast.analyses.compare.saying import version_table
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.table import Predictions
@@ -146,7 +148,9 @@ def test_page_and_data_frame_agree_on_classifiers_that_differ_by_less_than_the_m
 
 def test_clusters_are_drawn_whole(predictions):
     table = predictions.table.append_column("cluster", pc.divide(predictions.table["item"], 3))
-    found = evaluate_predictions(Predictions.from_table(table), source=Path("a.parquet"))
+    found = evaluate_predictions(
+        Predictions.from_table(table), source=Path("a.parquet"), notes=CompareNotes()
+    )
     assert found.outcomes[0].tested.result.n_clusters == N // 3
     assert "draw whole clusters" in table_of(found).note
 
@@ -192,6 +196,54 @@ def test_clusters_that_eval_has_drawn_are_drawn_on_the_page(tmp_path, capsys):
     (found,) = read_tested(out).outcomes
     assert found.tested.result.n_clusters == 30
     assert found.tested.result.p_value == said["p_value"]
+
+
+def write_marked(path):
+    """Write answers of which every third is reworded, and loses; the others are won."""
+    rng = np.random.default_rng(3)
+    rows = ["id,label,original,transformed,mark"]
+    for i in range(600):
+        label, other = "ab" if i % 2 else "ba"
+        is_marked = i % 3 == 0
+        is_right = rng.random() < (0.7 if is_marked else 0.95)
+        before = label if is_marked or rng.random() < 0.8 else other
+        rows.append(f"{i},{label},{before},{label if is_right else other},{int(is_marked)}")
+    path.write_text("\n".join(rows))
+
+
+@pytest.mark.parametrize(
+    ("options", "n_reworded"), [(["--reworded", "mark"], 200), (["--all-reworded"], 600)]
+)
+def test_texts_that_eval_was_told_are_reworded_are_judged_again(
+    options, n_reworded, tmp_path, capsys
+):
+    write_marked(tmp_path / "t.csv")
+    out, page = tmp_path / "out.parquet", tmp_path / "page.html"
+
+    def run(*arguments):
+        with pytest.raises(SystemExit):
+            main([*map(str, arguments)])
+        return capsys.readouterr().out
+
+    first = json.loads(run("eval", tmp_path / "t.csv", "--json", *options, "--out", out))
+    assert first["invariance"]["n_reworded"] == n_reworded
+    assert json.loads(run("eval", out, "--json"))["invariance"] == first["invariance"]
+    assert json.loads(run("test", out, "--json"))["invariance"] == first["invariance"]
+    for flip_margin in (0.05, 0.3):
+        said = run("eval", tmp_path / "t.csv", *options, "--flip-margin", flip_margin)
+        run("report", out, "--out", page, "--flip-margin", flip_margin)
+        assert html.escape(said.splitlines()[0], quote=False) in page.read_text()
+    # What is asked for goes before what the file says.
+    other = json.loads(run("eval", out, "--json", "--all-reworded"))
+    assert other["invariance"]["n_reworded"] == 600
+
+
+def test_a_margin_of_flips_is_for_predictions(tmp_path, capsys):
+    (tmp_path / "counts.csv").write_text("model,rho,n11,n10,n01,n00\na,0,50,9,1,40\n")
+    with pytest.raises(SystemExit) as stop:
+        main(["report", str(tmp_path / "counts.csv"), "--flip-margin", "0.1"])
+    assert stop.value.code == 2
+    assert "--flip-margin is for files of predictions" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -375,6 +427,7 @@ def test_a_model_that_guesses_has_no_verdict():
             label_names=LABELS,
         ),
         source=Path("guess.parquet"),
+        notes=CompareNotes(),
     )
     assert [str(each.tested.verdict) for each in found.outcomes] == ["collapsed"]
     assert "nothing can be said" in say_evaluation(found)[0][1]

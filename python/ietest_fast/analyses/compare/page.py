@@ -134,14 +134,14 @@ class EvaluationSource:
             return is_predictions(batches.schema)
 
     @classmethod
-    def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:
+    def read(cls, paths: Sequence[Path], **levels: Any) -> Self:
         """Read several files as :func:`read_tested` does; call all classifiers differently.
 
         Those without a name are called as their files, and those of one name in two files with the
         file behind it; the second of two files of one name is ``#2``.
         """
         say_copies(paths)
-        found = [read_tested(path, alpha=alpha, margin=margin) for path in paths]
+        found = [read_tested(path, **levels) for path in paths]
         counted = Counter(
             name for each in found for name in {own.classifier for own in each.outcomes}
         )
@@ -250,8 +250,11 @@ def _say_other_items(first: TestedPredictions, other: TestedPredictions) -> tupl
     return tuple(said)
 
 
-def read_tested(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> TestedPredictions:
-    """Read predictions, such as ``ietest-fast eval --out`` writes, and test every version."""
+def read_tested(path: Path, **levels: Any) -> TestedPredictions:
+    """Read predictions, such as ``ietest-fast eval --out`` writes, and test every version.
+
+    `levels` are ``alpha``, ``margin`` and ``flip_margin`` of :func:`compare_versions`.
+    """
     notes = read_notes(path, CompareNotes)
     # What could not be parsed and counts as wrong is missing in what eval writes.
     unparsed: Unparsed = "error" if notes is None else "wrong"
@@ -267,9 +270,8 @@ def read_tested(path: Path, *, alpha: float = 0.05, margin: float = 0.01) -> Tes
         logs.predictions,
         source=path,
         model=logs.model,
-        clusters=None if notes is None else notes.clusters,
-        alpha=alpha,
-        margin=margin,
+        notes=notes or CompareNotes(),
+        **levels,
     )
     return replace(found, notes=(*logs.notes, *found.notes))
 
@@ -279,9 +281,8 @@ def evaluate_predictions(
     *,
     source: Path,
     model: str | None = None,
-    clusters: str | None = None,
-    alpha: float = 0.05,
-    margin: float = 0.01,
+    notes: CompareNotes,
+    **levels: Any,
 ) -> TestedPredictions:
     """Test every version of every classifier, of `model` where the predictions name none."""
     if len(predictions.versions) == 1 and len(predictions.groups) == 1:
@@ -290,10 +291,12 @@ def evaluate_predictions(
             "compares versions, or classifiers",
             path=source,
         )
-    clusters = choose_clusters(predictions, None, clusters)
-    strata = (EDITS,) if _has_edits(predictions) else ()
     comparison = compare_versions(
-        predictions, clusters=clusters, alpha=alpha, margin=margin, strata=strata
+        predictions,
+        clusters=choose_clusters(predictions, None, notes.clusters),
+        reworded=notes.reworded,
+        strata=(EDITS,) if _has_edits(predictions) else (),
+        **levels,
     )
     for note in comparison.notes:
         warnings.warn(note.removeprefix("Warning: ").removesuffix("."), IetestWarning, stacklevel=2)

@@ -76,6 +76,9 @@ class CompareNotes(Notes):
     kind = "evaluation"
     what = "answers of a classifier (ietest-fast eval --out)"
 
+    reworded: str | Literal[True] | None = None
+    """The column that says which texts are reworded; True: all are; None: nobody has said."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VersionTest:
@@ -98,6 +101,8 @@ class VersionTest:
     """Level of the tests of the same classifier, in (0, 1)."""
     margin: float
     """A difference of accuracies that does not matter if it is smaller."""
+    marked: str | Literal[True] | None
+    """The column that says which texts are reworded; True: all are; None: the usual one."""
     collapsed: bool | None
     """Whether the classifier gives one class only, or is at chance, on the reference; None where
     right answers are no classes. Of free texts the log's marks say which are right."""
@@ -117,7 +122,14 @@ class VersionTest:
     @cached_property
     def why(self) -> Why | None:
         """Which edits go with flips; None if texts are not known, or no text was reworded."""
-        return find_why(self.pairs, alpha=self.alpha, clusters=self.clusters)
+        return find_why(
+            self.pairs, alpha=self.alpha, clusters=self.clusters, judged=self.is_reworded
+        )
+
+    @cached_property
+    def is_reworded(self) -> NDArray[np.bool_] | None:
+        """Which texts are judged, bool, shape (n,); None if all are, or nobody knows."""
+        return None if self.marked is True else self.pairs.reworded(self.marked)
 
     @property
     def verdict(self) -> Verdict:
@@ -451,6 +463,7 @@ def compare_versions(
                 clusters,
                 method,
                 {**drawing, "alternative": alternative},
+                marked=reworded,
                 alpha=alpha,
                 margin=judging["margin"],
                 draws_besides=draws,
@@ -466,12 +479,9 @@ def compare_versions(
             for test, p in zip(family, adjusted, strict=True)
         ]
         if compared == "versions":
-            family = _judge_family(family, reworded=reworded, **judging)
+            family = _judge_family(family, **judging)
         family = [
-            replace(
-                test,
-                statistics=_compute_besides(test, reworded=reworded, options={**asked, **judging}),
-            )
+            replace(test, statistics=_compute_besides(test, options={**asked, **judging}))
             for test in family
         ]
         tests += family
@@ -533,6 +543,7 @@ def _test(
     method: str | None,
     options: dict[str, Any],
     *,
+    marked: str | Literal[True] | None,
     alpha: float,
     margin: float,
     draws_besides: bool,
@@ -563,6 +574,7 @@ def _test(
         reject=False,
         alpha=alpha,
         margin=margin,
+        marked=marked,
         collapsed=_find_collapsed(pairs),
     )
 
@@ -650,26 +662,22 @@ def _warn_of_other_edits(pairs: Pairs, reworded: str | Literal[True] | None) -> 
         )
 
 
-def _judge_family(
-    family: list[VersionTest], *, reworded: str | Literal[True] | None, alpha: float, **options: Any
-) -> list[VersionTest]:
+def _judge_family(family: list[VersionTest], *, alpha: float, **options: Any) -> list[VersionTest]:
     """Judge the versions of a classifier, and tell where marks of reworded texts disagree."""
     if alpha < MOST_ALPHA:
-        judged = [_judge(test, reworded=reworded, alpha=alpha, **options) for test in family]
+        judged = [_judge(test, alpha=alpha, **options) for test in family]
         family = [
             replace(test, invariance=own, p_adjusted=own.p_adjusted, reject=own.differs)
             for test, own in zip(family, hold_together(judged), strict=True)
         ]
     for test in family:
-        if reworded is not None:
-            _warn_of_other_marks(test.pairs, reworded)
-        _warn_of_other_edits(test.pairs, reworded)
+        if test.marked is not None:
+            _warn_of_other_marks(test.pairs, test.marked)
+        _warn_of_other_edits(test.pairs, test.marked)
     return family
 
 
-def _judge(
-    test: VersionTest, *, reworded: str | Literal[True] | None, **options: Any
-) -> InvarianceTestResult:
+def _judge(test: VersionTest, **options: Any) -> InvarianceTestResult:
     """Judge a version on the texts that are reworded in it."""
     pairs = test.pairs
     answers = pairs.answers
@@ -682,7 +690,7 @@ def _judge(
         alternative=test.result.alternative,
         answers=answers,
         gold=gold if answers is not None and is_known else None,
-        reworded=True if reworded is True else pairs.reworded(reworded),
+        reworded=True if test.marked is True else test.is_reworded,
         clusters=test.clusters,
         collapsed=test.collapsed,
         labels=_name_labels(pairs) if is_known and _are_classes(pairs) else None,
@@ -690,17 +698,14 @@ def _judge(
     )
 
 
-def _compute_besides(
-    test: VersionTest, *, reworded: str | Literal[True] | None, options: Mapping[str, Any]
-) -> dict[str, Statistic]:
+def _compute_besides(test: VersionTest, *, options: Mapping[str, Any]) -> dict[str, Statistic]:
     """Compute the statistics that are asked for, on the reworded texts.
 
     What is right is taken from the predictions: a version may have labels of its own.
     """
     if not find_asked(options):
         return {}
-    pairs = test.pairs
-    mask = None if reworded is True else pairs.reworded(reworded)
+    pairs, mask = test.pairs, test.is_reworded
 
     def read(name: str) -> pa.ChunkedArray:
         column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)

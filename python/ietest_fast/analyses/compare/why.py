@@ -89,23 +89,33 @@ class Why:
             yield "" if place else "examples", example
 
 
-def find_why(pairs: Pairs, *, alpha: float, clusters: Any = None) -> Why | None:
+def find_why(
+    pairs: Pairs,
+    *,
+    alpha: float,
+    clusters: Any = None,
+    judged: NDArray[np.bool_] | None = None,
+) -> Why | None:
     """Find the edits that go with flips; None if texts are not known, too many, or not reworded.
 
     With `clusters`, shape (n,), an edit is held to the clusters that have it: their texts are no
-    independent evidence.
+    independent evidence. Of texts that are not `judged`, bool, shape (n,), nothing is said.
     """
     columns = find_answered_texts(pairs.predictions)
     if not columns or len(pairs) > MOST_TEXTS:
         return None
     found = [list(_find_edits(pairs, name)) for name in columns]
-    by_row: list[list[tuple[str, Edit]]] = [
-        [(name, edit) for name, edits in zip(columns, own, strict=True) for edit in edits[1]]
-        for own in zip(*found, strict=True)
-    ]
     reworded = np.any([[is_other for is_other, _ in edits] for edits in found], axis=0)
+    if judged is not None:
+        reworded &= judged
     if not reworded.any():
         return None
+    by_row: list[list[tuple[str, Edit]]] = [
+        [(name, edit) for name, edits in zip(columns, own, strict=True) for edit in edits[1]]
+        if is_other
+        else []
+        for is_other, own in zip(reworded, zip(*found, strict=True), strict=True)
+    ]
     flipped = _find_flips(pairs)
     before, after = pairs.sample.original_correct, pairs.sample.transformed_correct
     names: dict[str, int] = {}

@@ -214,7 +214,7 @@ class ConsistencySource(Consistency):
         return paranlu_kind(path) == "results" or read_notes(path, ConsistencyNotes) is not None
 
     @classmethod
-    def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:  # noqa: ARG003
+    def read(cls, paths: Sequence[Path], **_: float) -> Self:
         """Read answers to wordings and measure their consistency, with intervals of 95%."""
         answers = name_answers([need_wordings(path) for path in paths], paths)
         found = measure(answers, ConsistencyOptions())

@@ -163,7 +163,7 @@ class LogicSource:
         return holds_logic(path)
 
     @classmethod
-    def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:  # noqa: ARG003
+    def read(cls, paths: Sequence[Path], **_: float) -> Self:
         """Read answers to the suite logic and measure every rule; nothing is tested at a level."""
         profiles = measure_logic(read_logic(paths))
         if len(profiles) == 1 and not profiles[0].group:

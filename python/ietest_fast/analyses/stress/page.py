@@ -410,7 +410,14 @@ class StressSource:
         return read_notes(path, StressNotes) is not None
 
     @classmethod
-    def read(cls, paths: Sequence[Path], *, alpha: float = 0.05, margin: float = 0.01) -> Self:
+    def read(
+        cls,
+        paths: Sequence[Path],
+        *,
+        alpha: float = 0.05,
+        margin: float = 0.01,
+        **_: float,
+    ) -> Self:
         """Read answers to stress tests and measure every test."""
         answers = read_stress_answers(paths)
         profiles = measure_answers(answers, StressOptions(alpha=alpha, margin=margin))
