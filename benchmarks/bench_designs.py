@@ -13,7 +13,7 @@ import pytest
 from benchmarks.ratios import count
 from ietest_fast.stats import joint_test
 from ietest_fast.stats.clustered import clustered_test
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +122,7 @@ def test_scores(race: Race, n_threads: int) -> None:
     drawn = race.scale(40_000, 100)
     race.ours(
         count(n_threads, "thread"),
-        lambda: paired_score_test(a, b, n_resamples=drawn, n_threads=n_threads),
+        lambda: paired_mean_test(a, b, n_resamples=drawn, n_threads=n_threads),
         units=drawn,
     )
 

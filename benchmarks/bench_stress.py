@@ -320,7 +320,7 @@ class SuiteWork:
 
 def run_suite(model: Any, test: Corpus) -> Any:
     """All that ``ietest-fast stress`` does between reading and writing."""
-    from ietest_fast.analyses.stress.run import StressNotes, measure_stress
+    from ietest_fast.analyses.stress.asking import StressNotes, measure_stress
     from ietest_fast.analyses.stress.suite import make_suite, paper_suite
     from ietest_fast.answers.asking import evaluate
 

@@ -18,7 +18,7 @@ from ietest_fast.experiment.data import read_splits, transform_splits
 from ietest_fast.models import load_model
 from ietest_fast.stats import joint_test
 from ietest_fast.stats.clustered import clustered_test
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 from ietest_fast.transform import plan
 
 RHOS = (0.0, 0.1, 0.25, 0.5, 1.0)
@@ -70,8 +70,8 @@ def main() -> None:
         binary = clustered_test(
             v["original_right"], v["transformed_right"], premises, n_resamples=S
         )
-        single = paired_score_test(v["original"], v["transformed"], n_resamples=S // 10)
-        clustered = paired_score_test(
+        single = paired_mean_test(v["original"], v["transformed"], n_resamples=S // 10)
+        clustered = paired_mean_test(
             v["original"], v["transformed"], clusters=premises, n_resamples=S // 10
         )
         print(

@@ -393,7 +393,7 @@ def match_ids(
 
 
 def as_finite(value: object) -> float | None:
-    """Give a number of a foreign file; None for what is none, is not finite, or has no place here.
+    """Give a number that a file holds; None for what is none, is not finite, or has no place here.
 
     JSON and TOML may hold integers of any length.
     """

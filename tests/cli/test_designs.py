@@ -24,7 +24,7 @@ from ietest_fast.stats import (
     paired_test,
 )
 from ietest_fast.stats.clustered import clustered_test
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, str, str]:
@@ -77,7 +77,7 @@ def test_scores_are_found_by_their_values(
     options = ["-S", "999", "--seed", "3", "--quantiles", "0.025,0.975"]
     status, out, err = run(capsys, "test", path, *SCORES, *options, "--json")
     assert status == 0, err
-    expected = paired_score_test(
+    expected = paired_mean_test(
         data["score"], data["reworded"], n_resamples=999, rng=3, quantiles=(0.025, 0.975)
     )
     given = json.loads(out)
@@ -101,7 +101,7 @@ def test_the_null_law_of_scores_is_an_option(
         status, out, err = run(capsys, "test", path, *SCORES, *options)
         assert status == 0, err
         given = json.loads(out)
-        expected = paired_score_test(
+        expected = paired_mean_test(
             data["score"],
             data["reworded"],
             null=law,  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ def test_clusters_are_a_column(
     assert given["estimate"]["delta_bca"] == [interval.low, interval.high]
     assert "|clusters:40|S:exact|stat:t|alt:greater|" in given["signature"]
     status, out, _ = run(capsys, "test", path, *SCORES, "--clusters", "premise", "--json")
-    by_cluster = paired_score_test(data["score"], data["reworded"], clusters=data["premise"])
+    by_cluster = paired_mean_test(data["score"], data["reworded"], clusters=data["premise"])
     assert json.loads(out)["p_value"] == by_cluster.p_value
 
 
@@ -237,7 +237,7 @@ def test_zeros_and_ones_are_scores_where_that_is_said(
     assert "but column 'A1' holds outcomes; both must be of one kind" in err
     numbers = write(tmp_path, ".parquet", {"A": data["A1"] * 1.0, "B": data["B1"] * 1.0})
     status, out, _ = run(capsys, "test", numbers, "--scores", "--json")
-    expected = paired_score_test(data["A1"] * 1.0, data["B1"] * 1.0)
+    expected = paired_mean_test(data["A1"] * 1.0, data["B1"] * 1.0)
     assert (status, json.loads(out)["p_value"]) == (0, expected.p_value)
 
 

@@ -50,10 +50,10 @@ CASTS = {
     "corpus/reasoning.py": "items that it has numbered or checked",
     "analyses/consistency/buckets.py": "items behind the door",
     "analyses/consistency/asking.py": "items and versions behind the door",
-    "analyses/logic/run.py": "predictions, which are behind the door",
+    "analyses/logic/asking.py": "predictions, which are behind the door",
     "analyses/masked/answers.py": "first choices of a masked model, which are tokens",
     "answers/asking.py": "items behind the door",
-    "analyses/stress/run.py": "predictions, which are behind the door",
+    "analyses/stress/asking.py": "predictions, which are behind the door",
     "transform/files.py": "labels that a transformation has set",
 }
 

@@ -13,7 +13,7 @@ from ietest_fast import _core
 from ietest_fast.philox import philox_key
 from ietest_fast.stats import equivalence_test
 from ietest_fast.stats.intervals import Differences, Interval
-from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
+from ietest_fast.stats.scores import MeanTestResult, paired_mean_test
 from ietest_fast.stats.studentised import StudentisedUnits
 from reference import studentised_oracle as oracle
 from simulations import could_be
@@ -78,8 +78,8 @@ def test_moments_have_the_same_bits_on_every_path(sample: list[list[float]], see
 def test_a_test_and_its_mirror_image_agree(d: list[float]) -> None:
     zero = np.zeros(len(d))
     options = {"null": "studentised", "n_resamples": 199}
-    one = paired_score_test(np.array(d), zero, **options)  # type: ignore[arg-type]
-    other = paired_score_test(-np.array(d), zero, **options)  # type: ignore[arg-type]
+    one = paired_mean_test(np.array(d), zero, **options)  # type: ignore[arg-type]
+    other = paired_mean_test(-np.array(d), zero, **options)  # type: ignore[arg-type]
     assert one.p_value == other.p_value
     interval, mirrored = one.confidence_interval(), other.confidence_interval()
     assert math.isclose(interval.low, -mirrored.high, rel_tol=1e-6, abs_tol=1e-12)
@@ -87,8 +87,8 @@ def test_a_test_and_its_mirror_image_agree(d: list[float]) -> None:
     assert math.isclose(one.skewness, -other.skewness, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def _at_level_090(d: list[float]) -> tuple[ScoreTestResult, Interval]:
-    result = paired_score_test(np.array(d), np.zeros(len(d)), null="studentised", n_resamples=199)
+def _at_level_090(d: list[float]) -> tuple[MeanTestResult, Interval]:
+    result = paired_mean_test(np.array(d), np.zeros(len(d)), null="studentised", n_resamples=199)
     interval = result.confidence_interval(0.9)
     assert interval.low <= result.delta <= interval.high
     # An end at 0 up to rounding may lie on either side of it.

@@ -14,7 +14,7 @@ from ietest_fast import _core
 from ietest_fast.philox import philox_key
 from ietest_fast.stats import holm, joint_test
 from ietest_fast.stats.resampling import sort_into_types
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 from reference import scores_oracle as oracle
 
 PATHS = _core.runtime.instruction_sets()
@@ -68,8 +68,8 @@ def test_drawn_sums_could_have_been_drawn(units: np.ndarray, seed: int) -> None:
 @given(real_columns)
 def test_results_are_probabilities_and_know_the_sign(d: np.ndarray) -> None:
     zero = np.zeros_like(d)
-    result = paired_score_test(d, zero, n_resamples=99, n_threads=1)
-    mirrored = paired_score_test(-d, zero, n_resamples=99, n_threads=1)
+    result = paired_mean_test(d, zero, n_resamples=99, n_threads=1)
+    mirrored = paired_mean_test(-d, zero, n_resamples=99, n_threads=1)
     assert 0 < result.p_value <= 1
     assert 0 < result.p_symmetric <= 1
     assert not math.isnan(result.t)

@@ -23,7 +23,7 @@ from ietest_fast.stats import (
     tango_interval,
     tango_score,
 )
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 from reference import interval_oracle
 from simulations import scaled, slack
 
@@ -233,7 +233,7 @@ def test_a_difference_that_rounding_alone_makes_vary_is_constant(
     # A share of 0.01 that lose 1 more would make 0.11, and could be missing by chance.
     assert wider.p_value == pytest.approx(0.99 ** (1000 if clusters is None else 250))
     assert wider.warning is not None
-    assert paired_score_test(a, b, clusters=clusters, n_resamples=9).t == -math.inf
+    assert paired_mean_test(a, b, clusters=clusters, n_resamples=9).t == -math.inf
     joint = joint_test(np.transpose([a, b]), np.transpose([b, a]), clusters=clusters, n_resamples=9)
     assert joint.t == (-math.inf, math.inf)
 

@@ -25,7 +25,7 @@ from ietest_fast.stats.inputs import (
     is_outcomes,
 )
 from ietest_fast.stats.result import Result
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 
 
 def _makers():
@@ -158,7 +158,7 @@ def test_integers_that_a_float_holds_are_scores():
 @pytest.mark.parametrize(
     "test",
     [
-        paired_score_test,
+        paired_mean_test,
         lambda a, b: joint_test(np.transpose([a]), np.transpose([b])),
         equivalence_test,
     ],

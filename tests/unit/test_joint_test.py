@@ -14,7 +14,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
 from ietest_fast.stats import bonferroni, holm, joint_test
 from ietest_fast.stats.resampling import sort_into_types
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 from reference import scores_oracle as oracle
 from simulations import scaled
 
@@ -61,7 +61,7 @@ def test_one_classifier_is_the_single_test(clustered: bool) -> None:
     a, b = _sample(300, 1, 1, "real")
     clusters = np.arange(300) // 4 if clustered else None
     joint = joint_test(a, b, clusters=clusters, n_resamples=3000, rng=2, min_p=True)
-    single = paired_score_test(a[:, 0], b[:, 0], clusters=clusters, n_resamples=3000, rng=2)
+    single = paired_mean_test(a[:, 0], b[:, 0], clusters=clusters, n_resamples=3000, rng=2)
     assert joint.t == (single.t,)
     assert joint.p_value == (single.p_symmetric,)
     assert joint.p_bonferroni == joint.p_holm == joint.p_max_t == joint.p_min_p == joint.p_value

@@ -15,9 +15,9 @@ from ietest_fast.stats import (
     ClusteredTestResult,
     EquivalenceResult,
     MatchedSample,
+    MeanTestResult,
     PairedCounts,
     PairedTestResult,
-    ScoreTestResult,
     bin_edges,
     count_replicates,
     draw_t_replicates,
@@ -52,14 +52,14 @@ def test_the_data_choose_the_test() -> None:
     assert kinds == [
         *[PairedTestResult] * 2,
         ClusteredTestResult,
-        *[ScoreTestResult] * 2,
+        *[MeanTestResult] * 2,
     ]
     assert paired_test(COUNTS) == paired_test(SAMPLE) == EVERY[0]
     assert paired_test(A.astype(float), pa.array(B)) == EVERY[0]
     clustered = paired_test(SAMPLE, clusters=CLUSTERS, n_resamples=500)
     assert clustered.to_dict() == EVERY[2].to_dict()  # type: ignore[attr-defined]
-    assert isinstance(paired_test(A, B, scores=True, n_resamples=9), ScoreTestResult)
-    assert isinstance(paired_test(SAMPLE, scores=True, n_resamples=9), ScoreTestResult)
+    assert isinstance(paired_test(A, B, scores=True, n_resamples=9), MeanTestResult)
+    assert isinstance(paired_test(SAMPLE, scores=True, n_resamples=9), MeanTestResult)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_equivalence_takes_for_scores_what_the_test_does(arguments: Any, options
             return str(error)
         if isinstance(result, EquivalenceResult):
             return "scores" if result.counts is None else "outcomes"
-        return "scores" if isinstance(result, ScoreTestResult) else "outcomes"
+        return "scores" if isinstance(result, MeanTestResult) else "outcomes"
 
     assert kind(equivalence_test) == kind(paired_test)
 

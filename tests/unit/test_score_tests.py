@@ -23,7 +23,7 @@ from ietest_fast.stats import joint_test, paired_test
 from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.consistency import intervals as replicate_quantiles
 from ietest_fast.stats.resampling import sort_into_types, sum_clusters
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 from reference import scores_oracle as oracle
 
 THREADS = (1, 2, 3, 7)
@@ -83,7 +83,7 @@ def test_tiny_samples_have_the_law_of_all_resamples(texts: list[str]) -> None:
     # Written as decimals, so that a tie on paper is none in binary.
     original = [float(d) + 0.1 for d in differences]
     for alternative, expected in [("greater", at_least), ("less", at_most)]:
-        result = paired_score_test(
+        result = paired_mean_test(
             original,
             [0.1] * len(texts),
             alternative=alternative,  # type: ignore[arg-type]
@@ -184,7 +184,7 @@ def test_scores_of_0_and_1_follow_the_exact_law() -> None:
     a = np.repeat([1, 1, 0, 0], [300, 40, 22, 138])
     b = np.repeat([1, 0, 1, 0], [300, 40, 22, 138])
     s = 400_000
-    result = paired_score_test(a, b, n_resamples=s)
+    result = paired_mean_test(a, b, n_resamples=s)
     counts = clustered_test(a, b, range(500)).counts
     exact = paired_test(counts)
     assert result.t == pytest.approx(exact.t, rel=1e-14)
@@ -214,7 +214,7 @@ def test_threads_change_nothing(clustered: bool) -> None:
     a, b = rng.random((2, 3000))
     clusters = rng.integers(0, 400, 3000) if clustered else None
     results = [
-        paired_score_test(
+        paired_mean_test(
             a,
             b,
             clusters=clusters,
@@ -232,12 +232,12 @@ def test_threads_change_nothing(clustered: bool) -> None:
 
 def test_replicates_do_not_depend_on_how_many_there_are() -> None:
     a, b = np.random.default_rng(1).random((2, 50))
-    few = paired_score_test(a, b, n_resamples=10, keep_replicates=True).replicates
-    many = paired_score_test(a, b, n_resamples=1000, keep_replicates=True).replicates
+    few = paired_mean_test(a, b, n_resamples=10, keep_replicates=True).replicates
+    many = paired_mean_test(a, b, n_resamples=1000, keep_replicates=True).replicates
     assert few is not None
     assert many is not None
     assert (few == many[:10]).all()
-    other = paired_score_test(a, b, n_resamples=10, rng=1, keep_replicates=True).replicates
+    other = paired_mean_test(a, b, n_resamples=10, rng=1, keep_replicates=True).replicates
     assert other is not None
     assert not (few == other).any()
 
@@ -254,10 +254,10 @@ def test_quantiles_drawn_again_are_those_of_held_replicates(
     b = np.round(rng.random(n), 1 if kind == "lattice" else 15)
     s = 1_100_000 if kind == "lattice" else 1_050_001
     levels = (0.0, 0.001, 0.025, 0.5, 0.975, 1.0)
-    held = paired_score_test(a, b, n_resamples=s, keep_replicates=True, quantiles=levels)
+    held = paired_mean_test(a, b, n_resamples=s, keep_replicates=True, quantiles=levels)
     monkeypatch.setattr(replicate_quantiles, "_MAX_HELD", 0)
     again = [
-        paired_score_test(a, b, n_resamples=s, quantiles=levels, n_threads=n_threads)
+        paired_mean_test(a, b, n_resamples=s, quantiles=levels, n_threads=n_threads)
         for n_threads in (1, 2)
     ]
     assert held.replicates is not None
@@ -272,14 +272,14 @@ def test_the_statistic_is_that_of_the_definition() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.random((2, 60))
     clusters = rng.integers(0, 20, 60)
-    assert paired_score_test(a, b, n_resamples=1).t == pytest.approx(oracle.paired_t(a - b))
+    assert paired_mean_test(a, b, n_resamples=1).t == pytest.approx(oracle.paired_t(a - b))
     sums = oracle.sum_clusters((a - b)[:, None], clusters.tolist())[:, 0]
-    result = paired_score_test(a, b, clusters=clusters, n_resamples=1)
+    result = paired_mean_test(a, b, clusters=clusters, n_resamples=1)
     assert result.t == pytest.approx(oracle.paired_t(sums))
     assert (result.n, result.n_clusters) == (60, len(set(clusters.tolist())))
     assert result.delta == pytest.approx((a - b).mean())
     # A large mean beside a small difference is no reason to lose digits.
-    assert paired_score_test(a + 1e6, b + 1e6, n_resamples=1).t == pytest.approx(
+    assert paired_mean_test(a + 1e6, b + 1e6, n_resamples=1).t == pytest.approx(
         oracle.paired_t((a + 1e6) - (b + 1e6)), rel=1e-12
     )
 
@@ -287,8 +287,8 @@ def test_the_statistic_is_that_of_the_definition() -> None:
 @pytest.mark.parametrize("unit", [1e-300, 1e-30, 2.0**40, 1e200, 9e288])
 def test_the_unit_of_the_scores_does_not_matter(unit: float) -> None:
     a, b = np.random.default_rng(9).random((2, 40))
-    plain = paired_score_test(a, b)
-    scaled = paired_score_test(a * unit, b * unit)
+    plain = paired_mean_test(a, b)
+    scaled = paired_mean_test(a * unit, b * unit)
     assert scaled.t == pytest.approx(plain.t, rel=1e-12)
     assert scaled.p_value == plain.p_value
     assert scaled.delta / unit == pytest.approx(plain.delta, rel=1e-12)
@@ -301,40 +301,40 @@ def test_ctrl_c_stops_a_long_test() -> None:
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - not before it is awaited
         timer.start()
         # Nobody could wait for the end of it: the interruption ends it, or nothing does.
-        paired_score_test(a, b, n_resamples=10**9)
+        paired_mean_test(a, b, n_resamples=10**9)
 
 
 def test_p_values_count_the_replicates() -> None:
     a, b = np.random.default_rng(11).random((2, 80))
     s = 4000
-    result = paired_score_test(a, b, n_resamples=s, keep_replicates=True)
+    result = paired_mean_test(a, b, n_resamples=s, keep_replicates=True)
     t = result.replicates
     assert t is not None
     low, high = (t <= result.t).sum(), (t >= result.t).sum()
     assert result.p_value == min(1, 2 * (min(low, high) + 1) / (s + 1))
     assert result.p_paper == 2 * min(low, (t > result.t).sum()) / s
     assert result.p_symmetric == ((np.abs(t) >= abs(result.t)).sum() + 1) / (s + 1)
-    greater = paired_score_test(a, b, n_resamples=s, alternative="greater")
-    less = paired_score_test(a, b, n_resamples=s, alternative="less")
+    greater = paired_mean_test(a, b, n_resamples=s, alternative="greater")
+    less = paired_mean_test(a, b, n_resamples=s, alternative="less")
     assert (greater.p_value, less.p_value) == ((high + 1) / (s + 1), (low + 1) / (s + 1))
 
 
 def test_swapping_the_versions_mirrors_the_test() -> None:
     a, b = np.random.default_rng(12).random((2, 80))
-    one = paired_score_test(a, b, alternative="greater")
-    other = paired_score_test(b, a, alternative="greater")
+    one = paired_mean_test(a, b, alternative="greater")
+    other = paired_mean_test(b, a, alternative="greater")
     assert one.t == -other.t
     assert one.p_value + other.p_value == pytest.approx(1, abs=0.03)
 
 
 def test_no_difference_is_no_evidence_and_a_constant_one_is_infinite() -> None:
-    same = paired_score_test([0.3, 0.4, 0.5], [0.3, 0.4, 0.5], quantiles=(0.5,))
+    same = paired_mean_test([0.3, 0.4, 0.5], [0.3, 0.4, 0.5], quantiles=(0.5,))
     assert (same.t, same.p_value, same.p_paper, same.p_symmetric) == (0, 1, 1, 1)
     assert (same.quantiles, same.n_types) == ({0.5: 0.0}, 0)
-    up = paired_score_test([1.5] * 20, [1.25] * 20)
+    up = paired_mean_test([1.5] * 20, [1.25] * 20)
     assert up.t == math.inf
     assert up.p_value < 0.001
-    down = paired_score_test([1.25] * 2, [1.5] * 2, n_resamples=40_000)
+    down = paired_mean_test([1.25] * 2, [1.5] * 2, n_resamples=40_000)
     assert down.t == -math.inf
     assert down.p_value == pytest.approx(0.5, abs=0.02)  # both coins fall alike
     assert down.replicate_mean == 0
@@ -344,7 +344,7 @@ def test_no_difference_is_no_evidence_and_a_constant_one_is_infinite() -> None:
 def test_differences_that_are_the_same_on_paper_have_an_infinite_t() -> None:
     """0.3 - 0.1 and 0.4 - 0.2 are two doubles, but their spread is rounding errors."""
     original, transformed = [0.3, 0.4, 0.5, 0.6], [0.1, 0.2, 0.3, 0.4]
-    up = paired_score_test(original, transformed, keep_replicates=True)
+    up = paired_mean_test(original, transformed, keep_replicates=True)
     assert up.t == math.inf
     assert up.replicates is not None
     assert up.replicates.max() == math.inf  # the law knows the sample's own value
@@ -368,7 +368,7 @@ def test_quantiles_beside_infinite_replicates_are_numbers(n_resamples: int) -> N
     seen = set()
     for seed in range(20):
         options: dict[str, Any] = {"n_resamples": n_resamples, "rng": seed}
-        result = paired_score_test(
+        result = paired_mean_test(
             [1.5] * 2, [1.25] * 2, quantiles=levels, keep_replicates=True, **options
         )
         assert result.replicates is not None
@@ -391,7 +391,7 @@ def test_quantiles_beside_infinite_replicates_are_numbers(n_resamples: int) -> N
 def test_scores_that_cancel_on_paper_cancel_in_clusters() -> None:
     original = [0.1, 0.2, 0.3] * 10
     transformed = [0.2, 0.3, 0.1] * 10
-    result = paired_score_test(original, transformed, clusters=np.repeat(np.arange(10), 3))
+    result = paired_mean_test(original, transformed, clusters=np.repeat(np.arange(10), 3))
     assert (result.t, result.p_value, result.n_nonzero) == (0, 1, 0)
 
 
@@ -400,13 +400,13 @@ def test_small_differences_of_large_scores_cancel_in_clusters() -> None:
     original = np.tile([0.93, 0.88, 0.80], 50)
     transformed = np.tile([0.95, 0.89, 0.77], 50)
     clusters = np.repeat(np.arange(50), 3)
-    result = paired_score_test(original, transformed, clusters=clusters)
+    result = paired_mean_test(original, transformed, clusters=clusters)
     assert (result.delta, result.t, result.p_value, result.n_nonzero) == (0, 0, 1, 0)
     joint = joint_test(original[:, None], transformed[:, None], clusters=clusters)
     assert (joint.delta, joint.t, joint.p_value) == ((0,), (0,), (1,))
     # A difference that is there stays.
     original[0] += 1e-12
-    shifted = paired_score_test(original, transformed, clusters=clusters)
+    shifted = paired_mean_test(original, transformed, clusters=clusters)
     assert (shifted.n_nonzero, shifted.t > 0) == (1, True)
 
 
@@ -426,8 +426,8 @@ def test_columns_of_every_library_are_taken(name: str) -> None:
     rng = np.random.default_rng(4)
     a, b = rng.random((2, 30))
     names = [f"p{i % 7}" for i in range(30)]
-    expected = paired_score_test(a, b, clusters=names).to_dict()
-    got = paired_score_test(
+    expected = paired_mean_test(a, b, clusters=names).to_dict()
+    got = paired_mean_test(
         library(a.tolist()), library(b.tolist()), clusters=library(names)
     ).to_dict()
     assert got == expected
@@ -435,7 +435,7 @@ def test_columns_of_every_library_are_taken(name: str) -> None:
 
 def test_results_print_and_turn_into_json_and_html() -> None:
     a, b = np.random.default_rng(4).random((2, 30))
-    result = paired_score_test(a, b, quantiles=[0.5], clusters=np.arange(30) % 10)
+    result = paired_mean_test(a, b, quantiles=[0.5], clusters=np.arange(30) % 10)
     text = str(result)
     assert "30 in 10 clusters" in text
     assert "below 25" in text
@@ -515,9 +515,9 @@ def test_clusters_keep_the_level_that_pairs_do_not() -> None:
         zero = np.zeros(d.size)
         found = (
             binary.p_value,
-            paired_score_test(d, zero, clusters=clusters, **options).p_value,
+            paired_mean_test(d, zero, clusters=clusters, **options).p_value,
             binary.p_independent,
-            paired_score_test(d, zero, **options).p_value,
+            paired_mean_test(d, zero, **options).p_value,
         )
         for name, p in zip(names, found, strict=True):
             rejected[name] += p <= 0.05
@@ -544,7 +544,7 @@ def test_few_clusters_keep_the_level_too(n_clusters: int) -> None:
         d = np.sqrt(0.3) * rng.standard_normal(n_clusters)[clusters]
         d += np.sqrt(0.7) * rng.standard_normal(clusters.size)
         rejected["scores"] += (
-            paired_score_test(d, np.zeros(d.size), clusters=clusters, **options).p_value <= 0.05
+            paired_mean_test(d, np.zeros(d.size), clusters=clusters, **options).p_value <= 0.05
         )
     print({name: count / n_tables for name, count in rejected.items()})
     limit = 0.05 + 3 * math.sqrt(0.05 * 0.95 / n_tables)
@@ -577,7 +577,7 @@ def test_few_clusters_keep_the_level_too(n_clusters: int) -> None:
 def test_wrong_input_is_told(change: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {"original": [0.1, 0.2, 0.3], "transformed": [0.3, 0.2, 0.4]}
     with pytest.raises(InputError, match=message):
-        paired_score_test(**(arguments | change))
+        paired_mean_test(**(arguments | change))
 
 
 @pytest.mark.parametrize(
@@ -601,11 +601,11 @@ def test_wrong_outcomes_are_told(change: dict[str, Any], message: str) -> None:
 MEMORY = """
 import resource, sys
 import numpy as np
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 a, b = np.random.default_rng(0).random((2, 30))
-paired_score_test(a, b, n_resamples=1000, quantiles=(0.1,), n_threads=2)
+paired_mean_test(a, b, n_resamples=1000, quantiles=(0.1,), n_threads=2)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-paired_score_test(a, b, n_resamples=int(sys.argv[1]), quantiles=(0.1, 0.9), n_threads=2)
+paired_mean_test(a, b, n_resamples=int(sys.argv[1]), quantiles=(0.1, 0.9), n_threads=2)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 

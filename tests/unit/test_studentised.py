@@ -11,7 +11,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.philox import philox_key
 from ietest_fast.stats import combine, equivalence_test, joint_test, paired_test
 from ietest_fast.stats.intervals import Differences
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 from ietest_fast.stats.studentised import TOO_SKEWED, StudentisedUnits
 
 THREADS = (1, 2, 3, 7)
@@ -57,7 +57,7 @@ def test_replicates_are_those_of_a_bootstrap_written_out() -> None:
     """By numpy: the mean and the quantiles of t* for pairs, some of them without a difference."""
     a, b = _skewed(80, 0.5)
     d = a - b
-    result = paired_score_test(
+    result = paired_mean_test(
         a, b, null="studentised", n_resamples=200_000, quantiles=(0.025, 0.2, 0.5, 0.8, 0.975)
     )
     rng = np.random.default_rng(3)
@@ -75,7 +75,7 @@ def test_replicates_are_those_of_a_bootstrap_written_out() -> None:
     assert result.p_value == pytest.approx(two_sided, abs=0.02)
     assert (
         result.p_symmetric
-        == paired_score_test(a, b, n_resamples=200_000, null="symmetric").p_symmetric
+        == paired_mean_test(a, b, n_resamples=200_000, null="symmetric").p_symmetric
     )
 
 
@@ -84,7 +84,7 @@ def test_clusters_of_different_sizes_are_studentised_as_a_ratio() -> None:
     sizes = rng.integers(1, 9, 40)
     codes = np.repeat(np.arange(40), sizes)
     d = rng.exponential(size=40)[codes] + rng.normal(0, 0.3, codes.size)
-    result = paired_score_test(
+    result = paired_mean_test(
         d, np.zeros(d.size), clusters=codes, null="studentised", n_resamples=100_000
     )
     sums = np.bincount(codes, weights=d - d.mean())
@@ -102,13 +102,13 @@ def test_clusters_of_different_sizes_are_studentised_as_a_ratio() -> None:
 
 def test_clusters_of_one_pair_are_pairs() -> None:
     a, b = _skewed(200, 0.5)
-    alone = paired_score_test(a, b, null="studentised", n_resamples=999)
-    each = paired_score_test(
+    alone = paired_mean_test(a, b, null="studentised", n_resamples=999)
+    each = paired_mean_test(
         a, b, clusters=np.arange(200)[::-1], null="studentised", n_resamples=999
     )
     assert each.p_value == pytest.approx(alone.p_value, abs=0.02)
     assert each.t == pytest.approx(alone.t)
-    same = paired_score_test(a, b, clusters=np.arange(200), null="studentised", n_resamples=999)
+    same = paired_mean_test(a, b, clusters=np.arange(200), null="studentised", n_resamples=999)
     assert same.p_value == alone.p_value
     assert same.confidence_interval() == alone.confidence_interval()
 
@@ -118,7 +118,7 @@ def test_clusters_of_one_pair_are_pairs() -> None:
 def test_the_interval_ends_where_the_test_begins_to_reject(share: float, alternative: Any) -> None:
     a, b = _skewed(150, share, seed=4)
     s, alpha = 1_999, 0.05
-    result = paired_score_test(a, b, null="studentised", alternative=alternative, n_resamples=s)
+    result = paired_mean_test(a, b, null="studentised", alternative=alternative, n_resamples=s)
     interval = result.confidence_interval(1 - alpha)
     units = result.units
     for end, inside in ((interval.low, 1), (interval.high, -1)):
@@ -148,7 +148,7 @@ def test_the_interval_reaches_from_the_first_to_the_last_mean_that_is_kept(
 ) -> None:
     s = 1_999
     values = np.array(d, float)
-    result = paired_score_test(
+    result = paired_mean_test(
         values, np.zeros(values.size), clusters=codes, null="studentised", n_resamples=s
     )
     interval = result.confidence_interval(0.9)
@@ -242,7 +242,7 @@ def test_warnings_say_what_cannot_be_trusted() -> None:
 @pytest.mark.parametrize("clusters", [None, np.arange(12) // 2, np.arange(12) // 5])
 def test_what_does_not_vary_shows_nothing(d: list[float], clusters: Any) -> None:
     zero = np.zeros(12)
-    result = paired_score_test(d, zero, clusters=clusters, null="studentised", quantiles=(0.5,))
+    result = paired_mean_test(d, zero, clusters=clusters, null="studentised", quantiles=(0.5,))
     if clusters is None or len(set(d)) == 1:
         assert result.p_value == 1
         assert result.confidence_interval().high == math.inf
@@ -254,21 +254,21 @@ def test_what_does_not_vary_shows_nothing(d: list[float], clusters: Any) -> None
     assert not math.isnan(result.t)
     assert not any(math.isnan(value) for value in result.quantiles.values())
     # By default nothing changes for such samples.
-    assert paired_score_test(d, zero, clusters=clusters).null == "symmetric"
+    assert paired_mean_test(d, zero, clusters=clusters).null == "symmetric"
 
 
 def test_samples_that_may_draw_no_difference_have_an_open_interval() -> None:
     d = np.array([0.2, 0.9, 1.3] + [0.0] * 50)
-    result = paired_score_test(d, np.zeros(53), null="studentised", n_resamples=999)
+    result = paired_mean_test(d, np.zeros(53), null="studentised", n_resamples=999)
     interval = result.confidence_interval(0.99)
     assert not math.isnan(interval.low)
     assert not math.isnan(interval.high)
     assert interval.low == -math.inf or interval.low < 0
     assert result.replicates is None
     assert 0 < result.p_value <= 1
-    two = paired_score_test([0.3, 0.1], [0.0, 0.0], null="studentised", n_resamples=99)
+    two = paired_mean_test([0.3, 0.1], [0.0, 0.0], null="studentised", n_resamples=99)
     assert two.confidence_interval().high == math.inf
-    one = paired_score_test([0.3, 0.1], [0.0, 0.0], null="studentised", n_resamples=1)
+    one = paired_mean_test([0.3, 0.1], [0.0, 0.0], null="studentised", n_resamples=1)
     assert (one.confidence_interval().low, one.p_value) == (-math.inf, 1)
 
 
@@ -276,8 +276,8 @@ def test_samples_that_may_draw_no_difference_have_an_open_interval() -> None:
 @pytest.mark.parametrize("clusters", [None, np.arange(90) // 3])
 def test_the_unit_of_the_scores_does_not_matter(unit: float, clusters: Any) -> None:
     a, b = _skewed(90, 0.6)
-    plain = paired_score_test(a, b, clusters=clusters, null="studentised", n_resamples=499)
-    scaled = paired_score_test(
+    plain = paired_mean_test(a, b, clusters=clusters, null="studentised", n_resamples=499)
+    scaled = paired_mean_test(
         a * unit, b * unit, clusters=clusters, null="studentised", n_resamples=499
     )
     assert scaled.p_value == plain.p_value
@@ -296,8 +296,8 @@ def test_the_unit_of_the_scores_does_not_matter(unit: float, clusters: Any) -> N
 def test_many_replicates_are_drawn_again_for_their_quantiles() -> None:
     a, b = _skewed(20, 0.5)
     options: dict[str, Any] = {"null": "studentised", "n_resamples": (1 << 20) + 5}
-    held = paired_score_test(a, b, quantiles=(0.1, 0.9), keep_replicates=True, **options)
-    drawn = paired_score_test(a, b, quantiles=(0.1, 0.9), **options)
+    held = paired_mean_test(a, b, quantiles=(0.1, 0.9), keep_replicates=True, **options)
+    drawn = paired_mean_test(a, b, quantiles=(0.1, 0.9), **options)
     assert held.replicates is not None
     assert drawn.quantiles == held.quantiles
     expected = np.quantile(held.replicates[np.isfinite(held.replicates)], [0.1, 0.9])
@@ -333,7 +333,7 @@ def test_a_joint_test_warns_of_skewed_scores() -> None:
 
 def test_results_name_the_law_and_draw_it() -> None:
     a, b = _skewed(100, 1.0)
-    result = paired_score_test(a, b)
+    result = paired_mean_test(a, b)
     assert result.to_dict()["null"] == "studentised"
     assert "units" not in result.to_dict()
     assert "null law of t            studentised (skewness of the mean +0." in str(result)
@@ -381,7 +381,7 @@ def test_intervals_are_those_of_arch() -> None:
     bootstrap = pytest.importorskip("arch.bootstrap")
     rng = np.random.default_rng(0)
     d = rng.lognormal(size=60)
-    ours = paired_score_test(d, np.zeros(60), null="studentised", n_resamples=200_000)
+    ours = paired_mean_test(d, np.zeros(60), null="studentised", n_resamples=200_000)
     theirs = bootstrap.IIDBootstrap(d, seed=1).conf_int(
         np.mean,
         reps=20_000,

@@ -158,18 +158,18 @@ def test_answers_are_right_however_they_are_spelled(tmp_path: Path, suffix: str)
     for found in (read_predictions(path), need_wordings(path).predictions):
         assert found.versions == ("original", "syn")
         assert found.correct.tolist() == [True, True, True, False]
-        assert found.pairs("syn").n_changed == 1
+        assert found.pairs("syn").n_flipped == 1
 
 
 def test_spellings_are_one_label_unless_answers_are_free_texts() -> None:
     own = long_table(predicted=["YES", "no", "yes", "yes"])
     alike = own.append_column("correct", pa.array([True, True, True, False]))
-    assert Predictions.from_table(alike).pairs("syn").n_changed == 1
+    assert Predictions.from_table(alike).pairs("syn").n_flipped == 1
     apart = own.append_column("correct", pa.array([False, True, True, False]))
     with pytest.raises(InputError, match="contradicts the gold label 'yes' and the answer 'YES'"):
         Predictions.from_table(apart)
     texts = Predictions(table=apart)  # a log's, which has marked what a model wrote
-    assert (texts.correct.tolist(), texts.pairs("syn").n_changed) == (
+    assert (texts.correct.tolist(), texts.pairs("syn").n_flipped) == (
         [False, True, True, False],
         None,
     )

@@ -119,8 +119,8 @@ def find_source(path: Path) -> str | None:
     its own.
     """
     names = SOURCES.names()
-    foreign = [name for name in names if name not in SOURCES.builtin]
-    for name in (*foreign, *SOURCES.builtin):
+    others = [name for name in names if name not in SOURCES.builtin]
+    for name in (*others, *SOURCES.builtin):
         if SOURCES.find(name).recognises(path):
             return name
     return None

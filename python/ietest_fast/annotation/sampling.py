@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from ietest_fast.answers.versions import ForeignTexts, Version
+    from ietest_fast.answers.versions import UnlabelledTexts, Version
     from ietest_fast.corpus import Corpus
     from ietest_fast.experiment.finished import FinishedRun, Versions
     from ietest_fast.transform import Transformed
@@ -245,7 +245,7 @@ def draw_transformed(
     unit: Unit = "texts",
     criterion: Criterion | None = None,
     learn_from: Sequence[Corpus | TextSource] = (),
-    foreign: ForeignTexts | None = None,
+    unlabelled: UnlabelledTexts | None = None,
     n_threads: int | None = None,
 ) -> Sample:
     """Transform a corpus, draw from the rows that changed without replacement, and write them.
@@ -263,9 +263,14 @@ def draw_transformed(
     keeps_labels = planned.keeps_labels
     made = _Made()
     version = transform_corpus(
-        corpus, planned, learn_from=learn_from, foreign=foreign, n_threads=n_threads, note=made
+        corpus,
+        planned,
+        learn_from=learn_from,
+        unlabelled=unlabelled,
+        n_threads=n_threads,
+        note=made,
     )
-    source = corpus.source if foreign is None else str(foreign.source)
+    source = corpus.source if unlabelled is None else str(unlabelled.source)
     rng = np.random.default_rng(seed)
     found = _find_different(version, made, corpus.text_columns, keeps_labels, rng)
     if not found:
@@ -273,7 +278,7 @@ def draw_transformed(
             f"the transformation {version.name!r} changes no text of it: there is nothing to draw",
             path=source,
         )
-    rows = version.source_row if foreign is not None else corpus.source_rows[version.source_row]
+    rows = version.source_row if unlabelled is not None else corpus.source_rows[version.source_row]
     chosen = _draw_rows(found, rows, rng)[:n]
     shown = made.before if keeps_labels else version.table
     edits = edits_by_row(made.edits, set(chosen)) if keeps_labels else {}

@@ -109,7 +109,7 @@ class Questions:
     groups: NDArray[np.int64]
     """int64, shape (n,): rows with the same number are left out together, where an answer to one of
     them is no label."""
-    foreign: tuple[str, ...] = ()
+    with_own_items: tuple[str, ...] = ()
     """Versions whose items are not those of the others."""
     dropped: Mapping[str, int]
     """Rows of the source that are not asked, by reason."""
@@ -216,10 +216,10 @@ def _count_dropped(
     """Count what is not among the answers: items lost, and rows whose label nobody knows."""
     versions = asked.table["version"].combine_chunks().dictionary_encode()
     names, codes = versions.dictionary.to_pylist(), np.asarray(versions.indices)
-    shared = ~np.isin(codes, [names.index(name) for name in asked.foreign])
+    shared = ~np.isin(codes, [names.index(name) for name in asked.with_own_items])
     dropped = dict(asked.dropped)
     ways = [(NOT_PARSED, shared)]
-    ways += [(f"{NOT_PARSED}, {name}", codes == names.index(name)) for name in asked.foreign]
+    ways += [(f"{NOT_PARSED}, {name}", codes == names.index(name)) for name in asked.with_own_items]
     for reason, rows in ways:
         if (lost & rows).any():
             dropped[reason] = len(np.unique(asked.groups[lost & rows]))
@@ -325,8 +325,8 @@ def _ask_versions(
     )
     changed = [nothing > 0, *(version.find_changed(corpus, columns) for version in versions)]
     ids = _items(corpus, id_column)
-    foreign = tuple(version.name for version in versions if version.items is not None)
-    if foreign:  # whose items are names
+    with_own_items = tuple(version.name for version in versions if version.items is not None)
+    if with_own_items:  # whose items are names
         ids = ids.cast(pa.string())
     has_copies = any(len(np.unique(each.source_row)) < len(each.source_row) for each in versions)
     parts, groups, n_groups = [], [], len(corpus)
@@ -356,7 +356,7 @@ def _ask_versions(
         label_names=corpus.label_names,
         columns=columns,
         groups=np.concatenate(groups),
-        foreign=foreign,
+        with_own_items=with_own_items,
         dropped=corpus.dropped,
         warnings=tuple(line for version in versions for line in version.warnings),
         remarks=() if id_column else _say_repeated(corpus),

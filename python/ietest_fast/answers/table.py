@@ -545,7 +545,7 @@ class Pairs:
         return self.original, self.transformed
 
     @property
-    def n_changed(self) -> int | None:
+    def n_flipped(self) -> int | None:
         """How many answers differ; None where they may not be compared."""
         return None if self.answers is None else int((self.answers[0] != self.answers[1]).sum())
 

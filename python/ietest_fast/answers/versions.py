@@ -52,7 +52,7 @@ TEXT_COLUMNS = ("text", "sentence", "question", "premise")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ForeignTexts:
+class UnlabelledTexts:
     """Texts of a file."""
 
     table: pa.Table
@@ -81,9 +81,9 @@ class ForeignTexts:
         yield from self.table.column(0).drop_null().chunks
 
 
-def read_foreign_texts(
+def read_unlabelled_texts(
     path: str | Path, column: str | None, text_columns: Sequence[str]
-) -> ForeignTexts:
+) -> UnlabelledTexts:
     """Read a column of texts, such as AQuA-RAT's word problems."""
     path = Path(path)
     with open_batches(path) as batches:
@@ -99,8 +99,10 @@ def read_foreign_texts(
     return _put(pa.chunked_array(chunks, pa.large_string()), path, column, text_columns)
 
 
-def take_foreign_texts(texts: Iterable[str | None], text_columns: Sequence[str]) -> ForeignTexts:
-    """Take texts as they are; see :func:`read_foreign_texts`."""
+def take_unlabelled_texts(
+    texts: Iterable[str | None], text_columns: Sequence[str]
+) -> UnlabelledTexts:
+    """Take texts as they are; see :func:`read_unlabelled_texts`."""
     try:
         column = pa.chunked_array([pa.array(list(texts), pa.large_string())])
     except (pa.ArrowException, TypeError) as error:
@@ -110,12 +112,12 @@ def take_foreign_texts(texts: Iterable[str | None], text_columns: Sequence[str])
 
 def _put(
     texts: pa.ChunkedArray, source: Path, column: str | None, text_columns: Sequence[str]
-) -> ForeignTexts:
+) -> UnlabelledTexts:
     if texts.null_count == len(texts):
         raise InputError("holds no text", path=source, column=column)
     nothing = pa.nulls(len(texts), pa.large_string())
     first, *others = text_columns
-    return ForeignTexts(
+    return UnlabelledTexts(
         table=pa.table({first: texts, **dict.fromkeys(others, nothing)}), source=source
     )
 
@@ -180,14 +182,14 @@ def transform_corpus(
     phi: Any,
     *,
     learn_from: Sequence[Corpus | TextSource] = (),
-    foreign: ForeignTexts | None = None,
+    unlabelled: UnlabelledTexts | None = None,
     n_threads: int | None = None,
     note: Callable[[pa.Table, Transformed, Sequence[str]], dict[str, pa.Array]] | None = None,
 ) -> Version:
     """Transform a corpus."""
     from ietest_fast.transform import Material, RowError, plan
 
-    source = corpus if foreign is None else foreign
+    source = corpus if unlabelled is None else unlabelled
     material = Material(
         corpora=list(learn_from) or [source],
         source=corpus,
@@ -201,11 +203,11 @@ def transform_corpus(
         material.on_warning(message)
 
     with plan(phi) as planned:
-        if foreign is not None and planned.keeps_labels:
+        if unlabelled is not None and planned.keeps_labels:
             raise InputError(
                 f"the transformation {planned.name!r} keeps the labels of texts, and these have "
                 "none; only one that sets labels, such as numerical, can take them",
-                path=foreign.source,
+                path=unlabelled.source,
             )
         made = planned.build(replace(material, on_warning=tell))
         try:
@@ -213,9 +215,9 @@ def transform_corpus(
                 source.table, corpus.text_columns, with_edits=True, n_threads=n_threads
             )
         except RowError as error:
-            if foreign is not None:
+            if unlabelled is not None:
                 row = f"row {error.index}"
-                raise InputError(error.message, path=foreign.source, row=row) from error
+                raise InputError(error.message, path=unlabelled.source, row=row) from error
             raise error.locate(corpus) from error
         name, fingerprint, keeps_labels = made.name, made.fingerprint, made.keeps_labels
     rows = pa.array(found.source_row)
@@ -228,8 +230,8 @@ def transform_corpus(
                 "the right answers to what it writes"
             )
         labels = encode_labels(found.labels, corpus, name)
-    if foreign is not None:
-        fingerprint = hashlib.sha256(f"{fingerprint}{foreign.fingerprint}".encode()).hexdigest()
+    if unlabelled is not None:
+        fingerprint = hashlib.sha256(f"{fingerprint}{unlabelled.fingerprint}".encode()).hexdigest()
     return Version(
         name=name,
         identity=f"{name}@{fingerprint[:4]}",
@@ -244,7 +246,7 @@ def transform_corpus(
             for column in corpus.text_columns
         },
         notes={} if note is None else note(source.table.take(rows), found, corpus.text_columns),
-        items=None if foreign is None else foreign.items.take(rows),
+        items=None if unlabelled is None else unlabelled.items.take(rows),
         keeps_labels=keeps_labels,
         repeated=found.repeated,
     )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ietest_fast.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ietest_fast.api.consistency import consistency
     from ietest_fast.api.evaluating import EvaluationResult, evaluate
-    from ietest_fast.api.rewording import consistency
     from ietest_fast.api.running import IETestResult, consistency_curve, run
     from ietest_fast.api.stressing import stress
 
@@ -30,7 +30,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "EvaluationResult": "evaluating",
         "IETestResult": "running",
-        "consistency": "rewording",
+        "consistency": "consistency",
         "consistency_curve": "running",
         "evaluate": "evaluating",
         "run": "running",

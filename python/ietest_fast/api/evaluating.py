@@ -421,7 +421,7 @@ class EvaluationResult(Result):
         return [
             *tests[0].result.rows(),
             ("texts changed", f"{changed:,}"),
-            ("answers changed", f"{tests[0].pairs.n_changed or 0:,}"),
+            ("answers changed", f"{tests[0].pairs.n_flipped or 0:,}"),
         ]
 
     @property

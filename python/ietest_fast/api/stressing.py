@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from ietest_fast.analyses.logic.asking import ask_logic
 from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.analyses.logic.rules import read_weights
-from ietest_fast.analyses.logic.run import ask_logic
-from ietest_fast.analyses.stress.run import ask_stress, measure_answers
+from ietest_fast.analyses.stress.asking import ask_stress, measure_answers
 from ietest_fast.analyses.stress.suite import StressOptions, StressTest, choose_tests
 from ietest_fast.api.evaluating import (
     as_labelled,

@@ -130,7 +130,7 @@ def _draw_from_run(run: Path, sample: Path, options: Mapping[str, Any]) -> None:
 
 def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, Any]) -> None:
     from ietest_fast.annotation.sampling import check_new, draw_transformed
-    from ietest_fast.answers.versions import read_foreign_texts
+    from ietest_fast.answers.versions import read_unlabelled_texts
     from ietest_fast.corpus import read_corpus
     from ietest_fast.transform.phi import parse_phi
 
@@ -139,9 +139,9 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
     parse_phi(phi)
     texts = split_names(options["text_columns"])
     corpus = read_corpus(file, text_columns=texts)
-    foreign = None
+    unlabelled = None
     if options["quantities"] is not None:
-        foreign = read_foreign_texts(
+        unlabelled = read_unlabelled_texts(
             options["quantities"], options["quantities_column"], corpus.text_columns
         )
     with show_stage("Transforming, and drawing"):
@@ -155,7 +155,7 @@ def _draw_from_file(file: Path, sample: Path, phi: str, options: Mapping[str, An
                 read_corpus(train, text_columns=corpus.text_columns)
                 for train in options["lexicon_from"]
             ],
-            foreign=foreign,
+            unlabelled=unlabelled,
             n_threads=options["n_threads"],
         )
     _say_drawn(drawn, options["n"], "different new texts")

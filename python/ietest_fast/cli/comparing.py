@@ -478,9 +478,9 @@ def _print_changes(
     before = "" if name is None else f"{name}: "
     if test.pairs.n_unmatched:
         echo(f"{before}{test.pairs.n_unmatched:,} items that one version lacks are left out.")
-    if name is None and not is_brief and test.pairs.n_changed is not None:
+    if name is None and not is_brief and test.pairs.n_flipped is not None:
         what = "predictions changed" if found.compared == "versions" else "predictions differ"
-        echo(f"{test.pairs.n_changed:,} of {len(test.pairs):,} {what}.")
+        echo(f"{test.pairs.n_flipped:,} of {len(test.pairs):,} {what}.")
     if test.collapsed and test.invariance is None:  # which says so first
         who = "the model" if name is None else name
         echo(_COLLAPSED.format(who))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ietest_fast.analyses.logic.file import LogicAnswers
-    from ietest_fast.analyses.stress.run import StressAnswers
+    from ietest_fast.analyses.stress.asking import StressAnswers
     from ietest_fast.analyses.stress.suite import StressTest
     from ietest_fast.corpus import Corpus
 
@@ -268,11 +268,11 @@ def _choose_options(options: Mapping[str, Any], *, asks_logic: bool) -> Any:
 def _open_wing(*, asks_logic: bool) -> tuple[Any, Any]:
     """Return what asks the suite, and what measures its answers."""
     if asks_logic:
+        from ietest_fast.analyses.logic.asking import ask_logic
         from ietest_fast.analyses.logic.measure import measure_logic
-        from ietest_fast.analyses.logic.run import ask_logic
 
         return ask_logic, measure_logic
-    from ietest_fast.analyses.stress.run import ask_stress, measure_answers
+    from ietest_fast.analyses.stress.asking import ask_stress, measure_answers
 
     return ask_stress, measure_answers
 
@@ -374,7 +374,7 @@ def _read_logic(logs: Sequence[str]) -> Sequence[LogicAnswers]:
 
 def _read_stress(logs: Sequence[str], options: Mapping[str, Any]) -> Sequence[StressAnswers]:
     """Read answers, those of ``--out`` with what they say of themselves."""
-    from ietest_fast.analyses.stress.run import (
+    from ietest_fast.analyses.stress.asking import (
         StressAnswers,
         StressNotes,
         note_training_of_any,

@@ -124,11 +124,11 @@ def refuse_foreign(folder: Path) -> None:
         return
     if not found:
         return
-    foreign = [name for name in found if not is_own(name, "")]
-    if not foreign and RUN_LOCK not in found:
-        foreign = found
-    if foreign:
-        shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
+    others = [name for name in found if not is_own(name, "")]
+    if not others and RUN_LOCK not in found:
+        others = found
+    if others:
+        shown = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if others[3:] else "")
         raise StoreError(
             f"{folder}: holds files that are not a run's ({shown}); choose a folder that is new or "
             "empty, or that of a run"

@@ -246,7 +246,7 @@ def transform_splits(
         return _read_transformed(kept, splits)
 
 
-def check_equivalence(planned: PlannedTransformation) -> None:
+def check_keeps_labels(planned: PlannedTransformation) -> None:
     """Stop before anything is begun unless a transformation keeps labels."""
     if not planned.keeps_labels:
         raise InputError(_not_an_equivalence(planned.name))
@@ -422,7 +422,7 @@ def plan_phis(
     with ExitStack() as held:
         first = [held.enter_context(plan_phi(each)) for each in chosen]
         for own in first:
-            check_equivalence(own)
+            check_keeps_labels(own)
         more = [held.enter_context(plan_phi(each)) for each in evaluated]
         found = _name_phis(first, more)
         held.pop_all()

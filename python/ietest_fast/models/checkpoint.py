@@ -496,10 +496,10 @@ def _refuse_foreign(folder: Path) -> None:
             path=folder,
         )
     attention = [value for key, value in _read_settings(folder)[0].items() if "attn_impl" in key]
-    foreign = [value for value in attention if not _is_known_attention(value)]
-    if foreign:
+    of_hub = [value for value in attention if not _is_known_attention(value)]
+    if of_hub:
         raise InputError(
-            f"config.json names code of the hub for its attention, {foreign[0]!r}; take it out",
+            f"config.json names code of the hub for its attention, {of_hub[0]!r}; take it out",
             path=folder,
         )
 

@@ -110,7 +110,7 @@ from ietest_fast.stats.robustness import (
     robustness,
     signal_to_noise,
 )
-from ietest_fast.stats.scores import ScoreTestResult
+from ietest_fast.stats.scores import MeanTestResult
 from ietest_fast.stats.strata import MOST_STRATA, StratifiedResult, StratumResult, stratified_test
 from ietest_fast.stats.symmetry import HeterogeneityResult, SymmetryResult, symmetry_test
 from ietest_fast.stats.unsound import UnsoundnessResult, unsoundness
@@ -154,6 +154,7 @@ __all__ = [
     "MatchedSample",
     "McNemarResult",
     "MeanDifference",
+    "MeanTestResult",
     "NullHistogram",
     "PairedCounts",
     "PairedResult",
@@ -163,7 +164,6 @@ __all__ = [
     "PowerPlan",
     "Rate",
     "RobustnessResult",
-    "ScoreTestResult",
     "SignalToNoise",
     "SimulationResult",
     "Slope",

@@ -28,7 +28,7 @@ from ietest_fast.stats.matched import PairedCounts
 from ietest_fast.stats.mcnemar import classical_p_values, mcnemar_test
 from ietest_fast.stats.multiple import holm
 from ietest_fast.stats.outcomes import FEW_DISCORDANT, Method, check_engine
-from ietest_fast.stats.result import DrawnResult, Picture, list_fields
+from ietest_fast.stats.result import Plottable, ResampledResult, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ class PairwiseComparison:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CochranResult(Picture, DrawnResult):
+class CochranResult(Plottable, ResampledResult):
     """Outcome of Cochran's Q test."""
 
     title = "Cochran's Q test"

@@ -41,7 +41,7 @@ from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT, outc
 from ietest_fast.stats.planning.power import exact_equivalence_p
 from ietest_fast.stats.planning.verdicts import first_reaching, pairs_to_decide
 from ietest_fast.stats.resampling import RELATIVE_ROUNDING, check_options, monte_carlo_p
-from ietest_fast.stats.result import DrawnResult, Picture
+from ietest_fast.stats.result import Plottable, ResampledResult
 from ietest_fast.stats.studentised import StudentisedUnits
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Verdict(enum.StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EquivalenceResult(Picture, DrawnResult):
+class EquivalenceResult(Plottable, ResampledResult):
     """Outcome of an equivalence test."""
 
     title = "Equivalence test"

@@ -27,7 +27,7 @@ from ietest_fast.stats.multiple import (
 )
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, FEW_DISCORDANT
 from ietest_fast.stats.paired import paired_test
-from ietest_fast.stats.result import Picture, Result
+from ietest_fast.stats.result import Plottable, Result
 
 if TYPE_CHECKING:
     from ietest_fast.stats.outcomes import Method
@@ -39,7 +39,7 @@ _NUMBERS = (float, int, np.number)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CombinedResult(Picture, Result):
+class CombinedResult(Plottable, Result):
     """Outcome of :func:`combine`; every tuple has one place for each test."""
 
     title = "Several tests"

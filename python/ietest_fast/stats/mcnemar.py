@@ -24,7 +24,7 @@ from ietest_fast.stats.outcomes import (
     score_interval,
 )
 from ietest_fast.stats.resampling import choose_tail
-from ietest_fast.stats.result import DrawnResult, list_fields
+from ietest_fast.stats.result import ResampledResult, list_fields
 
 if TYPE_CHECKING:
     from ietest_fast.stats.intervals import Interval
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class McNemarResult(DrawnResult):
+class McNemarResult(ResampledResult):
     """Outcome of McNemar's test.
 
     With a one-sided alternative ``p_conditional`` and ``p_mid`` are the binomial tail of its side,

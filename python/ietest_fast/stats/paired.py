@@ -13,7 +13,7 @@ from ietest_fast.stats.clustered import clustered_test
 from ietest_fast.stats.inputs import in_one_order
 from ietest_fast.stats.matched import MatchedSample, PairedColumns, PairedCounts, read_pairs
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES, METHODS, Method, outcome_test
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,7 +134,7 @@ def paired_test(
 
     Returns
     -------
-    PairedTestResult, ClusteredTestResult or ScoreTestResult
+    PairedTestResult, ClusteredTestResult or MeanTestResult
         For independent outcomes, outcomes in clusters, and scores. All have ``statistic``,
         ``pvalue``, ``confidence_interval()``, ``to_frame()`` and ``plot()``.
 
@@ -197,7 +197,7 @@ def paired_test(
         "rng": rng,
         "n_threads": n_threads,
     }
-    return paired_score_test(
+    return paired_mean_test(
         a,
         b,
         clusters=clusters,

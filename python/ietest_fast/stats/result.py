@@ -139,7 +139,7 @@ class PValueResult(Result):
         return self.p_value
 
 
-class DrawnResult(PValueResult):
+class ResampledResult(PValueResult):
     """Base of those whose p-value may be found from replicates."""
 
     if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class DrawnResult(PValueResult):
         return None if self.n_resamples is None else 1 / (self.n_resamples + 1)
 
 
-class Picture:
+class Plottable:
     """What a result has that can be drawn."""
 
     def plot(self, *, ax: Any = None) -> Any:
@@ -178,7 +178,7 @@ class Picture:
         raise NotImplementedError
 
 
-class PairedResult(Picture, DrawnResult):
+class PairedResult(Plottable, ResampledResult):
     """Base of the results of :func:`ietest_fast.stats.paired_test`."""
 
     if TYPE_CHECKING:

@@ -38,8 +38,8 @@ _MOST_SHOWN = 100_000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ScoreTestResult(PairedResult):
-    """Outcome of :func:`paired_score_test`."""
+class MeanTestResult(PairedResult):
+    """Outcome of :func:`paired_mean_test`."""
 
     n: int
     """Number of pairs."""
@@ -148,7 +148,7 @@ class ScoreTestResult(PairedResult):
         return self.units.warn(self.null, unit=unit)
 
 
-def paired_score_test(
+def paired_mean_test(
     original: Any,
     transformed: Any,
     *,
@@ -160,7 +160,7 @@ def paired_score_test(
     quantiles: Sequence[float] = (),
     keep_replicates: bool = False,
     n_threads: int | None = None,
-) -> ScoreTestResult:
+) -> MeanTestResult:
     """Test real-valued scores; the inside of :func:`ietest_fast.stats.paired_test`.
 
     t is that of eq. 12 and 13, with variance divisor n; with clusters it is computed from their
@@ -206,7 +206,7 @@ def paired_score_test(
             keep_replicates=keep_replicates,
             n_threads=n_threads,
         )
-    return ScoreTestResult(
+    return MeanTestResult(
         n=n,
         n_clusters=n_clusters,
         mean_original=float(a.mean()),

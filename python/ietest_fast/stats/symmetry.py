@@ -22,7 +22,7 @@ from ietest_fast.stats.laws.integer import (
     heterogeneity_tail,
 )
 from ietest_fast.stats.resampling import check_options
-from ietest_fast.stats.result import DrawnResult, Result, list_fields
+from ietest_fast.stats.result import ResampledResult, Result, list_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -276,7 +276,7 @@ def _say(statistic: float, df: int, p_value: float, floor: float | None = None) 
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeterogeneityResult(DrawnResult):
+class HeterogeneityResult(ResampledResult):
     """Test of H0: the share of losses among discordant pairs is the same in every stratum."""
 
     title = "Losses and gains over the strata"

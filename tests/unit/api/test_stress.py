@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.stress.run import StressNotes
+from ietest_fast.analyses.stress.asking import StressNotes
 from ietest_fast.analyses.stress.suite import StressTest
 from ietest_fast.answers import Predictions
 from ietest_fast.answers.file import read_notes

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ietest_fast.analyses.stress.asking import measure_stress
 from ietest_fast.analyses.stress.origins import read_notes
 from ietest_fast.analyses.stress.profile import (
     TIMES_IN_TRAINING,
@@ -18,7 +19,6 @@ from ietest_fast.analyses.stress.profile import (
     count_in_contradictions,
     note_training,
 )
-from ietest_fast.analyses.stress.run import measure_stress
 from ietest_fast.answers import Predictions
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import InputError

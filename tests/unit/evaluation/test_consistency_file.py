@@ -19,7 +19,7 @@ from ietest_fast.analyses.consistency.file import (
     count_strata,
 )
 from ietest_fast.analyses.logic.file import LogicNotes
-from ietest_fast.analyses.stress.run import StressNotes
+from ietest_fast.analyses.stress.asking import StressNotes
 from ietest_fast.answers import Predictions
 from ietest_fast.answers.file import plain_name, read_notes, write_answers
 from ietest_fast.errors import InputError

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.analyses.stress.run import StressNotes, measure_stress
+from ietest_fast.analyses.stress.asking import StressNotes, measure_stress
 from ietest_fast.analyses.stress.suite import (
     StressOptions,
     StressTest,
@@ -20,7 +20,7 @@ from ietest_fast.analyses.stress.suite import (
     read_suite,
 )
 from ietest_fast.answers import evaluate
-from ietest_fast.answers.versions import read_foreign_texts
+from ietest_fast.answers.versions import read_unlabelled_texts
 from ietest_fast.corpus import Corpus, corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
 from ietest_fast.models import as_classifier
@@ -60,16 +60,16 @@ def problems(tmp_path: Path) -> Path:
 
 
 def test_the_column_is_named_or_known(problems: Path, tmp_path: Path) -> None:
-    found = read_foreign_texts(problems, None, COLUMNS)
+    found = read_unlabelled_texts(problems, None, COLUMNS)
     assert found.table.column_names == list(COLUMNS)
     assert found.table["premise"].to_pylist() == PROBLEMS
     assert found.table["hypothesis"].null_count == 4
     assert found.items.to_pylist() == [f"problems.json.gz:{i}" for i in range(4)]
-    other = read_foreign_texts(problems, "correct", COLUMNS)
+    other = read_unlabelled_texts(problems, "correct", COLUMNS)
     assert other.table["premise"].to_pylist() == ["A"] * 4
     assert other.fingerprint != found.fingerprint
     pq.write_table(pa.table({"story": ["It costs 5 dollars."], "n": [1]}), tmp_path / "one.parquet")
-    assert read_foreign_texts(tmp_path / "one.parquet", None, COLUMNS).table.num_rows == 1
+    assert read_unlabelled_texts(tmp_path / "one.parquet", None, COLUMNS).table.num_rows == 1
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_what_holds_no_texts_is_refused(
 ) -> None:
     pq.write_table(pa.table(table), tmp_path / "texts.parquet")
     with pytest.raises(InputError, match=message):
-        read_foreign_texts(tmp_path / "texts.parquet", column, COLUMNS)
+        read_unlabelled_texts(tmp_path / "texts.parquet", column, COLUMNS)
     with pytest.raises(InputError, match="no such file"):
-        read_foreign_texts(tmp_path / "none.csv", column, COLUMNS)
+        read_unlabelled_texts(tmp_path / "none.csv", column, COLUMNS)
 
 
 def test_quantities_of_another_file(corpus: Corpus, problems: Path) -> None:

@@ -68,7 +68,7 @@ def read(folder: Path, versions: dict[str, Rows], **options: Any) -> ReadLogs:
 
 
 def changed(found: ReadLogs) -> int | None:
-    return found.predictions.pairs("transformed").n_changed
+    return found.predictions.pairs("transformed").n_flipped
 
 
 def discordant(found: ReadLogs) -> int:
@@ -410,7 +410,7 @@ def test_a_task_with_a_metric_over_all_samples_only(
     right = [np.array(answers[version]) == golds for version in ("o", "r")]
     assert pairs.sample.original_correct.tolist() == right[0].tolist()
     assert pairs.sample.transformed_correct.tolist() == right[1].tolist()
-    assert pairs.n_changed == int((np.array(answers["o"]) != answers["r"]).sum())
+    assert pairs.n_flipped == int((np.array(answers["o"]) != answers["r"]).sum())
     assert f"the target that stands beside it in {metric}" in found.notes[0]
     assert read(tmp_path, logs, correct_columns=[metric]).predictions.table.equals(
         found.predictions.table
@@ -692,7 +692,7 @@ def test_labels_that_are_known_are_compared_with_outcomes(tmp_path: Path) -> Non
     free = table.set_column(3, "predicted", pa.array(["I say so."] * 60))
     for made in (Predictions(table=free), Predictions.from_table(free)):
         assert made.pairs("voice").answers is None
-        assert made.pairs("voice").n_changed is None
+        assert made.pairs("voice").n_flipped is None
     # Where no right answer is known, the same answer cannot be right and wrong.
     unknown = table.drop_columns("gold").append_column("gold", pa.nulls(60, pa.string()))
     made = Predictions(table=unknown, label_names=("maybe", "no", "yes"), source="here")

@@ -16,7 +16,7 @@ from ietest_fast.analyses.compare.profile import compare_versions
 from ietest_fast.analyses.consistency.file import ConsistencyAnswers, ConsistencyNotes
 from ietest_fast.analyses.consistency.noting import ConsistencyOptions
 from ietest_fast.analyses.consistency.profile import measure_wordings
-from ietest_fast.analyses.stress.run import measure_stress
+from ietest_fast.analyses.stress.asking import measure_stress
 from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.logs import find_logs, read_logs
 from ietest_fast.answers.table import Predictions
@@ -758,7 +758,7 @@ def test_choices_that_all_samples_have_are_labels(
         logs.append(inspect_log(tmp_path / f"{name}.json", rows))
     predictions = read_logs(logs).predictions
     assert predictions.label_names == (None if names is None else tuple(names))
-    assert predictions.pairs("transformed").n_changed == (None if names is None else 6)
+    assert predictions.pairs("transformed").n_flipped == (None if names is None else 6)
 
 
 @pytest.mark.parametrize(

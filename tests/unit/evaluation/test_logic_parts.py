@@ -14,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ietest_fast.analyses.logic.asking import ask_logic
 from ietest_fast.analyses.logic.candidates import (
     Candidates,
     Items,
@@ -35,7 +36,6 @@ from ietest_fast.analyses.logic.rules import (
     read_weights,
     renormalise,
 )
-from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.answers.file import holds_logic, refuse_logic
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError

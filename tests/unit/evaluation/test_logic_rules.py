@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
+from ietest_fast.analyses.logic.asking import ask_logic
 from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.analyses.logic.rules import RULES
-from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.corpus import corpus_from_table
 from logic_toys import Asked, at_random, make_corpus, pairs_of
 from reference import logic_oracle

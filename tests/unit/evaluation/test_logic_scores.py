@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from ietest_fast.analyses.logic.asking import ask_logic
 from ietest_fast.analyses.logic.candidates import LogicOptions
 from ietest_fast.analyses.logic.measure import measure_logic
 from ietest_fast.analyses.logic.rules import RULES, WEIGHED
-from ietest_fast.analyses.logic.run import ask_logic
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.templates.formulas import And, Constant, Not, Sort
 from ietest_fast.templates.grounding import find_world

@@ -40,7 +40,7 @@ def test_pairs_are_the_matched_sample() -> None:
     assert pairs.transformed.tolist() == REPHRASED.tolist()
     assert pairs.sample.original_correct.tolist() == [True, True, False, True]
     assert pairs.sample.transformed_correct.tolist() == [True, False, True, False]
-    assert (pairs.n_changed, pairs.n_unmatched) == (3, 0)
+    assert (pairs.n_flipped, pairs.n_unmatched) == (3, 0)
 
 
 def test_rows_are_matched_by_item_in_any_order() -> None:
@@ -156,7 +156,7 @@ def test_models_of_the_same_item_have_the_same_gold_label(tmp_path: Path) -> Non
 def test_correctness_alone_is_enough() -> None:
     table = pa.table({"item": [1, 1], "version": ["original", "x"], "correct": [True, False]})
     pairs = Predictions(table=table).pairs("x")
-    assert pairs.n_changed is None
+    assert pairs.n_flipped is None
     assert pairs.sample.counts.n10 == 1
 
 

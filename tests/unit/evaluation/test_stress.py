@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ietest_fast.analyses.stress.run import StressNotes, _number_units, measure_stress
+from ietest_fast.analyses.stress.asking import StressNotes, _number_units, measure_stress
 from ietest_fast.analyses.stress.suite import StressOptions, make_suite, read_suite
 from ietest_fast.answers import Predictions, evaluate, read_predictions
 from ietest_fast.corpus import corpus_from_table

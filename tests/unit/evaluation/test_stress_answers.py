@@ -11,15 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import ietest_fast as ie
-from ietest_fast.analyses.stress.origins import StressOrigin, say_made_of
-from ietest_fast.analyses.stress.page import accuracy_table, side_by_side
-from ietest_fast.analyses.stress.run import (
+from ietest_fast.analyses.stress.asking import (
     StressAnswers,
     StressNotes,
     measure_answers,
     measure_stress,
     read_stress_answers,
 )
+from ietest_fast.analyses.stress.origins import StressOrigin, say_made_of
+from ietest_fast.analyses.stress.page import accuracy_table, side_by_side
 from ietest_fast.analyses.stress.suite import StressOptions, StressTest
 from ietest_fast.answers import Predictions, read_predictions
 from ietest_fast.answers.file import read_notes, write_answers

@@ -18,7 +18,7 @@ from ietest_fast.experiment.view.run_sections import (
 from ietest_fast.experiment.view.sections import RunsSource
 from ietest_fast.report.contents import gather
 from ietest_fast.stats import PairedCounts, paired_test
-from ietest_fast.stats.scores import paired_score_test
+from ietest_fast.stats.scores import paired_mean_test
 from toys import toy_splits
 
 
@@ -44,7 +44,7 @@ def test_every_test_pairs_the_same_observations(pair):
             right = [own[:, place, m] == gold[:, None] for own in answers]
             if row.quantity == "loss":
                 a, b = (own[:, 0].astype(float) - own[:, 1] for own in right)
-                p_values.append(paired_score_test(a, b, n_resamples=N_REPLICATES).p_value)
+                p_values.append(paired_mean_test(a, b, n_resamples=N_REPLICATES).p_value)
             else:
                 version = int(row.quantity == "transformed")
                 a, b = (own[:, version] for own in right)

@@ -12,7 +12,7 @@ import pytest
 from ietest_fast.annotation.marks import Marks, marks_path
 from ietest_fast.annotation.sample import read_sample
 from ietest_fast.annotation.sampling import draw_transformed
-from ietest_fast.answers.versions import take_foreign_texts
+from ietest_fast.answers.versions import take_unlabelled_texts
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.transform import Material, Transformed, WordSubstitution, plan
@@ -118,12 +118,12 @@ def test_new_rows_are_drawn_with_the_label_that_was_set(tmp_path, corpus, phi):
 
 def test_other_texts_are_transformed_in_the_place_of_the_corpus(tmp_path, corpus):
     texts = ["Nothing here.", "A train covers 300 miles in 4 hours.", None, "He has 17 coins."]
-    foreign = take_foreign_texts(texts, corpus.text_columns)
-    sample = draw_transformed(corpus, "numerical", tmp_path / "s.json", foreign=foreign)
+    unlabelled = take_unlabelled_texts(texts, corpus.text_columns)
+    sample = draw_transformed(corpus, "numerical", tmp_path / "s.json", unlabelled=unlabelled)
     assert {pair["row"] for pair in sample.pairs} == {1, 3}
     assert sample.source == "numerical on texts"
     with pytest.raises(InputError, match="only one that sets labels"):
-        draw_transformed(corpus, "voice", tmp_path / "v.json", foreign=foreign)
+        draw_transformed(corpus, "voice", tmp_path / "v.json", unlabelled=unlabelled)
     assert not (tmp_path / "v.json").exists()
 
 

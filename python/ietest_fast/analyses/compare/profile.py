@@ -209,7 +209,7 @@ class VersionTest:
             "version": self.pairs.version,
             "accuracy_original": counts.accuracy_original,
             "accuracy_transformed": counts.accuracy_transformed,
-            "predictions_changed": self.pairs.n_changed,
+            "predictions_changed": self.pairs.n_flipped,
             "items_unmatched": self.pairs.n_unmatched,
             "collapsed": self.collapsed,
             **self.result.to_dict(),

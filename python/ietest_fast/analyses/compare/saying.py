@@ -11,8 +11,8 @@ from ietest_fast.stats import (
     DEFAULT_MARGIN,
     CochranResult,
     JointTestResult,
+    MeanTestResult,
     PairedTestResult,
-    ScoreTestResult,
     equivalence_test,
     estimate,
 )
@@ -139,7 +139,7 @@ def sign_result(
         clusters=result.n_clusters,
         S="exact" if result.n_resamples is None else f"{result.n_resamples}.resample",
         stat="t",
-        null=result.null if isinstance(result, ScoreTestResult) else None,
+        null=result.null if isinstance(result, MeanTestResult) else None,
         alt=result.alternative.removesuffix("-sided"),
         mc="minp" if is_joint else None,
         M=n_classifiers if is_joint else None,

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.stress.asking import StressNotes, measure_answers, read_stress_answers
 from ietest_fast.analyses.stress.origins import NOTES
-from ietest_fast.analyses.stress.run import StressNotes, measure_answers, read_stress_answers
 from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.file import read_notes
 from ietest_fast.answers.shared import holds_texts, list_texts

@@ -23,7 +23,7 @@ from ietest_fast.values import find_twins, show_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from ietest_fast.answers.versions import ForeignTexts, Version
+    from ietest_fast.answers.versions import UnlabelledTexts, Version
     from ietest_fast.corpus import Corpus
     from ietest_fast.models.classifiers import Unparsed
     from ietest_fast.stats.inputs import Rng
@@ -55,7 +55,7 @@ class StressTest:
     """A file of texts that new pairs are made of, or these texts; None: the texts of the labelled
     file."""
     texts_column: str | None = None
-    """Its column; None: found by its name (:func:`read_foreign_texts`)."""
+    """Its column; None: found by its name (:func:`read_unlabelled_texts`)."""
 
     @property
     def files(self) -> list[Path]:
@@ -63,15 +63,15 @@ class StressTest:
         own = list(self.phi.files()) if hasattr(self.phi, "files") else []
         return [*own, Path(self.texts_from)] if isinstance(self.texts_from, str | Path) else own
 
-    def read_texts(self, text_columns: Sequence[str]) -> ForeignTexts | None:
+    def read_texts(self, text_columns: Sequence[str]) -> UnlabelledTexts | None:
         """Return the other texts; None for those of the labelled file."""
-        from ietest_fast.answers.versions import read_foreign_texts, take_foreign_texts
+        from ietest_fast.answers.versions import read_unlabelled_texts, take_unlabelled_texts
 
         if self.texts_from is None:
             return None
         if isinstance(self.texts_from, str | Path):
-            return read_foreign_texts(self.texts_from, self.texts_column, text_columns)
-        return take_foreign_texts(self.texts_from, text_columns)
+            return read_unlabelled_texts(self.texts_from, self.texts_column, text_columns)
+        return take_unlabelled_texts(self.texts_from, text_columns)
 
 
 def paper_suite(
@@ -251,27 +251,27 @@ def make_suite(
     check_different(chosen)
     versions, empty, unseen, origins = [], [], [], {}
     for name, test in chosen.items():
-        foreign = test.read_texts(corpus.text_columns)
+        unlabelled = test.read_texts(corpus.text_columns)
         made = transform_corpus(
             corpus,
             test.phi,
             learn_from=learn_from,
-            foreign=foreign,
+            unlabelled=unlabelled,
             n_threads=n_threads,
             note=note_rows,
         )
         made = replace(made, name=name)
-        if made.table.num_rows == 0 or (foreign is None and _is_same(made, corpus, columns)):
+        if made.table.num_rows == 0 or (unlabelled is None and _is_same(made, corpus, columns)):
             empty.append(name)
             if made.table.num_rows and not _is_same(made, corpus, corpus.text_columns):
                 unseen.append(name)
             continue
         versions.append(made)
-        texts = corpus.table if foreign is None else foreign.table
+        texts = corpus.table if unlabelled is None else unlabelled.table
         origins[name] = StressOrigin.of(
             made,
             n_texts=texts.num_rows,
-            n_missing=0 if foreign is None else foreign.table.column(0).null_count,
+            n_missing=0 if unlabelled is None else unlabelled.table.column(0).null_count,
         )
     if not versions:
         raise InputError(_say_unchanged(empty, unseen, columns), path=corpus.source)

@@ -98,8 +98,8 @@ class Record(BaseModel):
         TypeError
             If `more` gives something else than fields.
         """
-        if foreign := more.keys() - cls.model_fields.keys():
-            raise TypeError(f"{cls.__name__} has no {min(foreign)}")
+        if unknown := more.keys() - cls.model_fields.keys():
+            raise TypeError(f"{cls.__name__} has no {min(unknown)}")
         names = [name for name in cls.model_fields if name not in more and hasattr(result, name)]
         return cls(**{name: getattr(result, name) for name in names}, **more)
 

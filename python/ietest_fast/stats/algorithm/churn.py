@@ -27,7 +27,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import Clustering, Differences, Interval, check_level
 from ietest_fast.stats.laws.integer import upper_tail
 from ietest_fast.stats.resampling import check_options, skewness_of_mean
-from ietest_fast.stats.result import DrawnResult, list_fields
+from ietest_fast.stats.result import ResampledResult, list_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,7 +146,7 @@ TOO_SKEWED = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChurnResult(DrawnResult):
+class ChurnResult(ResampledResult):
     """Churn of M retrained classifiers across versions, and what of it retraining explains."""
 
     title = "Excess churn"

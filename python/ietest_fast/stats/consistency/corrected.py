@@ -27,7 +27,7 @@ from ietest_fast.stats.mean_difference import MeanDifference, compare_means, est
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import FEW_UNITS, check_options
 from ietest_fast.stats.result import Result, list_fields
-from ietest_fast.stats.scores import ScoreTestResult, paired_score_test
+from ietest_fast.stats.scores import MeanTestResult, paired_mean_test
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -402,7 +402,7 @@ class ConsistencyComparison(Result):
     differences: dict[str, BucketEstimate]
     """Of each measure of :func:`~ietest_fast.stats.measure_consistency` that both have, without the
     least P_C, with a BCa interval from drawing the same buckets for both."""
-    tests: dict[str, ScoreTestResult]
+    tests: dict[str, MeanTestResult]
     """The bootstrap paired t-test over buckets, for ``accuracy_macro``, ``p_c_unbiased`` and
     ``agreement_unbiased``, which are means over buckets."""
 
@@ -512,7 +512,7 @@ def compare_consistency(
         clusters = None if a.clusters is None else a.clusters[rows]
         if rows.size < 2 or (clusters is not None and np.unique(clusters).size < 2):
             continue
-        tests[name] = paired_score_test(x[rows], y[rows], clusters=clusters, rng=seed, **options)
+        tests[name] = paired_mean_test(x[rows], y[rows], clusters=clusters, rng=seed, **options)
     return ConsistencyComparison(
         n_buckets=len(a),
         n_only_first=len(first) - len(a),

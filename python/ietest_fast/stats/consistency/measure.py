@@ -32,7 +32,7 @@ from ietest_fast.stats.inputs import (
 from ietest_fast.stats.intervals import Interval, check_level, wilson_interval
 from ietest_fast.stats.outcomes import DEFAULT_N_RESAMPLES
 from ietest_fast.stats.resampling import FEW_UNITS, check_options, count_equal
-from ietest_fast.stats.result import Picture, Result
+from ietest_fast.stats.result import Plottable, Result
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -107,7 +107,7 @@ _LABELS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ConsistencyResult(Picture, Result):
+class ConsistencyResult(Plottable, Result):
     """How alike a classifier answers paraphrases of the same items (Srikanth et al. 2024)."""
 
     title = "Paraphrastic consistency"

@@ -33,7 +33,7 @@ from ietest_fast.stats.inputs import (
 )
 from ietest_fast.stats.intervals import tango_scores
 from ietest_fast.stats.outcomes import FEW_DISCORDANT
-from ietest_fast.stats.result import Picture, Result, list_fields
+from ietest_fast.stats.result import Plottable, Result, list_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -228,7 +228,7 @@ class PowerPlan(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PowerCurve(Picture, Result):
+class PowerCurve(Plottable, Result):
     """Power against the sample size or the difference."""
 
     over: str
