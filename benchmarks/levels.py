@@ -27,6 +27,8 @@ from ietest_fast.stats import (
     invariance_test,
 )
 from ietest_fast.stats.algorithm.claims import judge_algorithm
+from ietest_fast.stats.consistency.buckets import count_buckets, tabulate
+from ietest_fast.stats.consistency.intervals import estimate_measures
 
 Generator = np.random.Generator
 Answers = NDArray[np.int64]
@@ -168,6 +170,49 @@ def interval_misses(
     return is_wrong
 
 
+def perfect(share: float) -> Callable[[Generator, int], NDArray[np.float64]]:
+    """Items that are always answered rightly, and others of any accuracy."""
+    return lambda rng, n: np.where(rng.random(n) < share, 1.0, rng.random(n))
+
+
+def beta(a: float, b: float) -> Callable[[Generator, int], NDArray[np.float64]]:
+    """Items whose accuracies follow a beta law."""
+    return lambda rng, n: rng.beta(a, b, n)
+
+
+def consistency_misses(
+    name: str,
+    accuracies: Callable[[Generator, int], NDArray[np.float64]],
+    *,
+    n_items: int,
+    sizes: tuple[int, int],
+) -> Callable[[Generator], bool]:
+    """Ask paraphrases of items, and see whether the interval of a measure misses the truth."""
+    theta = accuracies(np.random.default_rng(7), 2_000_000)
+    within, accuracy = float(np.mean(theta * (1 - theta))), float(theta.mean())
+    truth = {
+        "vap_unbiased": within,
+        "pvap_unbiased": within / (accuracy * (1 - accuracy)),
+        "accuracy_macro": accuracy,
+    }[name]
+
+    def is_wrong(rng: Generator) -> bool:
+        n = rng.integers(sizes[0], sizes[1] + 1, n_items)
+        right = rng.random(int(n.sum())) < np.repeat(accuracies(rng, n_items), n)
+        items = np.repeat(np.arange(n_items), n)
+        own = estimate_measures(
+            tabulate(count_buckets(items, right)),
+            [name],
+            confidence_level=0.95,
+            n_resamples=100,
+            seed=0,
+            n_threads=1,
+        )[name].interval
+        return own is not None and not own.low <= truth <= own.high
+
+    return is_wrong
+
+
 Draw = Callable[[Generator], list[InvarianceTestResult]]
 
 
@@ -250,6 +295,25 @@ DESIGNS = (
         )
         for n, size, k in ((300, 3, 15), (100, 5, 24), (1_000, 10, 100))
         for what in ("single pairs", "whole clusters")
+    ),
+    *(
+        Design(
+            name=f"consistency: {what} misses, theta {law}, {n} items of {low} to {high}",
+            is_wrong=consistency_misses(name, drawn, n_items=n, sizes=(low, high)),
+            allowed=0.07,
+        )
+        for law, drawn, n, low, high in (
+            ("beta(8, 2)", beta(8, 2), 100, 2, 3),
+            ("beta(20, 2)", beta(20, 2), 30, 3, 12),
+            ("1 in 90%", perfect(0.9), 30, 2, 12),
+            ("1 in 95%", perfect(0.95), 20, 4, 4),
+            ("beta(1, 1)", beta(1, 1), 30, 4, 4),
+        )
+        for name, what in (
+            ("vap_unbiased", "P_C"),
+            ("pvap_unbiased", "PVAP"),
+            ("accuracy_macro", "accuracy"),
+        )
     ),
 )
 

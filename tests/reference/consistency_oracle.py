@@ -125,3 +125,59 @@ def bootstrap(
             for _ in range(n_resamples)
         ]
     )
+
+
+def two_part_interval(values: Sequence[float], most: float, alpha: float) -> tuple[float, float]:
+    """An interval of a mean: the share of values off the nearer end, times their mean."""
+    from scipy.stats import norm, t
+
+    n = len(values)
+    if sum(values) > n * most / 2:
+        low, high = two_part_interval([most - x for x in values], most, alpha)
+        return most - high, most - low
+    off = [x for x in values if x > 1e-12]
+    k, z = len(off), norm.ppf(1 - alpha / 2)
+    # Wilson: the shares p with (k - n p)**2 <= z**2 n p (1 - p).
+    ends = np.sort(np.roots([n * n + z * z * n, -(2 * k * n + z * z * n), k * k]).real)
+    lower, upper = max(ends[0], 0.0), 1.0 if k == n else ends[1]
+    if k == 0:
+        return 0.0, upper * most
+    mean_off = sum(off) / k
+    half = t.ppf(1 - alpha / 2, k - 1) * np.std(off, ddof=1) / k**0.5 if k > 1 else np.inf
+    least, largest = max(min(off), mean_off - half), min(most, mean_off + half)
+    value = sum(values) / n
+    below = ((np.log(k / n) - np.log(lower)) ** 2 + np.log(mean_off / least) ** 2) ** 0.5
+    above = ((np.log(upper) - np.log(k / n)) ** 2 + np.log(largest / mean_off) ** 2) ** 0.5
+    return float(value * np.exp(-below)), float(min(most, value * np.exp(above)))
+
+
+def pvap_not_rejected(
+    sizes: Sequence[int], right: Sequence[int], shares: np.ndarray, alpha: float
+) -> np.ndarray:
+    """Which shares p a t-test of "within = p (within + between)" by the jackknife keeps."""
+    from scipy.stats import t
+
+    def estimate(keep: np.ndarray) -> tuple[float, float]:
+        n, k = np.array(sizes, float)[keep], np.array(right, float)[keep]
+        theta, pair = k / n, k * (n - k) / (n * (n - 1))
+        within = pair.mean()
+        return within, within + theta.var(ddof=1) - (pair / n).mean()
+
+    n_units = len(sizes)
+    every = np.ones(n_units, bool)
+    within, total = estimate(every)
+    left_out = []
+    for place in range(n_units):
+        keep = every.copy()
+        keep[place] = False
+        left_out.append(estimate(keep))
+    moves = np.array(left_out) - np.mean(left_out, axis=0)
+    best = min(within / total, 1.0)
+    own = moves[:, 0] - best * moves[:, 1]
+    kurtosis = np.mean(own**4) / np.mean(own**2) ** 2
+    df = max(min(n_units - 1, 2 * n_units / (kurtosis - 1)), 1)
+    kept = []
+    for share in shares:
+        spread = (n_units - 1) / n_units * np.sum((moves[:, 0] - share * moves[:, 1]) ** 2)
+        kept.append(abs(within - share * total) <= t.ppf(1 - alpha / 2, df) * spread**0.5)
+    return np.array(kept)

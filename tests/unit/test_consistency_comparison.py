@@ -74,8 +74,11 @@ def test_results_are_strict_json_and_texts() -> None:
 def test_a_classifier_does_not_differ_from_itself() -> None:
     buckets = count_buckets(*draw_answers(3))
     found = compare_consistency(buckets, buckets, n_resamples=500)
-    for difference in found.differences.values():
+    for name, difference in found.differences.items():
         assert difference.value == 0
+        if name.startswith(("between", "pvap")):
+            assert difference.interval is None
+            continue
         assert difference.interval is not None
         assert (difference.interval.low, difference.interval.high) == (0, 0)
     assert {test.p_value for test in found.tests.values()} == {1.0}

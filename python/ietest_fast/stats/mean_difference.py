@@ -310,7 +310,7 @@ def estimate_stratified(
         )
     df = variance**2 / math.fsum(v**2 / f for v, f in zip(variances, freedoms, strict=True))
     error = math.sqrt(variance)
-    half = _student(df, alpha) * error
+    half = student_quantile(df, alpha) * error
     low, high = -half, half
     if clusters is None:
         ends = SumLaw([own for own, _ in parts]).ends(alpha / 2, alpha / 2)
@@ -328,10 +328,11 @@ def student_factor(df: float, alpha: float) -> float:
     """Return Student's two-sided quantile over the normal one."""
     from scipy.special import ndtri
 
-    return _student(df, alpha) / float(ndtri(1 - alpha / 2))
+    return student_quantile(df, alpha) / float(ndtri(1 - alpha / 2))
 
 
-def _student(df: float, alpha: float) -> float:
+def student_quantile(df: float, alpha: float) -> float:
+    """Return Student's two-sided quantile."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, 1 - alpha / 2))

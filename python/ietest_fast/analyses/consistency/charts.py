@@ -507,11 +507,11 @@ _MEASURES = {
 _WITH_INTERVALS = {"accuracy_macro", "p_c_unbiased"}
 _OF_RUNS = (
     "Wordings of a text: its original and the rephrasings that change it. The M classifiers have "
-    "the mean of their measures, and ± is their standard deviation. Intervals: BCa bootstrap over "
+    "the mean of their measures, and ± is their standard deviation. Intervals: over "
     "texts, with the answers of all M to a text together."
 )
 _OF_LOGS = (
-    "Originals are no paraphrases. Intervals: BCa bootstrap over items, or over clusters. Unbiased "
+    "Originals are no paraphrases. Intervals: over items, or over clusters. Unbiased "
     "measures do not pair a paraphrase with itself."
 )
 

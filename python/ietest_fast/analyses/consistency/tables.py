@@ -90,7 +90,7 @@ def measure_table(profile: ConsistencyProfile) -> Table:
         f"{say_count(result.n_paraphrases, 'paraphrase')}"
         f"{_clusters(result)}; originals are no paraphrases. micro: over paraphrases; macro: over "
         "items. Plug-in measures pair each paraphrase with itself too, as in the paper; unbiased "
-        "ones do not. Intervals: BCa bootstrap over items, or over clusters.",
+        "ones do not. Intervals: over items, or over clusters.",
     )
 
 

@@ -1,4 +1,10 @@
-"""Estimates of bucket measures: values, standard errors, and intervals by the bootstrap."""
+"""Estimates of bucket measures: values, standard errors, and intervals.
+
+Most measures are means over items, and of most items the value is an end of what is possible: they
+are answered alike, or all rightly. An interval is then made of two parts, how many items have
+another value, and what it is on average. The bootstrap knows the items that it was shown only, so
+its intervals are too short where few have another value; it serves items that count differently.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +20,14 @@ from ietest_fast.stats.consistency.buckets import (
     MEASURES,
     OTHER,
     RATIO,
-    SHARE,
+    UNBIASED_SHARE,
     evaluate,
     evaluate_difference,
-    name_other_side,
     to_core,
 )
-from ietest_fast.stats.intervals import Interval
+from ietest_fast.stats.intervals import Interval, wilson_interval
 from ietest_fast.stats.laws.bootstrap import acceleration_of, bca_levels, ratio_interval
-from ietest_fast.stats.mean_difference import student_factor
+from ietest_fast.stats.mean_difference import student_factor, student_quantile
 from ietest_fast.stats.resampling import count_equal
 
 if TYPE_CHECKING:
@@ -34,6 +39,11 @@ if TYPE_CHECKING:
 
 
 BootstrapMethod = Literal["exact", "resample"]
+IntervalMethod = Literal["two-part", "fieller", "exact", "resample"]
+
+
+# Beyond it, the ends are far enough away for the bootstrap.
+_NEAR_AN_END = 0.25
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +56,13 @@ class BucketEstimate:
     """By the jackknife over units (buckets, or clusters of them); None if the measure is not
     defined without one of them."""
     interval: Interval | None
-    """BCa bootstrap interval (Efron 1987) over units, each end moved away from the value by
-    Student's quantile over the normal one; None where there are fewer than two units, the measure
-    is undefined in a replicate as often as not, or it is a PVAP above 1."""
-    method: BootstrapMethod
-    """How the interval was found: ``exact``, the limit for large S, or ``resample``."""
+    """None where there are fewer than two units, the measure is undefined in a replicate as often
+    as not, or none keeps its level: of the plug-in PVAP and of variances between items, and of PVAP
+    where too few items tell how much items differ."""
+    method: IntervalMethod
+    """How the interval was found: ``two-part``; ``fieller``, of a ratio; or by the BCa bootstrap
+    over units (Efron 1987), each end moved away from the value by Student's quantile over the
+    normal one: ``exact``, the limit for large S, or ``resample``."""
     n_undefined: int = 0
     """Replicates in which the measure is not defined; they are left out."""
 
@@ -111,7 +123,7 @@ def estimate_measures(
     seed: int,
     n_threads: int | None,
 ) -> dict[str, BucketEstimate]:
-    """Estimate measures of units, and the intervals."""
+    """Estimate measures of units, and the intervals; ``resample`` asks for the bootstrap."""
     alpha = 1 - confidence_level
     value_of = evaluate_difference if are_differences else evaluate
     found: dict[str, BucketEstimate] = {}
@@ -121,22 +133,23 @@ def estimate_measures(
         value = float(value_of(measure, table.columns, table.sums))
         left_out = value_of(measure, table.columns, table.sums - table.values)
         error = _jackknife_error(left_out, table.weights)
-        # A ratio that a single unit decides has no interval. Other measures may be undefined
-        # without some unit, and still be defined in most samples.
-        is_decided = measure.formula == RATIO and error is None
-        if (
-            math.isnan(value)
-            or table.n_units < 2
-            or is_decided
-            or _is_no_share(measure, table, are_differences=are_differences)
-        ):
+        own = None if are_differences or method == "resample" else _values_of(measure, table)
+        if math.isnan(value) or table.n_units < 2 or error is None or measure.formula != RATIO:
+            is_share = measure.formula == UNBIASED_SHARE and not are_differences
             found[name] = BucketEstimate(
                 value=None if math.isnan(value) else value,
-                standard_error=None,
-                interval=None,
-                method=method,
+                standard_error=None if math.isnan(value) else error,
+                interval=None if error is None or not is_share else _fieller(table, measure, alpha),
+                method="fieller" if is_share else method,
             )
-        elif method == "exact" and measure.formula == RATIO and not are_differences:
+        elif own is not None:
+            found[name] = BucketEstimate(
+                value=value,
+                standard_error=error,
+                interval=two_part_interval(*own, most=measure.most, alpha=alpha),
+                method="two-part",
+            )
+        elif method == "exact" and not are_differences:
             numerator, denominator = (table.column(column) for column in measure.columns)
             interval = ratio_interval(numerator, denominator, table.weights, alpha)
             found[name] = BucketEstimate(
@@ -165,14 +178,105 @@ def estimate_measures(
     return found
 
 
-def _is_no_share(measure: Measure, table: UnitTable, *, are_differences: bool) -> bool:
-    """Whether a PVAP exceeds 1: its numerator is a mean over buckets, A is over paraphrases."""
-    if measure.formula != SHARE:
-        return False
-    own = [float(evaluate(measure, table.columns, table.sums))]
-    if are_differences:
-        own.append(float(evaluate(measure, name_other_side(table.columns), table.sums)))
-    return max(own) > measure.most + 1e-12
+def _values_of(
+    measure: Measure, table: UnitTable
+) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+    """Return what a mean near an end is of, and how often each value is there; None of others.
+
+    That is one in the outer quarters of what is possible. Units that are no part of the measure are
+    left out, and the others have to count alike.
+    """
+    if measure.formula != RATIO or measure.least != 0:
+        return None
+    numerator, denominator = (table.column(column) for column in measure.columns)
+    has_part = denominator > 0
+    sizes = denominator[has_part]
+    if sizes.size == 0 or np.ptp(sizes) > 0:
+        return None
+    values, weights = numerator[has_part] / sizes, table.weights[has_part]
+    share = float(weights @ values) / (float(weights.sum()) * measure.most)
+    return (values, weights) if min(share, 1 - share) <= _NEAR_AN_END else None
+
+
+def two_part_interval(
+    values: NDArray[np.float64], weights: NDArray[np.int64], *, most: float, alpha: float
+) -> Interval:
+    r"""Give an interval of the mean of values in [0, most], of which many may lie on one end.
+
+    The mean is the share of values off the nearer end times their mean. Wilson's interval of the
+    share and Student's of the mean, which reaches no further than from the least value to `most`,
+    are joined on the scale of logarithms (Zou, Taleban and Huo 2009):
+
+    .. math:: \log U = \log \hat\pi\hat\mu
+              + \sqrt{\log^2(\pi_U / \hat\pi) + \log^2(\mu_U / \hat\mu)}.
+
+    Parameters
+    ----------
+    values
+        Shape (U,), in [0, most].
+    weights
+        Shape (U,), int64: how often each is there.
+    most
+        The largest value that is possible.
+    alpha
+        1 minus the confidence level.
+    """
+    n = int(weights.sum())
+    if 2 * float(weights @ values) > n * most:
+        turned = two_part_interval(np.maximum(most - values, 0), weights, most=most, alpha=alpha)
+        return Interval(most - turned.high, most - turned.low)
+    off = values > 1e-12 * most
+    k = int(weights[off].sum())
+    share = wilson_interval(k, n, confidence_level=1 - alpha)
+    if k == 0:
+        return Interval(0.0, share.high * most)
+    own, times = values[off], weights[off]
+    mean = float(times @ own) / k
+    reach = math.inf
+    if k > 1:
+        variance = float(times @ np.square(own - mean)) / (k - 1)
+        reach = student_quantile(k - 1, alpha) * math.sqrt(variance / k)
+    low, high = max(float(own.min()), mean - reach), min(most, mean + reach)
+    below = math.hypot(math.log(k / n / share.low), math.log(mean / low))
+    above = math.hypot(math.log(share.high * n / k), math.log(high / mean))
+    value = k / n * mean
+    return Interval(value * math.exp(-below), min(most, value * math.exp(above)))
+
+
+def _fieller(table: UnitTable, measure: Measure, alpha: float) -> Interval | None:
+    """Give the shares p for which the variance within is not shown to be other than p of all.
+
+    By Fieller's theorem (1954): within - p (within + between) is tested by Student's law with the
+    jackknife's variance, with the degrees of freedom that the kurtosis leaves it. None if that
+    bounds no share.
+    """
+    sums = np.vstack([table.sums, table.sums - table.values])
+    theta, squares, noise, n, within = (
+        sums[:, table.columns.index(name)] for name in measure.columns
+    )
+    if n.min() < 2 or within[0] == 0:
+        return None
+    within = within / n
+    total = within + (squares - theta**2 / n) / (n - 1) - noise / n
+    units = int(table.weights.sum())
+    off = np.stack([within[1:], total[1:]])
+    off -= (off @ table.weights / units)[:, None]
+    (vw, cwt), (_, vt) = (units - 1) / units * (off * table.weights) @ off.T
+    own = off[0] - within[0] / max(total[0], within[0]) * off[1]
+    largest = float(np.abs(own).max())
+    if largest < 1e-12:
+        return None  # nothing tells by how much another sample would differ
+    own /= largest
+    kurtosis = units * float(table.weights @ own**4) / float(table.weights @ own**2) ** 2
+    df = min(_freedom(measure, table), 2 * units / max(kurtosis - 1, 1e-9))
+    square = student_quantile(max(df, 1.0), alpha) ** 2
+    a, b = total[0] ** 2 - square * vt, within[0] * total[0] - square * cwt
+    c = within[0] ** 2 - square * vw
+    root = b * b - a * c
+    if a <= 0 or root < 0:
+        return None
+    low, high = (b - math.sqrt(root)) / a, (b + math.sqrt(root)) / a
+    return Interval(max(low, 0.0), min(high, 1.0)) if low < 1 and high > 0 else None
 
 
 def _freedom(measure: Measure, table: UnitTable) -> float:

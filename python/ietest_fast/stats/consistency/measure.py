@@ -240,7 +240,9 @@ class ConsistencyResult(Plottable, Result):
             interval = "" if estimate.interval is None else f"  {estimate.interval}"
             least = f"{label}, at least" if name == "flip_rate" and self.is_lower_bound else label
             rows.append((least, value + interval))
-        return [*rows, ("intervals", f"{100 * self.confidence_level:g}%, BCa")]
+        level = f"{100 * self.confidence_level:g}%"
+        none = "none of variances between items and of the plug-in PVAP keeps its level"
+        return [*rows, ("intervals", f"{level}; {none}")]
 
     def draw_on(self, ax: Any) -> None:
         """Draw macro accuracy and P_C, with their intervals, over lines of equal PVAP (Figure 3).
@@ -305,22 +307,21 @@ class ConsistencyResult(Plottable, Result):
             said.append(
                 f"The plug-in PVAP is {pvap:.2f}, which is no share: VAP is a mean over items and "
                 "the accuracy one over paraphrases, and items have very different numbers of these."
-                " It has no interval; use the unbiased one."
+                " Use the unbiased one."
             )
-        if self.n_single < self.n_buckets and self.n_split == 0 and self.n_buckets > 1:
-            bound = ""
-            if self.n_clusters is None:
-                n_pairs = self.n_buckets - self.n_single
-                most = wilson_interval(0, n_pairs, confidence_level=self.confidence_level)
-                bound = f" Up to {most.high:.2%} of all items may."
+        share = self.estimates["pvap_unbiased"]
+        if share.value is not None and share.interval is None and self.n_buckets > 1:
             said.append(
-                "No item splits, so the interval of P_C has no width and says nothing." + bound
+                "PVAP has no interval: too few items split, or are not all right or all wrong, to "
+                "tell by how much items differ."
             )
-        macro = self.estimates["accuracy_macro"].interval
-        if macro is not None and macro.low == macro.high:
+        if any(
+            own is not None and own.low == own.high
+            for own in (self.estimates[name].interval for name in ("accuracy_macro", "p_c"))
+        ):
             said.append(
-                "All items have the same accuracy, so its interval and that of P_C have no width "
-                "and say nothing of other items."
+                "An interval without width says nothing of other items: all of these have the same "
+                "accuracy, or none splits."
             )
         return said
 
