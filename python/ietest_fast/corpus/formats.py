@@ -446,6 +446,37 @@ def open_bytes(path: Path, form: Format) -> Any:
     return pa.input_stream(str(path), compression=form.compression)
 
 
+class _WholeLineEnds(io.RawIOBase):
+    r"""A stream of which no part that is read ends between "\\r" and "\\n".
+
+    Arrow takes a "\\n" at the start of a block for the rest of such a line end, and drops it, also
+    where both stand in a quoted field (apache/arrow 51368).
+    """
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = bytes(self._stream.read(size if size >= 0 else None))
+        while data.endswith(b"\r") and (more := self._stream.read(1)):
+            data += more
+        return data
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def open_fields(path: Path, form: Format) -> Any:
+    """Open the bytes of CSV or TSV for Arrow's reader."""
+    stream = open_bytes(path, form)
+    return pa.PythonFile(_WholeLineEnds(stream), mode="r") if form.quoted else stream
+
+
 @functools.lru_cache(maxsize=16)
 def _check_unpacked(path: Path, compression: str, n_packed: int, _changed: int) -> None:
     """Stop if a small file unpacks to more than it may; a large one is believed."""
@@ -765,6 +796,7 @@ def scan_json(
 ) -> JsonColumns:
     """Go through a JSONL file, slowly, to learn the types of its columns."""
     kinds: dict[str, dict[str, int]] = {name: {} for name in columns or ()}
+    nested: dict[str, _NestedValues] = {}
     change: InputError | None = None
     for number, record in json_records(path, form):
         for name in record if columns is None else columns:
@@ -773,6 +805,8 @@ def scan_json(
             if value is None:
                 continue
             kind = _json_kind(value)
+            if kind in _NESTED:
+                nested.setdefault(name, _NestedValues()).add(value)
             if name in texts and kind != "text":
                 raise InputError(
                     f"is {show_value(value)}, text expected",
@@ -790,8 +824,63 @@ def scan_json(
                         column=name,
                     )
                 seen[kind] = number
-    types = {name: _arrow_type(set(seen), is_text=name in texts) for name, seen in kinds.items()}
+    types = {
+        name: nested[name].find_type()
+        if name in nested and len(seen) == 1
+        else _arrow_type(set(seen), is_text=name in texts)
+        for name, seen in kinds.items()
+    }
     return JsonColumns(types=types, change=change)
+
+
+# Kinds of values that hold others.
+_NESTED = ("a list", "an object")
+# Types of values that hold others are found of so many at once.
+_AT_ONCE = 4096
+# Arrow has to find the type of each level.
+_DEEPEST = 32
+
+
+class _NestedValues:
+    """The lists, or objects, of a column, and the one type that all of them have."""
+
+    def __init__(self) -> None:
+        self._type: pa.DataType = pa.null()
+        self._waiting: list[Any] = []
+        self._is_plain = True  # nothing in them keeps Arrow from giving them a type
+
+    def add(self, value: Any) -> None:
+        """Take another value."""
+        self._is_plain = self._is_plain and _has_plain_numbers(value)
+        if self._is_plain:
+            self._waiting.append(value)
+            if len(self._waiting) == _AT_ONCE:
+                self._merge()
+
+    def find_type(self) -> pa.DataType:
+        """Return the type; strings where there is none, or numbers would not stay what they are."""
+        if self._is_plain:
+            self._merge()
+        return self._type if self._is_plain else pa.large_string()
+
+    def _merge(self) -> None:
+        try:
+            types = (self._type, pa.array(self._waiting).type)
+            parts = [pa.schema([("values", each)]) for each in types]
+            both = pa.unify_schemas(parts, promote_options="permissive")
+            self._type = both.field("values").type
+        except pa.ArrowException:
+            self._is_plain = False
+        self._waiting.clear()
+
+
+def _has_plain_numbers(value: Any, depth: int = 0) -> bool:
+    """Whether values within each other are few levels deep, and integers fit decimals beside."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return depth < _DEEPEST and all(_has_plain_numbers(each, depth + 1) for each in value)
+    return not isinstance(value, int) or abs(value) <= LARGEST_EXACT
 
 
 def _json_kind(value: Any) -> str:

@@ -43,6 +43,7 @@ from ietest_fast.corpus.formats import (
     json_records,
     locate_row,
     open_bytes,
+    open_fields,
     open_parquet,
     warn_of_bad_rows,
 )
@@ -240,7 +241,7 @@ def _read_delimited(
     while True:
         options = csv_options(form, names, wanted, block_bytes=block_bytes)
         try:
-            table = pacsv.read_csv(open_bytes(path, form), **options)
+            table = pacsv.read_csv(open_fields(path, form), **options)
         except pa.ArrowInvalid as error:
             if has_no_rows(error):
                 return pa.schema([(name, pa.string()) for name in wanted]).empty_table()

@@ -34,6 +34,7 @@ from ietest_fast.corpus.formats import (
     has_no_rows,
     json_records,
     open_bytes,
+    open_fields,
     open_parquet,
     scan_json,
     warn_of_bad_rows,
@@ -265,7 +266,7 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
     warn_of_bad_rows(path, form)  # which Arrow cannot show if they are not UTF-8
     options = csv_options(form, names, chosen, block_bytes=_BLOCK_BYTES)
     try:
-        reader = pacsv.open_csv(open_bytes(path, form), **options)
+        reader = pacsv.open_csv(open_fields(path, form), **options)
     except pa.ArrowInvalid as error:
         if not has_no_rows(error):
             raise

@@ -11,7 +11,6 @@ import math
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import numpy as np
@@ -25,7 +24,14 @@ from ietest_fast.models.classifiers import (
     rename_labels,
     select_columns,
 )
-from ietest_fast.models.foreign import Estimator, Function, HubPipeline, name_backend, present
+from ietest_fast.models.foreign import (
+    Estimator,
+    Function,
+    HubPipeline,
+    describe_code,
+    name_backend,
+    present,
+)
 from ietest_fast.models.ngrams import is_ngram_folder
 from ietest_fast.models.protocol import Capabilities, EncodedRows, EncodedSplit
 from ietest_fast.models.tokens import pool_texts
@@ -325,25 +331,12 @@ def _hash_function(function: Any, name: str, within: tuple[Any, ...]) -> str:
         with contextlib.suppress(OSError, TypeError):
             parts.append(inspect.getsource(function))
         # Of two lambdas on one line the source is the same.
-        parts += _describe_code(code)
+        parts += describe_code(code)
         held += function.__defaults__ or ()
         held += sorted((function.__kwdefaults__ or {}).items())
         held += [_content_of(cell) for cell in function.__closure__ or ()]
     parts += [str(_describe(each, name, within)) for each in held]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def _describe_code(code: CodeType) -> list[str]:
-    """Write down what a function's code does, that of the functions within it included."""
-    parts = [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)]
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            parts += _describe_code(each)
-        elif isinstance(each, frozenset):  # in another order in another process
-            parts += sorted(map(repr, each))
-        else:
-            parts.append(repr(each))
-    return parts
 
 
 def _content_of(cell: Any) -> Any:

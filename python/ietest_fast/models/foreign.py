@@ -11,6 +11,7 @@ import tokenize
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -188,15 +189,19 @@ class Function:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the function's name, of its source where that can be had, and of what it holds.
+        """Hash of the function's name, of its source or else its code, and of what it holds.
 
-        What it holds are texts and numbers that it is bound to, such as the name of a model.
+        What it holds are texts and numbers that it is bound to, such as the name of a model. The
+        code of a lambda counts too: of two on one line, the source is the same.
         """
         function, held = _unbind(self._function)
         try:
             source = inspect.getsource(function)
         except (OSError, TypeError, SyntaxError, tokenize.TokenError):
             source = ""
+        code = getattr(function, "__code__", None)
+        if code is not None and (not source or code.co_name == "<lambda>"):
+            source = "\n".join([source, *describe_code(code)])
         told = "\n".join([self._name, source, *held])
         return hashlib.sha256(told.encode(errors="surrogatepass")).hexdigest()
 
@@ -314,7 +319,19 @@ def _unbind(function: Any) -> tuple[Any, list[str]]:
             if name not in {"__init__", "__post_init__", "__setstate__"}
         ]
         stored = _find_names(methods, *_STORED)
-        own = getattr(owner, "__dict__", {})
+        own = {
+            name: value
+            for kind in reversed(type(owner).__mro__)
+            for name, value in vars(kind).items()
+            if not (name.startswith("__") and name.endswith("__"))
+        }
+        # What has a place of its own (__slots__) stands in the class as the door to it.
+        own |= {
+            name: getattr(owner, name, None)
+            for name, value in own.items()
+            if inspect.ismemberdescriptor(value)
+        }
+        own |= getattr(owner, "__dict__", {})
         held |= {f".{name}": value for name, value in own.items() if name not in stored}
     try:
         closed = dict(inspect.getclosurevars(function).nonlocals)
@@ -330,6 +347,19 @@ def _unbind(function: Any) -> tuple[Any, list[str]]:
         for name, value in sorted(held.items())
         if isinstance(value, str | int | float | bool)
     ]
+
+
+def describe_code(code: CodeType) -> list[str]:
+    """Write down what a function's code does, that of the functions within it included."""
+    parts = [code.co_code.hex(), repr(code.co_names), repr(code.co_varnames)]
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            parts += describe_code(each)
+        elif isinstance(each, frozenset):  # in another order in another process
+            parts += sorted(map(repr, each))
+        else:
+            parts.append(repr(each))
+    return parts
 
 
 def _find_names(functions: Iterable[Any], *steps: str) -> set[str]:

@@ -416,11 +416,53 @@ def _of_global(model: str) -> Callable[[Sequence[str]], list[str]]:
     return ask
 
 
+class OfSlot:
+    """A client that keeps the name of its model in a place of its own."""
+
+    __slots__ = ("model",)
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def ask(self, texts: Sequence[str]) -> list[str]:
+        return guess([f"{self.model} {text}" for text in texts])
+
+
+class OfClass:
+    """A client whose class has the name of the model."""
+
+    model = "good"
+
+    def ask(self, texts: Sequence[str]) -> list[str]:
+        return guess([f"{self.model} {text}" for text in texts])
+
+
+class OfOtherClass(OfClass):
+    """The same client of another model."""
+
+    model = "bad"
+
+
+def _without_source(model: str) -> Callable[[Sequence[str]], list[str]]:
+    told: dict[str, Any] = {"guess": guess}
+    exec(f"def ask(texts):\n    return guess([{model!r} + text for text in texts])\n", told)
+    ask: Callable[[Sequence[str]], list[str]] = told["ask"]
+    return ask
+
+
+# Two on one line have the same source.
+_LAMBDAS = {"good": lambda t: guess([f"g {x}" for x in t]), "bad": lambda t: guess(t[::-1])}
+
+
 @pytest.mark.parametrize(
     "make",
     [
         _of_model,
         _of_global,
+        _without_source,
+        _LAMBDAS.get,
+        lambda model: OfSlot(model).ask,
+        lambda model: (OfClass if model == "good" else OfOtherClass)().ask,
         lambda model: OfNumber(model).ask,
         OfModel,
         lambda model: OfModel(model).ask,

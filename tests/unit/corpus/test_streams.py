@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import json
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from ietest_fast.corpus import BatchWriter, open_batches, read_corpus, streams
+from ietest_fast.corpus import BatchWriter, open_batches, read_corpus, reading, streams
 from ietest_fast.errors import InputError, ResourceError
 
 TABLE = pa.table(
@@ -319,3 +320,55 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, suffix: str) -> None:
     )
     assert "cannot be written" in done.stdout, done
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\r\r\n", "\r"])
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+def test_line_ends_in_fields_stay_where_a_block_ends_between_them(
+    tmp_path: Path, suffix: str, ends: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arrow 26 drops the second half of one (apache/arrow 51368)."""
+    for module in (streams, reading):
+        monkeypatch.setattr(module, "_BLOCK_BYTES", 4096)
+    for place in range(4080, 4100):
+        lines = "text,label\r\nfirst,a\r\n"
+        text = "q" * (place - len(lines)) + f"{ends}END"
+        written = f'{lines}"{text}",b\r\nlast,a\r\n'.encode()
+        path = tmp_path / f"{place}.{suffix}"
+        path.write_bytes(gzip.compress(written) if suffix.endswith("gz") else written)
+        assert read(path)["text"].to_pylist() == ["first", text, "last"], place
+        assert read_corpus(path).texts("text").to_pylist() == ["first", text, "last"], place
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ([{"k": 1}, {"k": 2}], True),
+        ([{"k": 1}, {"j": [{"a": "x"}]}], True),
+        ([[1], []], True),
+        ([[], [{"k": 1}]], True),
+        ([None, {"k": 1}], True),
+        ([{"k": 1}, {"k": "x"}], False),
+        ([{"k": 1.5}, {"k": 2**60}], False),
+        ([[1], {"k": 1}], False),
+    ],
+)
+def test_objects_and_lists_stay_what_they_are_beside_a_column_of_several_types(
+    tmp_path: Path, values: list[object], *, kept: bool
+) -> None:
+    path = tmp_path / "a.jsonl"
+    rows = [
+        {"text": "t", "mixed": mixed, "own": own}
+        for mixed, own in zip((1, "x"), values, strict=True)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with (
+        open_batches(path, types_of="file") as reader,
+        BatchWriter(tmp_path / "b.jsonl", reader.schema) as writer,
+    ):
+        for batch in reader:
+            writer.write(batch)
+    back = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text().splitlines()]
+    assert [row["mixed"] for row in back] == ["1", "x"]
+    as_text = [None if own is None else json.dumps(own) for own in values]
+    assert [row["own"] for row in back] == (values if kept else as_text)

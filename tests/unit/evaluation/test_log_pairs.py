@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import string
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -140,6 +141,38 @@ def test_letters_are_told_by_the_choices_that_they_stand_for(
     logs[1] = inspect_log(tmp_path / "b.json", b)
     with pytest.raises(InputError, match="has the right answer 'neutral', and 'entailment' in"):
         read_logs(logs)
+
+
+def test_behind_z_choices_are_counted_as_inspect_does(tmp_path: Path) -> None:
+    choices = [f"choice {i}" for i in range(40)]
+    letters = [*string.ascii_uppercase, *map(str, range(1, 15))]
+    answers = [[(7 * i + i // 9) % 40 for i in range(80)], [(7 * i) % 40 for i in range(80)]]
+    logs = [
+        inspect_log(
+            tmp_path / f"{version}.eval",
+            [
+                {
+                    "id": i,
+                    "epoch": 1,
+                    "input": f"{version} {i}",
+                    "choices": choices,
+                    "target": letters[i % 40],
+                    "scores": {
+                        "choice": {
+                            "value": "C" if answers[version][i] == i % 40 else "I",
+                            "answer": letters[answers[version][i]],
+                        }
+                    },
+                }
+                for i in range(80)
+            ],
+        )
+        for version in range(2)
+    ]
+    found = read_logs(logs)
+    n = sum(one != two for one, two in zip(*answers, strict=True))
+    assert found.predictions.pairs("transformed").n_flipped == n
+    assert not any("none of the choices" in note for note in found.notes)
 
 
 def test_choices_of_their_own_keep_their_letters(tmp_path: Path) -> None:

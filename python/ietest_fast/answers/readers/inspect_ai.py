@@ -377,7 +377,7 @@ def _name_choices(
         for letters in (gold, predicted)
     ]
     others = {letter for name, letter in zip(named[0], gold, strict=True) if name is None}
-    are_letters = all(letter is not None and _is_letter(letter) for letter in others)
+    are_letters = all(letter is not None and 0 <= _place_of(letter) < 26 for letter in others)
     if not are_letters or others & set(listed[0]):
         return gold, predicted, None
     told, said = (
@@ -417,8 +417,12 @@ def _are_choices(target: Any, choices: list[str]) -> bool:
     )
 
 
-def _is_letter(text: str) -> bool:
-    return len(text.strip()) == 1 and text.strip() in string.ascii_uppercase
+def _place_of(letter: str) -> int:
+    """Return which choice a letter stands for, from 0: behind Z, Inspect counts from 1; else -1."""
+    text = letter.strip()
+    if text.isascii() and text.isdecimal() and not text.startswith("0") and len(text) < 4:
+        return 25 + int(text)
+    return string.ascii_uppercase.find(text) if len(text) == 1 else -1
 
 
 def _are_labels(
@@ -436,9 +440,8 @@ def _are_labels(
 
 
 def _choice_of(letter: str | None, choices: list[str]) -> str | None:
-    place = -1 if letter is None else string.ascii_uppercase.find(letter.strip())
-    is_letter = letter is not None and _is_letter(letter)
-    return choices[place] if is_letter and 0 <= place < len(choices) else None
+    place = -1 if letter is None else _place_of(letter)
+    return choices[place] if 0 <= place < len(choices) else None
 
 
 def _is_other(target: str | None, answer: str | None, choices: Any) -> bool:
