@@ -471,10 +471,21 @@ class _WholeLineEnds(io.RawIOBase):
         super().close()
 
 
-def open_fields(path: Path, form: Format) -> Any:
-    """Open the bytes of CSV or TSV for Arrow's reader."""
+def open_fields(path: Path, form: Format, *, block_bytes: int) -> Any:
+    """Open the bytes of CSV or TSV for Arrow's reader, which reads blocks of so many bytes."""
     stream = open_bytes(path, form)
-    return pa.PythonFile(_WholeLineEnds(stream), mode="r") if form.quoted else stream
+    if not form.quoted or not (form.compression or _cuts_line_ends(path, block_bytes)):
+        return stream
+    return pa.PythonFile(_WholeLineEnds(stream), mode="r")
+
+
+def _cuts_line_ends(path: Path, block_bytes: int) -> bool:
+    with open_file(path) as file:
+        for place in range(block_bytes - 1, path.stat().st_size, block_bytes):
+            file.seek(place)
+            if file.read(1) == b"\r":
+                return True
+    return False
 
 
 @functools.lru_cache(maxsize=16)

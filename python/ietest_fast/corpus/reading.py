@@ -241,7 +241,7 @@ def _read_delimited(
     while True:
         options = csv_options(form, names, wanted, block_bytes=block_bytes)
         try:
-            table = pacsv.read_csv(open_fields(path, form), **options)
+            table = pacsv.read_csv(open_fields(path, form, block_bytes=block_bytes), **options)
         except pa.ArrowInvalid as error:
             if has_no_rows(error):
                 return pa.schema([(name, pa.string()) for name in wanted]).empty_table()

@@ -266,7 +266,7 @@ def _open_delimited(path: Path, form: Format, columns: Sequence[str] | None) -> 
     warn_of_bad_rows(path, form)  # which Arrow cannot show if they are not UTF-8
     options = csv_options(form, names, chosen, block_bytes=_BLOCK_BYTES)
     try:
-        reader = pacsv.open_csv(open_fields(path, form), **options)
+        reader = pacsv.open_csv(open_fields(path, form, block_bytes=_BLOCK_BYTES), **options)
     except pa.ArrowInvalid as error:
         if not has_no_rows(error):
             raise
