@@ -143,7 +143,7 @@ def test_a_log_gives_the_numbers_of_the_definition(
     )
     low, high = profile["p_c_interval"]
     assert low <= profile["p_c"] <= high
-    status, said, err = run(capsys, path, "-S", "200")
+    status, said, err = run(capsys, path, "-S", "200", "--details")
     assert (status, err) == (0, "")
     for words in ("P_C, plug-in", "P_C, unbiased", "PVAP", "least P_C", "same answer", "split %"):
         assert words in said

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: Any) -> str:
     with pytest.raises(SystemExit) as stop:
-        main(["consistency", *map(str, arguments)])
+        main(["consistency", *map(str, arguments), "--details"])
     captured = capsys.readouterr()
     assert (int(stop.value.code or 0), captured.err) == (0, "")
     return captured.out
@@ -80,7 +80,7 @@ def test_how_many_paraphrases_items_have_is_said(
     assert not stop.value.code
     shown = page.read_text()
     assert "Items, by how many paraphrases they have" in shown
-    assert f"warning: only {expected[5]} of 12 items" in shown
+    assert f"Warning: {expected[5]} of 12 items" in shown
 
 
 def test_no_warning_where_most_items_have_all(

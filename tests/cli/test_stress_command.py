@@ -71,7 +71,7 @@ def test_the_six_tests_and_more(
     status, said, err = run(
         capsys,
         *("--onnx", model, "--test", texts, "--by", "genre", "--with", "swap,syn.careful"),
-        *("--out", out, "--write", folder, "--runtime", "onnxruntime"),
+        *("--out", out, "--write", folder, "--runtime", "onnxruntime", "--details"),
     )
     assert (status, err) == (0, "")
     for name in ("original", *SIX, "swap", "travel %", "fiction %"):
@@ -202,7 +202,7 @@ def test_words_of_training_and_quantities_of_a_file(
     out, folder = tmp_path / "answers.parquet", tmp_path / "sets"
     asked = ("--onnx", model, "--test", texts, "--train", train, "--by", "genre")
     asked += ("--quantities", tmp_path / "problems.csv", "--quantities-column", "problem")
-    status, said, err = run(capsys, *asked, "--out", out, "--write", folder)
+    status, said, err = run(capsys, *asked, "--out", out, "--write", folder, "--details")
     assert (status, err) == (0, "")
     assert "easy and hard pairs of words" in said
     assert "1 to 9 times" in said
@@ -347,7 +347,7 @@ def test_empty_texts_and_texts_without_anything_to_change_are_counted(
     assert profile["empty"] == ["numerical"]
     assert (found["negation"]["accuracy_n"], found["negation"]["changed"]) == (6, 3)
     assert found["antonym"]["items"] == 2
-    status, said, _ = run(capsys, "--onnx", model, "--test", path)
+    status, said, _ = run(capsys, "--onnx", model, "--test", path, "--details")
     assert "numerical: no text could be changed." in said
     counted = "3 have nothing for it; 1 would only repeat what others give."
     assert f"antonym: made of 2 of 6 items; {counted}" in said
@@ -402,10 +402,10 @@ def test_columns_of_training_data_are_those_of_the_test_file(
     pacsv.write_csv(table, texts)
     out = tmp_path / "answers.parquet"
     asked = ("--onnx", model, "--test", texts, "--train", texts, "--text-columns", "one,two")
-    status, said, err = run(capsys, *asked, "--out", out)
+    status, said, err = run(capsys, *asked, "--out", out, "--details")
     assert (status, err) == (0, "")
     assert "easy and hard pairs of words" in said
-    status, said, err = run(capsys, out, "--train", texts)
+    status, said, err = run(capsys, out, "--train", texts, "--details")
     assert (status, err) == (0, "")
     assert "easy and hard pairs of words" in said
 
@@ -437,7 +437,7 @@ def test_every_models_remarks_are_printed_under_its_name(
     for name, only in (("both", ()), ("half", ("--input", "hypothesis"))):
         logs.append(tmp_path / f"{name}.parquet")
         run(capsys, "--onnx", model, "--test", texts, *only, "--out", logs[-1])
-    status, said, err = run(capsys, *logs)
+    status, said, err = run(capsys, *logs, "--details")
     assert (status, err) == (0, "")
     line = "length-mismatch: changes no column that the model sees."
     assert f"half: {line}" in said
@@ -503,7 +503,8 @@ def test_texts_of_a_log_that_were_left_alone_are_told(
     log.write_text("\n".join(rows) + "\n")
     status, said, err = run(capsys, log, "--fail-on-reject")
     assert (status, err) == (3 if wrong and reworded != "odd" else 0, "")
-    assert any(line.startswith("true: ") for line in said.split("\n")) == bool(told)
+    _, *below = said.split("\n")  # behind the sentence, which names the test
+    assert any(line.startswith("true: ") for line in below) == bool(told)
     assert all(words in " ".join(said.split()) for words in told)
     (found,) = json.loads(run(capsys, log, "--json")[1])["profiles"]
     invariance = found["tests"][1]["comparison"]["invariance"]

@@ -64,7 +64,7 @@ def test_a_model_and_what_is_written_of_it(
     out, folder = tmp_path / "answers.parquet", tmp_path / "questions"
     asked = ("--suite", "logic", "--onnx", model, "--test", texts, "--runtime", "onnxruntime")
     status, said, err = run(
-        capsys, *asked, "--out", out, "--write", folder, "--draws", "2", "-S", "200"
+        capsys, *asked, "--out", out, "--write", folder, "--draws", "2", "-S", "200", "--details"
     )
     assert (status, err) == (0, "")
     for name in (*RULES, "score", "Weights of the score: acc 0.1429, and-intro 0.1429"):
@@ -81,10 +81,10 @@ def test_a_model_and_what_is_written_of_it(
     columns = ["item", "instance", "part", "premise", "hypothesis", "expected"]
     assert pq.read_table(folder / "negation.parquet").column_names == columns
     # The answers alone give the same numbers, also for a page.
-    status, again, _ = run(capsys, out, "-S", "200")
+    status, again, _ = run(capsys, out, "-S", "200", "--details")
     assert status == 0
     assert said.startswith(again.rstrip())
-    status, named, _ = run(capsys, "--suite", "logic", out, "-S", "200")
+    status, named, _ = run(capsys, "--suite", "logic", out, "-S", "200", "--details")
     assert (status, named) == (0, again)
     with pytest.raises(SystemExit) as stop:
         main(["report", str(out)])
@@ -139,7 +139,7 @@ def test_python_asks_and_measures_the_same(
 def test_two_labels(tmp_path: Path, texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_onnx_folder(tmp_path / "two", labels=("contradiction", "non-contradiction"))
     asked = ("--suite", "logic", "--onnx", tmp_path / "two", "--test", texts)
-    status, said, err = run(capsys, *asked, "-S", "200")
+    status, said, err = run(capsys, *asked, "-S", "200", "--details")
     assert (status, err) == (0, "")
     reason = "it speaks of entailment, and the labels are not_contradiction and contradiction"
     for name in WEIGHED:
@@ -230,7 +230,8 @@ def test_labels_that_are_not_nlis(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_one_pair_alone(tmp_path: Path, model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "one.csv"
     path.write_text("premise,hypothesis,label\nA dog runs.,The dog is big.,neutral\n")
-    status, said, err = run(capsys, "--suite", "logic", "--onnx", model, "--test", path)
+    asked = ("--suite", "logic", "--onnx", model, "--test", path)
+    status, said, err = run(capsys, *asked, "--details")
     assert (status, err) == (0, "")
     assert "because no sentence of another source was found: monotonic-entailment 1" in said
     assert "The informed score is not defined" in said
@@ -267,7 +268,7 @@ def test_several_models_side_by_side(
         logs.append(tmp_path / f"{name}.parquet")
         asked = ("--suite", "logic", "--onnx", model, "--test", texts, *only)
         assert run(capsys, *asked, "--out", logs[-1], "-S", "200")[0] == 0
-    status, said, err = run(capsys, *logs, "-S", "200")
+    status, said, err = run(capsys, *logs, "-S", "200", "--details")
     assert (status, err) == (0, "")
     assert "Informedness of several classifiers" in said
     assert "half: Weights of the score" in said

@@ -20,6 +20,7 @@ from ietest_fast.cli.options import (
     check_out,
     csv_option,
     describe_run,
+    details_option,
     load_model,
     model_options,
     need_one,
@@ -544,6 +545,7 @@ _WANTED = "a file: --test FILE, with paraphrases, or with --phi with labelled te
 @part_options
 @amount_options
 @log_options
+@details_option
 @interval_options
 @csv_option()
 def command(*, logs: tuple[str, ...], **options: Any) -> int:
@@ -583,7 +585,7 @@ def command(*, logs: tuple[str, ...], **options: Any) -> int:
     if options["as_json"]:
         print_json({**told, **found.to_dict(), "remarks": list(found.remarks)})
     else:
-        _print(found, below)
+        _print(found, below, details=options["details"])
     return 0
 
 
@@ -643,11 +645,22 @@ def _resampling(options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _print(found: Consistency, below: Sequence[str]) -> None:
+def _print(found: Consistency, below: Sequence[str], *, details: bool) -> None:
+    """Print how consistent each classifier is, what that rests on, and what was asked besides."""
     from ietest_fast.analyses.consistency.charts import amount_tables
     from ietest_fast.analyses.consistency.tables import all_tables, say_remarks
 
-    for table in [*amount_tables(found.curves), *all_tables(found.profiles, found.pairs)]:
+    several = len(found.profiles) > 1
+    for profile in found.profiles:
+        echo(f"{profile.name}: {profile.headline}" if several else profile.headline)
+    echo()
+    if not several:
+        for name, value in found.profiles[0].answer_rows():
+            echo(f"{name:<12} {value}")
+        echo()
+    tables = all_tables(found.profiles, found.pairs, details=details)
+    for table in [*amount_tables(found.curves), *tables]:
         print_table(table)
-    for line in [*say_remarks(found.profiles), *found.remarks, *below]:
+    for line in [*say_remarks(found.profiles), *found.remarks]:
         echo(line)
+    echo(*(below if details else ["All that was computed: --details; every number: --json."]))

@@ -221,6 +221,11 @@ test_options = bundle(
 """The options of the paired test and of its output."""
 
 
+details_option = click.option(
+    "--details", is_flag=True, help="Print all that is computed, not the answer alone."
+)
+
+
 invariance_options = bundle(
     click.option(
         "--reworded",
@@ -243,9 +248,7 @@ invariance_options = bundle(
         help=f"Exit with status {REJECTED} unless accuracy and answers are shown to stay "
         "within their margins.",
     ),
-    click.option(
-        "--details", is_flag=True, help="Print all that is computed, not the answer alone."
-    ),
+    details_option,
 )
 """Which texts are reworded, how many answers may flip, and how much is printed."""
 

@@ -17,6 +17,7 @@ from ietest_fast.cli.options import (
     allow_code,
     choose_phis,
     csv_option,
+    details_option,
     exit_status,
     reading_options,
     split_names,
@@ -230,7 +231,7 @@ def _tell_stages(progress: Progress, n_jobs: int | None) -> Stages:
 )
 @allow_code
 @click.option("--json", "as_json", is_flag=True, help="Print results.json instead of a table.")
-@click.option("--details", is_flag=True, help="Print all that is computed, not the answer alone.")
+@details_option
 @click.option(
     "--fail-on-reject",
     is_flag=True,

@@ -21,6 +21,7 @@ from ietest_fast.cli.options import (
     clusters_option,
     csv_option,
     describe_run,
+    details_option,
     exit_status,
     load_model,
     margin_option,
@@ -205,6 +206,7 @@ def is_logic(suite: Path | None, logs: Sequence[str]) -> bool:
 )
 @logic_options
 @log_options
+@details_option
 @test_options
 @csv_option()
 def command(*, logs: tuple[str, ...], **options: Any) -> int:
@@ -238,7 +240,7 @@ def command(*, logs: tuple[str, ...], **options: Any) -> int:
     if options["as_json"]:
         print_json({**told, "profiles": [profile.to_dict() for profile in profiles]})
     else:
-        _print(profiles, below, asks_logic=asks_logic)
+        _print(profiles, below, asks_logic=asks_logic, details=options["details"])
     reject = not asks_logic and any(profile.reject for profile in profiles)
     return exit_status(options, reject=reject)
 
@@ -397,19 +399,30 @@ def _read_stress(logs: Sequence[str], options: Mapping[str, Any]) -> Sequence[St
     return [note_training_of_any(each, train) for each in answers]
 
 
-def _print(profiles: Sequence[Any], below: Sequence[str], *, asks_logic: bool) -> None:
+def _print(
+    profiles: Sequence[Any], below: Sequence[str], *, asks_logic: bool, details: bool
+) -> None:
+    """Print what each classifier's answers show, then the tests, and all else if it is wanted."""
     from ietest_fast.analyses.logic import page as logic
     from ietest_fast.analyses.stress import page as stress
 
     view: Any = logic if asks_logic else stress
-    if len(profiles) > 1:
+    several = len(profiles) > 1
+    for profile in profiles:
+        echo(f"{profile.name}: {profile.headline}" if several else profile.headline)
+    echo()
+    if several:
         print_table(view.side_by_side(profiles))
     for profile in profiles:
-        for table in view.all_tables(profile):
+        if not details and several:
+            continue
+        for table in view.all_tables(profile) if details else view.answer_tables(profile):
             print_table(table)
     for profile in profiles:
-        whose = f"{profile.name}: " if len(profiles) > 1 else ""
-        for line in profile.remarks():
+        whose = f"{profile.name}: " if several else ""
+        for line in profile.remarks() if details else profile.beware():
             echo(f"{whose}{line}")
-    for line in below:
-        echo(line)
+    if details:
+        echo(*below)
+    else:
+        echo("All that was computed: --details; every number: --json.")

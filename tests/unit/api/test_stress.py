@@ -87,9 +87,8 @@ def test_the_papers_six_and_another() -> None:
 def test_it_prints_and_shows_itself() -> None:
     found = ie.stress(guess, FRAME, suite={"no": "negation"}, group_by="genre")
     for shown in (str(found), repr(found), found._repr_html_()):
-        assert "Stress tests of the classifier" in shown
-        assert "no" in shown
-        assert "33.33% of 24" in shown
+        assert "no: Collapsed: the classifier predicts one class" in shown
+        assert "33.3 → 33.3" in shown
     frame = found.to_frame()
     assert list(frame["test"]) == ["original", "no"]
     assert frame["accuracy_n"].tolist() == [24, 24]

@@ -157,14 +157,19 @@ def test_one_sentence_says_what_was_found(files: dict[str, Path]) -> None:
     one, two = ConsistencySource.read([*files.values()]).profiles
     kind, said = say_consistency(one)
     assert kind is Verdict.DIFFERS
-    assert "10 of 30 items (33.3%) are answered rightly in some paraphrases" in said
-    assert f"P_C (unbiased) {100 * one['p_c_unbiased'].value:.1f}%" in said
+    own = one["p_c_unbiased"]
+    ends = f"(95% {100 * own.interval.low:.1f} to {100 * own.interval.high:.1f})"
+    assert f"P_C is {100 * own.value:.1f}% {ends}: so often " in said
+    assert ("split items", "10 of 30: right in some paraphrases, wrong in others") in (
+        one.answer_rows()
+    )
+    assert len(one.headline.split()) <= 30
     kind, said = say_consistency(two)
     assert kind is Verdict.UNDECIDED
     # By Wilson's interval of 0 in n: z²/(n + z²).
     z = NormalDist().inv_cdf(0.975)
     limit = z**2 / (two.result.n_buckets + z**2)
-    assert f"of all such items, up to {100 * limit:.1f}% may be (95% interval)" in said
+    assert f"P_C is 100.0% (95% {100 - 100 * limit:.1f} to 100.0)" in said
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from ietest_fast.analyses.compare.profile import (
     CompareNotes,
     choose_clusters,
     compare_versions,
+    find_gravest,
     say_tests,
 )
 from ietest_fast.analyses.compare.saying import mark_floor, version_table
@@ -33,7 +34,6 @@ from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.report.contents import OWN_FIGURES, Finding, Heading, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Table
-from ietest_fast.stats import Verdict
 from ietest_fast.stats.strata import EDITS
 from ietest_fast.values import number_names
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.answers.table import Predictions
     from ietest_fast.models.classifiers import Unparsed
-    from ietest_fast.stats import PairedCounts
+    from ietest_fast.stats import PairedCounts, Verdict
 
 
 N_EXAMPLES = 200
@@ -334,23 +334,12 @@ def _name(group: dict[str, Any]) -> str:
     return ", ".join(said)
 
 
-_GRAVEST = (
-    Verdict.DIFFERS,
-    Verdict.CHANGES,
-    Verdict.COLLAPSED,
-    Verdict.UNDECIDED,
-    Verdict.EQUIVALENT,
-    Verdict.ALIKE,
-)
-
-
 def say_evaluation(evaluation: TestedPredictions) -> list[tuple[Verdict, str]]:
     """Say for each classifier what its predictions show, as the commands do."""
     said = []
     for classifier in dict.fromkeys(each.classifier for each in evaluation.outcomes):
         tests = [each.tested for each in evaluation.outcomes if each.classifier == classifier]
-        gravest = min((test.verdict for test in tests), key=_GRAVEST.index)
-        said.append((gravest, f"{classifier}: {say_tests(tests)}"))
+        said.append((find_gravest(tests), f"{classifier}: {say_tests(tests)}"))
     return said
 
 

@@ -239,13 +239,31 @@ class VersionTest:
         }
 
 
-def say_tests(tests: Sequence[VersionTest]) -> str:
-    """Say in at most 30 words what is shown of versions, or of classifiers on one version."""
+_GRAVEST = (
+    Verdict.DIFFERS,
+    Verdict.CHANGES,
+    Verdict.COLLAPSED,
+    Verdict.UNDECIDED,
+    Verdict.EQUIVALENT,
+    Verdict.ALIKE,
+)
+
+
+def find_gravest(tests: Sequence[VersionTest]) -> Verdict:
+    """Return the gravest of the verdicts."""
+    return min((test.verdict for test in tests), key=_GRAVEST.index)
+
+
+def say_tests(tests: Sequence[VersionTest], noun: str | None = None) -> str:
+    """Say in at most 30 words what is shown of versions, or of classifiers on one version.
+
+    `noun` is what versions are called, such as ``tests``.
+    """
     if any(test.alpha >= MOST_ALPHA for test in tests):
         return ""
     if len(tests) == 1:
         return tests[0].sentence
-    n, kind = len(tests), "classifiers" if tests[0].invariance is None else "versions"
+    n, kind = len(tests), "classifiers" if tests[0].invariance is None else noun or "versions"
     other = [test for test in tests if test.verdict in {Verdict.DIFFERS, Verdict.CHANGES}]
     worst = max(other or tests, key=lambda test: abs(test.shown_delta))
     if other:
@@ -258,10 +276,10 @@ def say_tests(tests: Sequence[VersionTest]) -> str:
         return worst.sentence
     n_alike = sum(test.verdict is Verdict.ALIKE for test in tests)
     said = f"None of {n} {kind} is shown to differ"
-    if kind == "versions":
-        said = f"None of {n} versions is shown to be answered otherwise, {n_alike} alike"
+    if kind != "classifiers":
+        said = f"None of {n} {kind} is shown to be answered otherwise, {n_alike} alike"
     if n_alike == n:
-        said = f"All {n} versions are answered alike within the margins"
+        said = f"All {n} {kind} are answered alike within the margins"
     return f"{said}; the largest change is on {worst.name}: {worst.change}."
 
 

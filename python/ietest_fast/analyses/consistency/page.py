@@ -41,7 +41,6 @@ from ietest_fast.analyses.consistency.tables import (
 from ietest_fast.analyses.consistency.wordings import find_wordings
 from ietest_fast.answers.file import plain_name, read_notes
 from ietest_fast.answers.table import ORIGINAL
-from ietest_fast.numerals import percent, say_count
 from ietest_fast.report.contents import (
     OWN_FIGURES,
     Figures,
@@ -322,38 +321,8 @@ def _wording_sections(source: ConsistencySource) -> list[Section]:
 
 def say_consistency(profile: ConsistencyProfile) -> tuple[Verdict, str]:
     """Say in one sentence what the answers of a classifier show."""
-    result = profile.result
-    parts = [
-        f"accuracy {percent(result['accuracy_macro'].value, undefined='not defined')} over items"
-    ]
-    own = result.estimates.get("p_c_unbiased")
-    label = "P_C (unbiased)"
-    if own is None or own.value is None:
-        own, label = result["p_c"], "P_C"
-    ends = own.interval
-    interval = "" if ends is None else f" ({100 * ends.low:.1f} to {100 * ends.high:.1f})"
-    parts.append(f"{label} {percent(own.value, undefined='not defined')}{interval}")
-    share = result.n_split / result.n_buckets
-    have = "" if result.n_buckets == profile.n_items else " that have paraphrases"
-    parts.append(
-        f"{result.n_split:,} of {say_count(result.n_buckets, 'item')}{have} ({percent(share)}) "
-        f"{'is' if result.n_split == 1 else 'are'} answered rightly in some paraphrases and "
-        "wrongly in others"
-    )
-    may = result.split_interval
-    if not result.n_split and may is not None:
-        parts.append(
-            f"of all such items, up to {percent(may.high)} may be "
-            f"({100 * result.confidence_level:g}% interval)"
-        )
-    if profile.shortage is not None:
-        n_all = sum(profile.items_by_paraphrases[profile.n_wanted or 0 :])
-        parts.append(
-            f"warning: only {n_all:,} of {say_count(profile.n_items, 'item')} "
-            f"{'has' if n_all == 1 else 'have'} as many paraphrases as were asked for"
-        )
-    kind = Verdict.DIFFERS if result.n_split else Verdict.UNDECIDED
-    return kind, f"{profile.name}: {'; '.join(parts)}."
+    kind = Verdict.DIFFERS if profile.result.n_split else Verdict.UNDECIDED
+    return kind, f"{profile.name}: {profile.headline}"
 
 
 def split_table(profile: ConsistencyProfile, texts: Sequence[str]) -> Table | None:

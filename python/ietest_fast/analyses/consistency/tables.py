@@ -632,17 +632,21 @@ def _range(own: BucketEstimate | None) -> Interval | None:
 
 
 def all_tables(
-    profiles: Sequence[ConsistencyProfile], pairs: Sequence[ComparedPair] = ()
+    profiles: Sequence[ConsistencyProfile],
+    pairs: Sequence[ComparedPair] = (),
+    *,
+    details: bool = True,
 ) -> list[Table]:
-    """Return all tables, in reading order."""
+    """Return all tables, in reading order; without details those that compare, or are asked for."""
     found: list[Table | None] = []
     if len(profiles) > 1:
         found.append(overview_table(profiles))
         found.append(pair_table(pairs, title="Comparison of models on the same items"))
-    else:
+    elif details:
         found.append(measure_table(profiles[0]))
-    found += [size_table(profiles), count_table(profiles), corrected_table(profiles)]
-    if len(profiles) == 1:
+    found += [size_table(profiles), count_table(profiles)] if details else []
+    found.append(corrected_table(profiles))
+    if len(profiles) == 1 and details:
         found.append(strata_table(profiles[0]))
     found += [table for each in profiles for table in subset_tables(each)]
     found += mean_diversity_tables(profiles)

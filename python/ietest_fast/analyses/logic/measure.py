@@ -146,11 +146,48 @@ class LogicProfile(Result):
         """Whether undefined parts were left out of the score."""
         return dict(self.used_weights) != dict(self.weights)
 
+    @property
+    def asked(self) -> list[RuleResult]:
+        """What should hold, and has instances."""
+        return [each for each in self.results if each.rule.should_hold and each.n_instances]
+
+    @property
+    def violated(self) -> list[RuleResult]:
+        """What should hold, and does not of every instance."""
+        return [
+            each
+            for each in self.asked
+            if each.measured is not None and each.measured.rate.k < each.n_instances
+        ]
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence, at most 30 words."""
+        score = self.informed_score.value
+        said = "is not defined" if score is None else f"is {score:.3f}"
+        ranked = sorted(
+            (each.measured.value, each.name)
+            for each in self.asked
+            if each.measured is not None and each.measured.value is not None
+        )
+        least = ", ".join(f"{name} {value:+.2f}" for value, name in ranked[:3])
+        worst = f"; least informed: {least}".replace("-0.00", "0.00") if ranked else ""
+        return (
+            f"{len(self.violated):,} of {len(self.asked):,} rules are violated by some answers; "
+            f"the structural inference score, of informedness, {said}{worst}."
+        )
+
+    def beware(self) -> list[str]:
+        """Return what was left out, and warnings."""
+        said = [f"{each}." for each in list_dropped(self.predictions.dropped, "left out")]
+        return [*said, *self.notes.warnings]
+
     def to_dict(self) -> dict[str, Any]:
         """Return every number by name."""
         return {
             **self.group,
             "labels": list(self.label_names),
+            "headline": self.headline,
             **self.accuracy.to_dict("accuracy"),
             "accuracy_informedness": self.accuracy_informedness,
             "rules": [each.to_dict() for each in self.results],
@@ -181,9 +218,7 @@ class LogicProfile(Result):
 
     def remarks(self) -> list[str]:
         """Return the weights, what the score lacks, and what was not asked or left out."""
-        said = [f"{each}." for each in list_dropped(self.predictions.dropped, "left out")]
-        said += self.notes.warnings
-        said += [self._say_weights(), *self._say_undefined()]
+        said = [*self.beware(), self._say_weights(), *self._say_undefined()]
         said += [_say_both_ways(each) for each in self.results if each.is_kept is not None]
         none, bare = [], []
         for each in self.results:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ietest_fast.analyses.logic.measure import LogicProfile, RuleResult
-    from ietest_fast.analyses.logic.rules import StructuralScore
     from ietest_fast.report.tables import Cell
 
 
@@ -110,6 +109,31 @@ def score_table(profile: LogicProfile) -> Table:
         rows=tuple(rows),
         note=note,
     )
+
+
+def answer_tables(profile: LogicProfile) -> list[Table]:
+    """Return a line for each property and rule: how often it holds, and by how much more."""
+    table = Table(
+        name="logic-answer",
+        title=profile.title,
+        columns=(
+            Column("property or rule"),
+            Column("instances", "count"),
+            Column("holds %", "percent", 1),
+            Column("informedness", "number", 3),
+        ),
+        rows=tuple(
+            (
+                each.name,
+                each.n_instances,
+                None if each.measured is None else each.measured.rate.value,
+                None if each.measured is None else each.measured.value,
+            )
+            for each in profile.results
+        ),
+        note="Informedness: how much more often a rule holds where its antecedents do.",
+    )
+    return [table]
 
 
 def all_tables(profile: LogicProfile) -> list[Table]:
@@ -215,27 +239,8 @@ class LogicSource:
 
 def say_logic(profile: LogicProfile) -> tuple[Verdict, str]:
     """Say in one sentence what the answers of a classifier show."""
-    asked = [each for each in profile.results if each.rule.should_hold and each.n_instances]
-    failed = [each for each in asked if each.measured and each.measured.rate.k < each.n_instances]
-    scores = (_say(profile.score), _say(profile.informed_score))
-    parts = [
-        "structural inference score {}, of informedness {}".format(*scores),
-        f"{len(failed):,} of {len(asked):,} rules with instances are violated by some",
-    ]
-    ranked = sorted(
-        (each.measured.value, each.name)
-        for each in asked
-        if each.measured is not None and each.measured.value is not None
-    )
-    if ranked:
-        worst = ", ".join(f"{name} {value:+.2f}" for value, name in ranked[:3])
-        parts.append(f"least informedness: {worst}".replace("-0.00", "0.00"))
-    kind = Verdict.DIFFERS if failed else Verdict.UNDECIDED
-    return kind, f"{profile.name}: {'; '.join(parts)}."
-
-
-def _say(score: StructuralScore) -> str:
-    return "not defined" if score.value is None else f"{score.value:.3f}"
+    kind = Verdict.DIFFERS if profile.violated else Verdict.UNDECIDED
+    return kind, f"{profile.name}: {profile.headline}"
 
 
 def example_tables(profile: LogicProfile) -> list[Table]:

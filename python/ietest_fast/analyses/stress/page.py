@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.stress.asking import StressNotes, measure_answers, read_stress_answers
 from ietest_fast.analyses.stress.origins import NOTES
+from ietest_fast.analyses.stress.profile import say_accuracy
 from ietest_fast.analyses.stress.suite import StressOptions
 from ietest_fast.answers.file import read_notes
 from ietest_fast.answers.shared import holds_texts, list_texts
@@ -38,7 +39,6 @@ from ietest_fast.report.drawing import (
     make_axes,
 )
 from ietest_fast.report.tables import Column, PValue, Table
-from ietest_fast.stats import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -47,12 +47,13 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.stress.profile import AntonymPairs, StressProfile, StressResult
     from ietest_fast.report.drawing import Drawn, Palette
     from ietest_fast.report.tables import Cell
+    from ietest_fast.stats import Verdict
     from ietest_fast.stats.informedness import Share
 
 
 def accuracy_table(profile: StressProfile) -> Table:
     """Return a line for each test: accuracy, its change, and the paired test (Table 3)."""
-    groups = list(dict.fromkeys(name for test in _all(profile) for name in test.by_group))
+    groups = _list_groups(profile)
     rows: list[tuple[Cell, ...]] = []
     for test in _all(profile):
         compared = test.comparison
@@ -205,6 +206,44 @@ def _pair_tables(name: str, found: AntonymPairs, of: str) -> list[Table]:
         ),
     )
     return [groups, by_times]
+
+
+def answer_table(profile: StressProfile) -> Table:
+    """Return a line for each test: what is right, how that changed, and the verdict."""
+    groups = _list_groups(profile)
+    return Table(
+        name="stress-answer",
+        title=profile.title,
+        columns=(
+            Column("test"),
+            Column("rows", "count"),
+            Column("accuracy %"),
+            *(Column(f"{name} %", "percent", 1) for name in groups),
+            Column("verdict"),
+        ),
+        rows=tuple(
+            (
+                test.name,
+                test.accuracy.n,
+                say_accuracy(test),
+                *(_share(test.by_group.get(name)) for name in groups),
+                None if test.comparison is None else str(test.comparison.verdict),
+            )
+            for test in _all(profile)
+        ),
+    )
+
+
+def answer_tables(profile: StressProfile) -> list[Table]:
+    """Return what stands below the answer: the tests, and what training data say if they are given.
+
+    All else is for who wants details.
+    """
+    return [answer_table(profile), *pair_tables(profile)]
+
+
+def _list_groups(profile: StressProfile) -> list[str]:
+    return list(dict.fromkeys(name for test in _all(profile) for name in test.by_group))
 
 
 def all_tables(profile: StressProfile) -> list[Table]:
@@ -382,14 +421,6 @@ def _summarise(label: str, shares: Mapping[str, Share]) -> str:
 N_EXAMPLES = 25
 """Rows of a table of examples."""
 
-_WORDS = {
-    Verdict.CHANGES: "changes answers",
-    Verdict.COLLAPSED: "cannot be told from guessing",
-    Verdict.UNDECIDED: "no change of accuracy is shown or ruled out",
-    Verdict.EQUIVALENT: "accuracy changes by less than the margin",
-    Verdict.ALIKE: "accuracy and answers stay within the margins",
-}
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StressSource:
@@ -490,43 +521,7 @@ class StressSource:
 
 def say_stress(profile: StressProfile) -> tuple[Verdict, str]:
     """Say in one sentence what the tests of a classifier show."""
-    by_verdict: dict[Verdict, list[StressResult]] = {}
-    for test in profile.tests:
-        if test.comparison is not None:
-            by_verdict.setdefault(test.comparison.verdict, []).append(test)
-    parts = [f"accuracy {_percent(profile.original)} on the originals"]
-    # The largest loss first.
-    differ = sorted(by_verdict.get(Verdict.DIFFERS, []), key=lambda test: -abs(_delta(test)))
-    if differ:
-        changes = [
-            f"{'loses' if _delta(test) > 0 else 'gains'} {100 * abs(_delta(test)):.1f} points on "
-            f"{test.name}"
-            for test in differ
-        ]
-        parts.append(", ".join(changes))
-    for verdict, words in _WORDS.items():
-        if verdict in by_verdict:
-            names = ", ".join(test.name for test in by_verdict[verdict])
-            parts.append(f"{words} on {names}")
-    own = [test for test in profile.tests if test.comparison is None]
-    if own:
-        got = ", ".join(f"{_percent(test)} of {test.name}" for test in own)
-        parts.append(f"answers {got} rightly")
-    kind = Verdict.UNDECIDED
-    if by_verdict.keys() & {Verdict.DIFFERS, Verdict.CHANGES}:
-        kind = Verdict.DIFFERS
-    elif by_verdict.keys() == {Verdict.ALIKE} and not own:
-        kind = Verdict.ALIKE
-    return kind, f"{profile.name}: {'; '.join(parts)}."
-
-
-def _delta(test: StressResult) -> float:
-    return 0.0 if test.comparison is None else float(test.comparison.result.delta)
-
-
-def _percent(test: StressResult) -> str:
-    share = test.accuracy.share
-    return "nothing" if share is None else f"{100 * share:.1f}%"
+    return profile.verdict, f"{profile.name}: {profile.headline}"
 
 
 def example_tables(profile: StressProfile) -> list[Table]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ietest_fast.analyses.compare.profile import find_gravest, say_tests
 from ietest_fast.analyses.stress.origins import WORD_PAIR, read_notes, say_made_of, split_words
 from ietest_fast.answers.schema import GROUPS
 from ietest_fast.errors import InputError
 from ietest_fast.escapes import escape_label
-from ietest_fast.numerals import format_p, list_dropped, say_count, say_p
+from ietest_fast.numerals import list_dropped, say_count
 from ietest_fast.stats.equivalence import Verdict
 from ietest_fast.stats.informedness import Share
 from ietest_fast.stats.result import Result, fit_cells
@@ -350,6 +351,33 @@ class StressProfile(Result):
         return {each.name: each.accuracy for each in (self.original, *self.tests)}
 
     @property
+    def compared(self) -> list[VersionTest]:
+        """The paired tests, of the tests that keep labels."""
+        return [test.comparison for test in self.tests if test.comparison is not None]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest verdict of a test; undecided where none can be compared."""
+        return find_gravest(self.compared) if self.compared else Verdict.UNDECIDED
+
+    @property
+    def headline(self) -> str:
+        """The answer in one sentence or two, at most 30 words."""
+        if len(self.compared) == 1:
+            (test,) = self.compared
+            return f"{test.pairs.version}: {test.sentence}"
+        if self.compared:
+            return say_tests(self.compared, "tests")
+        known = [test for test in self.tests if test.accuracy.share is not None]
+        if not known:
+            return "No test could be answered."
+        worst = min(known, key=lambda test: test.accuracy.share or 0.0)
+        return (
+            "No test keeps the labels of the originals, so none is compared; accuracy is lowest on "
+            f"{worst.name}: {_say_accuracy(worst.accuracy)}."
+        )
+
+    @property
     def reject(self) -> bool:
         """Whether accuracy is shown to differ on a test that keeps labels."""
         return any(test.comparison is not None and test.comparison.reject for test in self.tests)
@@ -362,6 +390,8 @@ class StressProfile(Result):
             "grouped_by": self.grouped_by,
             "alpha": self.alpha,
             "correction": "holm",
+            "headline": self.headline,
+            "verdict": str(self.verdict),
             "reject": self.reject,
             "tests": [test.to_dict() for test in (self.original, *self.tests)],
             "empty": list(self.empty),
@@ -379,10 +409,19 @@ class StressProfile(Result):
         """Return a row for each test."""
         return [test.cells() for test in (self.original, *self.tests)]
 
-    def remarks(self) -> list[str]:
-        """Return of which texts tests are made, where p misleads, and which changed nothing."""
+    def beware(self) -> list[str]:
+        """Return what speaks against the verdict, or is missing from it."""
         said = [f"{each}." for each in list_dropped(self.predictions.dropped, "left out")]
         said += self.warnings
+        said += [line for test in self.compared for line in test.caveats]
+        for name in self.empty:
+            why = "changes no column that the model sees"
+            said.append(f"{name}: {why if name in self.unseen else 'no text could be changed'}.")
+        return said
+
+    def remarks(self) -> list[str]:
+        """Return of which texts tests are made, where p misleads, and which changed nothing."""
+        said = []
         for test in self.tests:
             made_of = say_made_of(
                 test.name,
@@ -400,11 +439,7 @@ class StressProfile(Result):
                 )
             if test.keeps_labels and test.comparison is None:
                 said.append(f"{test.name}: a single row is too few for a paired test.")
-            said += [] if test.comparison is None else test.comparison.caveats
-        for name in self.empty:
-            why = "changes no column that the model sees"
-            said.append(f"{name}: {why if name in self.unseen else 'no text could be changed'}.")
-        return said
+        return [*said, *self.beware()]
 
     def __getitem__(self, test: str) -> StressResult:
         found = {each.name: each for each in (self.original, *self.tests)}
@@ -446,11 +481,19 @@ class StressProfile(Result):
         return str(self)
 
 
+def say_accuracy(test: StressResult) -> str:
+    """Say how many answers are right, and how many more or fewer than on the originals."""
+    return _say_accuracy(test.accuracy) if test.comparison is None else test.comparison.change
+
+
+def _say_accuracy(accuracy: Share) -> str:
+    if accuracy.share is None:
+        return "no rows"
+    ends = accuracy.interval
+    interval = "" if ends is None else f" (95% {100 * ends.low:.1f} to {100 * ends.high:.1f})"
+    return f"{100 * accuracy.share:.1f}{interval}"
+
+
 def _say(test: StressResult) -> str:
-    accuracy = test.accuracy.share
-    said = "no rows" if accuracy is None else f"{accuracy:.2%} of {test.accuracy.n:,}"
-    if test.comparison is not None:
-        compared = test.comparison
-        differs = " (differs)" if compared.verdict is Verdict.DIFFERS else ""
-        said += f", {say_p(format_p(compared.p_adjusted))}{differs}"
-    return said
+    verdict = "" if test.comparison is None else f"  {test.comparison.verdict}"
+    return f"{say_accuracy(test)}{verdict}"
