@@ -173,15 +173,15 @@ def test_labels_are_read_for_one_pair_of_columns_alone(
     path = write(tmp_path)
     frame = pd.read_csv(path)
     frame.assign(C=frame["B"], D=frame["A"]).to_csv(path, index=False)
-    from ietest_fast.answers import measurements
+    from ietest_fast.analyses.compare import columns as module
 
-    read, beside = measurements.read_measurements, []
+    read, beside = module.read_measurements, []
 
     def spy(*args: Any, **options: Any) -> Any:
         beside.append(options["beside"])
         return read(*args, **options)
 
-    monkeypatch.setattr(measurements, "read_measurements", spy)
+    monkeypatch.setattr(module, "read_measurements", spy)
     for columns in (
         ["--versions", "A,B,C"],
         ["--original", "A,D", "--transformed", "B,C"],

@@ -723,7 +723,7 @@ def _compute_besides(test: VersionTest, *, options: Mapping[str, Any]) -> dict[s
     """
     if not find_asked(options):
         return {}
-    pairs, mask = test.pairs, test.is_reworded
+    pairs = test.pairs
 
     def read(name: str) -> pa.ChunkedArray:
         column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
@@ -731,7 +731,7 @@ def _compute_besides(test: VersionTest, *, options: Mapping[str, Any]) -> dict[s
 
     texts = RewordedTexts.of(
         pairs.sample,
-        np.arange(len(pairs)) if mask is None else np.flatnonzero(mask),
+        test.is_reworded,
         answers=pairs.answers,
         clusters=test.clusters,
         column=read,

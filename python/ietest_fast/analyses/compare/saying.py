@@ -149,7 +149,7 @@ def sign_result(
     )
 
 
-def say_result(result: Any, reject: bool, *, are_scores: bool = False) -> str:
+def say_result(result: Any, reject: bool) -> str:
     """Say in one sentence what a test showed."""
     if isinstance(result, JointTestResult):
         which = [
@@ -162,6 +162,7 @@ def say_result(result: Any, reject: bool, *, are_scores: bool = False) -> str:
         if reject:
             return "The versions are not answered alike: their outcomes are not exchangeable"
         return "No difference between the versions is shown"
+    are_scores = isinstance(result, ScoreTestResult)
     what = "mean scores" if are_scores else "accuracies"
     if result.alternative == "two-sided":
         return f"The {what} differ" if reject else f"No difference of the {what} is shown"

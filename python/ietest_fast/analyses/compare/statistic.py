@@ -58,18 +58,16 @@ class RewordedTexts:
     def of(
         cls,
         sample: MatchedSample,
-        rows: NDArray[np.int64],
+        reworded: NDArray[np.bool_] | None,
         *,
         answers: tuple[NDArray[Any], NDArray[Any]] | None,
         clusters: Any,
         column: Callable[[str], pa.ChunkedArray],
     ) -> Self:
-        """Take those rows of n texts that are reworded."""
+        """Take those of n texts that are reworded; all, where nothing says which."""
+        rows = np.arange(len(sample)) if reworded is None else np.flatnonzero(reworded)
         return cls(
-            sample=MatchedSample(
-                original_correct=sample.original_correct[rows],
-                transformed_correct=sample.transformed_correct[rows],
-            ),
+            sample=sample.take(rows),
             answers=None if answers is None else (answers[0][rows], answers[1][rows]),
             clusters=None if clusters is None else np.asarray(clusters)[rows],
             column=lambda name: column(name).take(pa.array(rows)),
