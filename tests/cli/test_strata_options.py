@@ -145,26 +145,30 @@ def test_what_has_no_texts_has_no_strata(
     assert status != 0
 
 
+OUTCOMES = ["-C", "A,B"]
+
+
 @pytest.mark.parametrize("unknown", ["", "nan", "-", "-1"])
+@pytest.mark.parametrize("kind", [["eval", *OUTCOMES], ["test"]])
 def test_labels_that_nobody_asked_for_never_refuse(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], unknown: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], unknown: str, kind: list[str]
 ) -> None:
-    path = write(tmp_path)
-    known = json.loads(run(capsys, "test", path, "--json")[1])["invariance"]
-    assert known["strata"] is not None
+    path, wide = write(tmp_path), str(tmp_path / "wide.parquet")
     frame = pd.read_csv(path)
+
+    def judge(file: str) -> Any:
+        status, out, err = run(capsys, kind[0], file, *kind[1:], "--json")
+        assert status == 0, err
+        return json.loads(out)["invariance"]["strata"]
+
+    assert judge(path) is not None
     for numbers in (False, True):
         labels = [str(code) for code in GOLD] if numbers else NAMES[GOLD].tolist()
         frame.assign(label=[unknown, *labels[1:]]).to_csv(path, index=False)
-        status, out, err = run(capsys, "test", path, "--json")
-        assert status == 0, err
-        assert json.loads(out)["invariance"]["strata"] is None
-    frame.assign(label=[float("nan"), *GOLD[1:]]).to_parquet(tmp_path / "wide.parquet")
-    status, out, err = run(capsys, "test", str(tmp_path / "wide.parquet"), "--json")
-    assert status == 0, err
-    assert json.loads(out)["invariance"]["strata"] is None
-    frame.assign(label=[[1, 2]] * N).to_parquet(tmp_path / "wide.parquet")
-    assert run(capsys, "test", str(tmp_path / "wide.parquet"))[0] == 0
+        assert judge(path) is None
+    for labels in ([float("nan"), *GOLD[1:]], [[1, 2]] * N, np.arange(N) // 2):
+        frame.assign(label=labels).to_parquet(wide)
+        assert judge(wide) is None
 
 
 def test_labels_are_read_for_one_pair_of_columns_alone(
@@ -175,13 +179,13 @@ def test_labels_are_read_for_one_pair_of_columns_alone(
     frame.assign(C=frame["B"], D=frame["A"]).to_csv(path, index=False)
     from ietest_fast.analyses.compare import columns as module
 
-    read, beside = module.read_measurements, []
+    read, found = module.read_gold_beside, []
 
-    def spy(*args: Any, **options: Any) -> Any:
-        beside.append(options["beside"])
-        return read(*args, **options)
+    def spy(*given: Any) -> Any:
+        found.append(read(*given))
+        return found[-1]
 
-    monkeypatch.setattr(module, "read_measurements", spy)
+    monkeypatch.setattr(module, "read_gold_beside", spy)
     for columns in (
         ["--versions", "A,B,C"],
         ["--original", "A,D", "--transformed", "B,C"],
@@ -189,7 +193,41 @@ def test_labels_are_read_for_one_pair_of_columns_alone(
     ):
         status, _, err = run(capsys, "test", path, *columns)
         assert status == 0, err
-    assert beside == [(), (), ("label",)]
+    assert [name for name, _ in found] == ["label"]
+
+
+@pytest.mark.parametrize("name", ["label", "gold", "gold_label", "truth"])
+def test_labels_beside_outcomes_are_judged_by_eval_as_by_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    path = write(tmp_path)
+    judged = ["--reworded", "reworded", "--strata", "label", "--json"]
+    columns = ["A", "B", "label", "reworded"]
+    pd.read_csv(path)[columns].to_csv(path, index=False)
+    status, out, err = run(capsys, "test", path, *judged)
+    assert status == 0, err
+    wanted = json.loads(out)
+    pd.read_csv(path).rename(columns={"label": name}).to_csv(path, index=False)
+    starts = [["eval", path, *OUTCOMES, "--gold-column", name]]
+    if name != "truth":
+        starts += [["eval", path, *OUTCOMES], ["test", path]]
+    for start in starts:
+        status, out, err = run(capsys, *start, *judged)
+        assert status == 0, err
+        found = json.loads(out)
+        assert found["invariance"] == wanted["invariance"]
+        assert found["strata"] == wanted["strata"]
+    assert wanted["invariance"]["label_loss"] is not None
+
+
+@pytest.mark.parametrize("start", [["eval", *OUTCOMES], ["test"]])
+def test_labels_that_are_not_there_are_named_as_the_user_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], start: list[str]
+) -> None:
+    path = write(tmp_path)
+    pd.read_csv(path)[["A", "B", "reworded"]].to_csv(path, index=False)
+    status, _, err = run(capsys, start[0], path, *start[1:], "--strata", "label")
+    assert (status, "column 'label'" in err) == (1, True), err
 
 
 @pytest.mark.parametrize("kind", [["eval", *ANSWERS], ["test"]])

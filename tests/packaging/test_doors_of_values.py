@@ -19,7 +19,6 @@ FOLDS = {
     "atomic.py": "names of files",
     "cli/options.py": "labels of an option, before anything heavy is imported; checked again later",
     "cli/templates.py": "names of files",
-    "analyses/compare/columns.py": "what is no label",
     "corpus/columns.py": "names of columns",
     "corpus/formats.py": "endings of files",
     "corpus/similarity.py": "words of texts",

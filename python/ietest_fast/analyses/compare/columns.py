@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 import pyarrow as pa
 
 from ietest_fast.analyses.compare.saying import beside, beside_clusters, say_equivalence
@@ -18,9 +17,15 @@ from ietest_fast.analyses.compare.statistic import (
     compute_statistics,
 )
 from ietest_fast.answers.measurements import Measurements, read_measurements, refuse_counts
-from ietest_fast.answers.readers.facts_beside import check_outcomes, say_ids_again, say_unread
+from ietest_fast.answers.readers.facts_beside import (
+    check_outcomes,
+    name_classes,
+    read_gold_beside,
+    say_ids_again,
+    say_unread,
+)
 from ietest_fast.answers.readers.table_columns import list_columns, read_kinds, read_some
-from ietest_fast.answers.schema import MOST_KINDS, OF_NONE
+from ietest_fast.answers.schema import MOST_KINDS
 from ietest_fast.errors import IetestWarning, InputError
 from ietest_fast.numerals import say_count
 from ietest_fast.stats import (
@@ -39,11 +44,13 @@ from ietest_fast.stats import (
     judge_pairs,
     paired_test,
 )
+from ietest_fast.stats.strata import LABEL
 from ietest_fast.values import is_id_name, is_like_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from ietest_fast.analyses.compare.saying import Extra
@@ -56,9 +63,6 @@ if TYPE_CHECKING:
 
 _OUTCOMES = ("original_correct", "transformed_correct")
 _VERSIONS = ("original", "transformed")
-
-# What a column of gold labels beside outcomes is usually called.
-_LABELS = ("label", "gold", "gold_label")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -132,41 +136,29 @@ def read_compared(
     """
     path = Path(path)
     there = list_columns(path)
-    named = {*columns_asked(asked), *(name for name in (clusters, reworded) if name is not None)}
-    unasked = []
+    roles = {name for name in (clusters, reworded) if name is not None}
+    labels = None
     if not are_versions and len(names) == 2:
-        unasked = _list_labels(there, {*names, *named})
-
-    def attempt(beside: list[str]) -> Measurements:
-        return read_measurements(
-            path,
-            names,
-            clusters=clusters,
-            reworded=reworded,
-            scores=True if scores else False if are_versions else None,
-            beside=tuple(dict.fromkeys(beside)),
-        )
-
-    try:
-        given = attempt([*columns_asked(asked), *unasked])
-    except InputError:  # perhaps of a column that nobody has asked for
-        if not unasked:
-            raise
-        given = attempt(columns_asked(asked))
+        labels = read_gold_beside(path, there, {*names, *roles})
+    known = {} if labels is None else {LABEL: pa.chunked_array([labels[1]])}
+    wanted = columns_asked(asked)
+    given = read_measurements(
+        path,
+        names,
+        clusters=clusters,
+        reworded=reworded,
+        scores=True if scores else False if are_versions else None,
+        beside=[name for name in dict.fromkeys(wanted) if name not in known],
+    )
+    given = replace(given, beside={**given.beside, **known})
     if not given.are_scores:
         if not are_named:
             check_outcomes(path, given.columns)
             _check_twice(path, there, given)
         refuse_counts(path, there, {*given.columns})
+    named = {*wanted, *roles, *([] if labels is None else labels[:1])}
     _warn_of_columns(path, there, given, named)
     return given
-
-
-def _list_labels(there: Sequence[str], taken: set[str]) -> list[str]:
-    """Return the column that may hold gold labels, unless one of these names has a role."""
-    if taken & set(_LABELS):
-        return []
-    return [name for name in _LABELS if there.count(name) == 1][:1]
 
 
 def _check_twice(path: Path, there: Sequence[str], given: Measurements) -> None:
@@ -419,27 +411,9 @@ def _judge(
         _match(given),
         reworded=True if all_reworded else given.reworded,
         clusters=given.clusters,
-        labels=_find_labels(given),
+        labels=name_classes(given.beside[LABEL]) if LABEL in given.beside else None,
         **tested,
     )
-
-
-def _find_labels(given: Measurements) -> NDArray[Any] | None:
-    """Return the gold labels of the texts; None if no column holds one for each.
-
-    Nobody has asked for them, so nothing that stands there is a mistake.
-    """
-    for name in _LABELS:
-        column = given.beside.get(name)
-        if column is None:
-            continue
-        values = column.to_pylist()
-        if not all(isinstance(value, (str, int, float)) for value in values):
-            continue
-        words = [str(value).strip() for value in values]
-        if not any(word.lower() in OF_NONE for word in words):
-            return np.asarray(words)
-    return None
 
 
 def _compute_besides(given: Measurements, options: Mapping[str, Any]) -> dict[str, Statistic]:

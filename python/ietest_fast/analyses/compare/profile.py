@@ -23,6 +23,7 @@ from ietest_fast.analyses.compare.statistic import (
 )
 from ietest_fast.analyses.compare.why import find_why
 from ietest_fast.answers.file import Notes
+from ietest_fast.answers.readers.facts_beside import name_classes
 from ietest_fast.answers.schema import CHANGED, CLUSTER, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
 from ietest_fast.errors import IetestWarning, InputError
@@ -711,7 +712,7 @@ def _judge(test: VersionTest, **options: Any) -> InvarianceTestResult:
         reworded=True if test.marked is True else test.is_reworded,
         clusters=test.clusters,
         collapsed=test.collapsed,
-        labels=_name_labels(pairs) if is_known and _are_classes(pairs) else None,
+        labels=_name_labels(pairs),
         **options,
     )
 
@@ -726,7 +727,8 @@ def _compute_besides(test: VersionTest, *, options: Mapping[str, Any]) -> dict[s
     pairs = test.pairs
 
     def read(name: str) -> pa.ChunkedArray:
-        column = pairs.column("gold") if name == LABEL else pairs.column(name, of_version=True)
+        is_gold = name == LABEL and "gold" in pairs.predictions.columns
+        column = pairs.column("gold" if is_gold else name, of_version=name != LABEL)
         return pa.chunked_array([column])
 
     texts = RewordedTexts.of(
@@ -751,7 +753,13 @@ def _are_classes(pairs: Pairs) -> bool:
     return recur or (pairs.answers is not None and kinds <= _MOST_CLASSES)
 
 
-def _name_labels(pairs: Pairs) -> NDArray[Any]:
+def _name_labels(pairs: Pairs) -> NDArray[Any] | None:
+    """Return the gold labels, of outcomes those beside them; None where they are no classes."""
+    predictions = pairs.predictions
+    if "gold" not in predictions.columns and LABEL in predictions.columns:
+        return name_classes(predictions.table[LABEL].take(pa.array(pairs.reference_rows)))
+    if (pairs.gold < 0).any() or not _are_classes(pairs):
+        return None
     return np.asarray(pairs.column("gold").to_pylist())
 
 

@@ -114,6 +114,7 @@ _FEW_MOVED = 3  # displaced texts; a transformation may have made fewer
 _OWN_MARKS = (*MARKS, "right")
 TRUTHS = (*LABEL_COLUMNS, *LABELS_BESIDE, *OTHER_TRUTHS)
 """Names of columns that say what is right, if they have values in common."""
+_GOLD = ("label", "gold", "gold_label")  # beside outcomes
 
 
 def say_copies(
@@ -719,6 +720,32 @@ def read_own_gold(
             is_none = pc.is_in(pc.utf8_lower(texts), value_set=pa.array([*OF_NONE], texts.type))
             return name, pa.chunked_array([pc.if_else(is_none, None, texts)])
     return None, None
+
+
+def read_gold_beside(
+    path: Path, names: Sequence[str], taken: Collection[str | None], gold: str | None = None
+) -> tuple[str, pa.Array] | None:
+    """Return the column of gold labels beside outcomes: the one that is named, or a usual one.
+
+    What cannot be read is none.
+    """
+    usual = _GOLD if gold is None else (gold,)
+    found = [name for name in usual if names.count(name) == 1 and name not in taken]
+    for name, values in read_some(path, found[:1]).items():
+        with contextlib.suppress(InputError):  # lists, which are no labels
+            return name, as_texts(values, path=path)
+    return None
+
+
+def name_classes(labels: pa.Array | pa.ChunkedArray) -> NDArray[Any] | None:
+    """Return the labels beside outcomes; None if a row has none, or they hardly recur.
+
+    Nobody has asked for them, so nothing that stands there is a mistake.
+    """
+    words = np.array([str(label).strip() for label in labels.to_pylist()])
+    kinds = np.unique(words)
+    are_known = not labels.null_count and OF_NONE.isdisjoint(map(label_key, kinds))
+    return words if are_known and words.size >= ROWS_OF_A_KIND * kinds.size else None
 
 
 def read_row_ids(

@@ -22,6 +22,7 @@ from ietest_fast.answers.readers.facts_beside import (
     list_beside,
     name_twins,
     read_changed,
+    read_gold_beside,
     read_marks,
     read_own_gold,
     read_row_ids,
@@ -62,7 +63,7 @@ from ietest_fast.corpus.columns import find_named
 from ietest_fast.corpus.formats import Format, find_format, format_of, json_records, open_parquet
 from ietest_fast.errors import InputError, shorten_error
 from ietest_fast.numerals import say_count
-from ietest_fast.stats.strata import EDITS
+from ietest_fast.stats.strata import EDITS, LABEL
 from ietest_fast.values import as_outcomes, as_texts, find_range, show_names, show_value
 
 if TYPE_CHECKING:
@@ -115,8 +116,7 @@ class TableReader:
             )
         # Gold labels may stand in another file.
         has_gold = not are_outcomes and _is_there(gold, names)
-        wanted = list(columns.values())
-        wanted += [gold] * has_gold
+        wanted = [*columns.values(), *([gold] if has_gold else [])]
         keep = _list_kept(names, fields, taken={*wanted, fields.item})
         wanted += keep
         if fields.item is not None:
@@ -129,6 +129,7 @@ class TableReader:
         notes += note
         notes += say_other_pairs(path, names, [*columns.values()], changed)
         own_column, own = (None, None) if has_gold else read_own_gold(path, names, columns, fields)
+        labels = _read_labels(path, names, columns, fields) if are_outcomes else {}
         originals, original_texts = (
             _read_originals(path, names, table, texts) if len(columns) == 1 else ({}, {})
         )
@@ -236,7 +237,7 @@ class TableReader:
                 input_columns=texts,
                 named=() if place else by_number,
                 changed=changed,
-                columns={name: table[name].combine_chunks() for name in keep},
+                columns={**labels, **{name: table[name].combine_chunks() for name in keep}},
                 ids={name: ids[name] for name in ids if name != fields.item},
                 originals=originals,
                 original_texts=original_texts,
@@ -255,6 +256,14 @@ def _list_kept(names: Sequence[str], fields: Fields, *, taken: Collection[str | 
     kept = [name for name in fields.keep if fields.is_alone or _is_there(name, names)]
     has_clusters = names.count(CLUSTER) == 1 and CLUSTER not in {*kept, *taken}
     return [*kept, CLUSTER] if has_clusters else kept
+
+
+def _read_labels(
+    path: Path, names: Sequence[str], columns: Mapping[str, str], fields: Fields
+) -> dict[str, pa.Array]:
+    """Return the gold labels beside outcomes, by the name that statistics have for them."""
+    found = read_gold_beside(path, names, {fields.item, *columns.values()}, fields.gold)
+    return {} if found is None else {LABEL: found[1]}
 
 
 def _list_told(
