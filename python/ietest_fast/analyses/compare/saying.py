@@ -162,7 +162,7 @@ def say_result(result: Any, reject: bool) -> str:
         if reject:
             return "The versions are not answered alike: their outcomes are not exchangeable"
         return "No difference between the versions is shown"
-    are_scores = isinstance(result, ScoreTestResult)
+    are_scores = isinstance(result, MeanTestResult)
     what = "mean scores" if are_scores else "accuracies"
     if result.alternative == "two-sided":
         return f"The {what} differ" if reject else f"No difference of the {what} is shown"
