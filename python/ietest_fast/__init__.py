@@ -20,6 +20,10 @@ from ietest_fast.lazy import lazy_names
 
 __version__ = "0.1.0"
 
+NO_REWORDINGS = ("ietest_fast.analyses.logic.notes:LogicNotes",)
+"""Kinds of notes of answers whose versions are no rewordings of each other. They stand here since
+``answers``, which refuses such files, lies below the wings and knows none by name."""
+
 if TYPE_CHECKING:
     from ietest_fast.answers import read_predictions
     from ietest_fast.api import consistency, consistency_curve, evaluate, run, stress

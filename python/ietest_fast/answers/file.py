@@ -6,12 +6,13 @@ import filecmp
 import json
 import warnings
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast import NO_REWORDINGS
 from ietest_fast.answers.schema import (
     GROUPS,
     align_types,
@@ -28,12 +29,8 @@ from ietest_fast.values import number_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from pathlib import Path
 
-
-LOGIC = "logic"
-"""The kind of notes of answers to the suite logic."""
-LOGIC_COLUMNS = ("instance", "part", "expected", "unit")
-"""What its table has beside the columns of predictions and the texts."""
 
 _ENDINGS = (".gz", ".zst", ".bz2", ".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
@@ -70,6 +67,23 @@ class Notes(Told):
     """What ran the model."""
     identity: dict[str, str] | None = None
     """Of the evaluation; see :class:`~ietest_fast.answers.ModelAnswers`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoRewordings(Notes):
+    """How answers came about whose versions are no rewordings of each other.
+
+    Commands that do not ask for such a kind refuse it: :data:`ietest_fast.NO_REWORDINGS` has all.
+    """
+
+    short: ClassVar[str]
+    """What the file holds."""
+    versions: ClassVar[str]
+    """What the versions are instead."""
+    commands: ClassVar[str]
+    """Who reads the file."""
+    columns: ClassVar[tuple[str, ...]]
+    """By which a table is known that has lost its notes."""
 
 
 N = TypeVar("N", bound=Notes)
@@ -160,33 +174,43 @@ def _key(kind: str) -> bytes:
     return f"ietest_fast.{kind}".encode()
 
 
-def holds_logic(path: Path) -> bool:
-    """Whether a file holds answers to the suite logic."""
+def holds(path: Path, kind: type[NoRewordings]) -> bool:
+    """Whether a file holds answers of a kind; a table that has lost such notes is refused."""
     schema = _read_schema(path)
-    if schema is None or _key(LOGIC) in (schema.metadata or {}):
+    if schema is None or _key(kind.kind) in (schema.metadata or {}):
         return schema is not None
-    refuse_lost_logic(schema.names, path)
+    refuse_lost(schema.names, path)
     return False
 
 
-def refuse_lost_logic(names: Collection[str], path: Path) -> None:
-    """Refuse a table that has the columns of answers to the suite logic, and nothing beside."""
-    if set(LOGIC_COLUMNS) <= set(names):
-        raise InputError(
-            "holds answers to the suite logic, but no longer how they came about: another program "
-            "has written it again without its metadata; ask the model again",
-            path=path,
-        )
+def refuse_lost(names: Collection[str], path: Path) -> None:
+    """Refuse a table with the columns of versions that are no rewordings, and nothing beside."""
+    for kind in _no_rewordings():
+        if set(kind.columns) <= set(names):
+            raise InputError(
+                f"holds {kind.short}, but no longer how they came about: another program has "
+                "written it again without its metadata; ask the model again",
+                path=path,
+            )
 
 
-def refuse_logic(path: str | Path) -> None:
-    """Refuse a file of answers to the suite logic, whose versions are rules and no rewordings."""
-    if holds_logic(Path(path)):
-        raise InputError(
-            "holds answers to the suite logic, whose versions are rules and no rewordings; only "
-            "ietest-fast stress and report read it",
-            path=path,
-        )
+def refuse_no_rewordings(path: Path) -> None:
+    """Refuse a file of answers whose versions are no rewordings of each other."""
+    schema = _read_schema(path)
+    if schema is None:
+        return
+    for kind in _no_rewordings():
+        if _key(kind.kind) in (schema.metadata or {}):
+            raise InputError(
+                f"holds {kind.short}, whose versions are {kind.versions} and no rewordings; only "
+                f"ietest-fast {kind.commands} read it",
+                path=path,
+            )
+    refuse_lost(schema.names, path)
+
+
+def _no_rewordings() -> list[type[NoRewordings]]:
+    return [resolve_name(name) for name in NO_REWORDINGS]
 
 
 def _read_schema(path: Path) -> pa.Schema | None:

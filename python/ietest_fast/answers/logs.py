@@ -22,7 +22,7 @@ from ietest_fast.answers.alignment import (
     with_own_gold,
 )
 from ietest_fast.answers.assembly import assemble
-from ietest_fast.answers.file import plain_name, refuse_logic
+from ietest_fast.answers.file import plain_name, refuse_no_rewordings
 from ietest_fast.answers.labels import Unparsed, check_names
 from ietest_fast.answers.readers import READERS, Fields, Log, find_reader, read_log
 from ietest_fast.answers.readers.base import FileStart
@@ -509,7 +509,7 @@ def read_logs(
             raise InputError(f"{name} must be one of {names}, not {value!r}")
     paths = find_logs(paths, tasks, reader=reader)
     for path in paths:
-        refuse_logic(path)
+        refuse_no_rewordings(path)
     if label_names is not None:
         check_names(label_names)
     fields = Fields(

@@ -133,10 +133,11 @@ def is_logic(suite: Path | None, logs: Sequence[str]) -> bool:
     """Whether the suite logic is asked for, or a log has answers to it."""
     if suite is not None:
         return suite == LOGIC
-    from ietest_fast.answers.file import holds_logic
+    from ietest_fast.analyses.logic.notes import LogicNotes
+    from ietest_fast.answers.file import holds
 
     paths = [Path(log) for log in logs]
-    return any(path.is_file() and holds_logic(path) for path in paths)
+    return any(path.is_file() and holds(path, LogicNotes) for path in paths)
 
 
 @click.command(name="stress")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +20,14 @@ from ietest_fast.analyses.consistency.file import (
     ConsistencyNotes,
     confidences_of,
     count_strata,
+    read_wordings,
 )
-from ietest_fast.analyses.logic.file import LogicNotes
+from ietest_fast.analyses.logic.notes import LogicNotes
 from ietest_fast.analyses.stress.asking import StressNotes
 from ietest_fast.answers import Predictions
-from ietest_fast.answers.file import plain_name, read_notes, write_answers
+from ietest_fast.answers import file as files_of_answers
+from ietest_fast.answers.file import NoRewordings, plain_name, read_notes, write_answers
+from ietest_fast.answers.logs import read_logs
 from ietest_fast.errors import InputError
 
 
@@ -164,3 +170,67 @@ def test_notes_of_every_kind_are_checked(
         return
     with pytest.raises(InputError, match=f"its metadata are .*{re.escape(message)}"):
         read_notes(tmp_path / "a.parquet", kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RiddleNotes(NoRewordings):
+    """Of a wing that `answers` has never heard of."""
+
+    kind = "riddles"
+    short = "answers to riddles"
+    versions = "riddles"
+    commands = "riddle"
+    columns = ("riddle", "hint")
+
+
+@pytest.mark.parametrize("is_read_by_consistency", [False, True])
+@pytest.mark.parametrize(
+    ("columns", "metadata", "said"),
+    [
+        (("text",), {}, None),
+        (("riddle",), {}, None),
+        (("riddle", "hint"), {}, "holds answers to riddles, but no longer how they came about: "),
+        (
+            (),
+            {"ietest_fast.riddles": "{}"},
+            "holds answers to riddles, whose versions are riddles and no rewordings; only iet",
+        ),
+    ],
+)
+def test_answers_whose_versions_are_no_rewordings_are_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    columns: tuple[str, ...],
+    metadata: dict[str, str],
+    said: str | None,
+    is_read_by_consistency: bool,
+) -> None:
+    monkeypatch.setattr(files_of_answers, "NO_REWORDINGS", (f"{__name__}:RiddleNotes",))
+    table = pa.table({"item": ["a"], "version": ["original"], "correct": [True]})
+    table = pa.concat_tables([table, table.set_column(1, "version", [["b"]])])
+    for name in columns:
+        table = table.append_column(name, [["x", "y"]])
+    path = tmp_path / "a.parquet"
+    pq.write_table(table.replace_schema_metadata(metadata), path)
+
+    def read() -> object:
+        return read_wordings(path) if is_read_by_consistency else read_logs([path])
+
+    if said is None:
+        assert read()
+        return
+    with pytest.raises(InputError, match=re.escape(said)):
+        read()
+
+
+def test_reading_a_table_imports_no_wing(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("item,version,correct,text\na,original,1,x\na,b,0,y\n")
+    code = (
+        "import sys; from ietest_fast.answers.logs import read_logs;"
+        f"read_logs([{str(path)!r}]); print(*(n for n in sys.modules if '.analyses.' in n))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    # What a kind of notes says of itself, and nothing that asks or measures.
+    assert {name.rpartition(".")[2] for name in out.stdout.split()} == {"logic", "notes"}

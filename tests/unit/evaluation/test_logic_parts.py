@@ -23,11 +23,9 @@ from ietest_fast.analyses.logic.candidates import (
     borrow,
     exchange,
 )
-from ietest_fast.analyses.logic.file import (
-    read_logic,
-    write_logic,
-)
+from ietest_fast.analyses.logic.file import read_logic, write_logic
 from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.notes import LogicNotes
 from ietest_fast.analyses.logic.rules import (
     RULES,
     WEIGHED,
@@ -36,7 +34,7 @@ from ietest_fast.analyses.logic.rules import (
     read_weights,
     renormalise,
 )
-from ietest_fast.answers.file import holds_logic, refuse_logic
+from ietest_fast.answers.file import holds, refuse_no_rewordings
 from ietest_fast.corpus import corpus_from_table
 from ietest_fast.errors import ConfigError, InputError
 from logic_toys import LABELS, Asked, at_random, make_corpus
@@ -323,7 +321,7 @@ def test_files_say_everything(answers: LogicAnswers, tmp_path: Path) -> None:
     assert one.to_dict() == other.to_dict()
     assert one.to_frame()["rule"].tolist() == list(RULES)
     pa.parquet.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
-    assert not holds_logic(tmp_path / "other.parquet")
+    assert not holds(tmp_path / "other.parquet", LogicNotes)
 
 
 def test_several_models_are_compared_if_they_can_be(answers: LogicAnswers, tmp_path: Path) -> None:
@@ -540,7 +538,7 @@ def test_edited_files_are_refused(
         read_logic([path])
     if not damaged.schema.metadata:
         with pytest.raises(InputError, match="no longer how they came about"):
-            refuse_logic(path)
+            refuse_no_rewordings(path)
 
 
 def test_rows_may_stand_in_another_order(answers: LogicAnswers, tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from ietest_fast.answers.file import (
     name_models,
     plain_name,
     read_notes,
-    refuse_logic,
-    refuse_lost_logic,
+    refuse_lost,
+    refuse_no_rewordings,
 )
 from ietest_fast.answers.labels import say_known_numbers, with_known_answers
 from ietest_fast.answers.schema import CHANGED, is_predictions, say_unlikely
@@ -264,7 +264,7 @@ def read_wordings(
 
     path = Path(path)
     check_readable(path)
-    refuse_logic(path)
+    refuse_no_rewordings(path)
     is_scored = by_outcomes or threshold is not None
     kind = paranlu_kind(path)
     notes = None if kind is not None else read_notes(path, ConsistencyNotes)
@@ -287,7 +287,7 @@ def read_wordings(
         return None  # a log of another program; its reader says what is wrong
     if not is_long:
         return None
-    refuse_lost_logic(names, path)
+    refuse_lost(names, path)
     if is_scored:
         return _read_scored(path, threshold)
     if path.suffix == ".parquet":

@@ -25,10 +25,9 @@ from ietest_fast.analyses.logic.file import (
     CONSEQUENT,
     CONTROL,
     LogicAnswers,
-    LogicNotes,
-    RuleOrigin,
     write_logic,
 )
+from ietest_fast.analyses.logic.notes import LogicNotes, RuleOrigin
 from ietest_fast.analyses.logic.rules import RULES, find_classes, say_unsaid
 from ietest_fast.answers.asking import evaluate, number_copies, score_table
 from ietest_fast.answers.schema import check_kept

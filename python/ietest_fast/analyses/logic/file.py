@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ietest_fast.analyses.logic.notes import LogicNotes
 from ietest_fast.analyses.logic.rules import RULES, Text
-from ietest_fast.answers.file import (
-    LOGIC,
-    LOGIC_COLUMNS,
-    NotedAnswers,
-    Notes,
-    Told,
-    holds_logic,
-    read_answers,
-    write_answers,
-)
+from ietest_fast.answers.file import NotedAnswers, holds, read_answers, write_answers
 from ietest_fast.answers.schema import GROUPS, plain_type
 from ietest_fast.answers.table import ORIGINAL, Predictions
 from ietest_fast.corpus.labels import label_key
@@ -113,7 +105,7 @@ class _Answers:
         self._check_repeats()
 
     def _check_shape(self, n_rows: int) -> None:
-        wanted = (*LOGIC_COLUMNS, *_ANSWERS, *self.text_columns)
+        wanted = (*LogicNotes.columns, *_ANSWERS, *self.text_columns)
         lacking = [name for name in wanted if name not in self.table.column_names]
         if lacking:
             raise self._error("there is no such column", column=lacking[0])
@@ -370,35 +362,6 @@ def _mask(values: pa.ChunkedArray) -> NDArray[np.bool_]:
     return np.asarray(values, dtype=np.bool_)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleOrigin(Told):
-    """What the instances of a rule were found among."""
-
-    n_items: int = 0
-    """Labelled pairs of which candidates were made."""
-    n_candidates: int = 0
-    """Candidates: instances to which the rule applies if the classifier says so."""
-    left_out: dict[str, int] = field(default_factory=dict)
-    """What is not among them, by reason."""
-    reason: str | None = None
-    """Why the labels do not allow to ask for it; None if they do."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class LogicNotes(Notes):
-    """How answers to the suite came about; without `clusters` the premise tells sources apart."""
-
-    kind = LOGIC
-    what = "answers to the suite logic (ietest-fast stress --suite logic --out)"
-
-    rules: dict[str, RuleOrigin]
-    """By rule, what its instances were found among."""
-    options: dict[str, int]
-    """How candidates were found."""
-    n_rows: int = 0
-    """Rows of the table that was written."""
-
-
 LogicAnswers = NotedAnswers[LogicNotes]
 """The long table has the labelled pairs (the version ``original``), and for each rule a version
 with the questions of the instances to which it applies. Its further columns are ``instance``
@@ -416,7 +379,7 @@ def write_logic(answers: LogicAnswers, path: Path) -> None:
 def read_logic(paths: Sequence[Path]) -> tuple[LogicAnswers, ...]:
     """Read files of answers to the suite, and check that they still say what was asked."""
     for path in paths:
-        holds_logic(path)  # or has lost what tells how they came about
+        holds(path, LogicNotes)  # or has lost what tells how they came about
     found = read_answers(paths, LogicNotes)
     for each in found:
         told = each.notes

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ietest_fast.analyses.logic.file import LogicAnswers, LogicNotes, RuleOrigin
+    from ietest_fast.analyses.logic.file import LogicAnswers
+    from ietest_fast.analyses.logic.notes import LogicNotes, RuleOrigin
     from ietest_fast.analyses.logic.rules import Rule, StructuralScore
     from ietest_fast.answers.table import Predictions
     from ietest_fast.stats.informedness import Informedness, Rate

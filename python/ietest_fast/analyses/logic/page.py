@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from ietest_fast.analyses.logic.file import CONSEQUENT, CONTROL, read_logic
 from ietest_fast.analyses.logic.measure import measure_logic
+from ietest_fast.analyses.logic.notes import LogicNotes
 from ietest_fast.analyses.logic.rules import ACCURACY, RULES
-from ietest_fast.answers.file import holds_logic
+from ietest_fast.answers.file import holds
 from ietest_fast.report.contents import OWN_FIGURES, Finding, Note, Numbers, Part, Section
 from ietest_fast.report.tables import Column, Table
 from ietest_fast.stats import Verdict
@@ -184,7 +185,7 @@ class LogicSource:
     @classmethod
     def recognises(cls, path: Path) -> bool:
         """Whether a file holds answers to the suite logic."""
-        return holds_logic(path)
+        return holds(path, LogicNotes)
 
     @classmethod
     def read(cls, paths: Sequence[Path], **_: float) -> Self:

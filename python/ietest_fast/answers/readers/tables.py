@@ -479,12 +479,12 @@ def _read_long(path: Path, names: Sequence[str], fields: Fields, *, by_outcomes:
 
     By outcomes alone, if these are named, or a threshold makes them of scores.
     """
-    from ietest_fast.answers.file import refuse_lost_logic
+    from ietest_fast.answers.file import refuse_lost
     from ietest_fast.answers.table import Predictions
 
     form = find_format(path)
     if form.kind != "parquet":
-        refuse_lost_logic(names, path)
+        refuse_lost(names, path)
     is_own = False
     lost: tuple[str, ...] = ()
     if by_outcomes or fields.threshold is not None:
