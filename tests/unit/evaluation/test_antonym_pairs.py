@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ietest_fast.analyses.stress.asking import measure_stress
-from ietest_fast.analyses.stress.origins import read_notes
+from ietest_fast.analyses.stress.origins import read_words
 from ietest_fast.analyses.stress.profile import (
     TIMES_IN_TRAINING,
     compare_pairs,
@@ -204,7 +203,7 @@ def test_notes_of_words_are_what_a_stress_test_writes(
     rest = predictions.table.drop_columns(["word_pair"])
     noted = Predictions.from_table(rest.append_column(column, pa.array(values)))
     if said is None:
-        found = read_notes(noted).table[column].to_pylist()
+        found = read_words(noted).table[column].to_pylist()
         assert found[:2] in ([None, None], [None, "function"])
         assert found[2] == found[3]
         assert found[2] in {"cold / hot", "content + function"}

@@ -15,7 +15,7 @@ from ietest_fast.analyses.stress.origins import (
     WORD_CLASS,
     WORD_PAIR,
     StressOrigin,
-    read_notes,
+    read_words,
 )
 from ietest_fast.analyses.stress.profile import (
     TIMES_IN_TRAINING,
@@ -188,7 +188,7 @@ def note_training_of_any(answers: StressAnswers, train: Corpus | None) -> Stress
     if train is None:
         return answers
     check_training(train)
-    predictions = read_notes(answers.predictions)
+    predictions = read_words(answers.predictions)
     names = predictions.table.column_names
     if WORD_PAIR in names and predictions.table[WORD_PAIR].null_count < len(predictions):
         return replace(answers, predictions=note_training(predictions, train))
@@ -216,7 +216,7 @@ def measure_stress(
     """
     options, notes = options or StressOptions(), notes or StressNotes()
     options = _choose_columns(predictions, options, notes)
-    predictions = read_times(read_notes(predictions))
+    predictions = read_times(read_words(predictions))
     profiles = []
     for group in predictions.groups:
         mine = predictions.select(**group) if group else predictions

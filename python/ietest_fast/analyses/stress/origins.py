@@ -184,7 +184,7 @@ def _say_pair(premise: str | None, hypothesis: str | None) -> str | None:
     return None if pair is None else " / ".join(pair)
 
 
-def read_notes(predictions: Predictions) -> Predictions:
+def read_words(predictions: Predictions) -> Predictions:
     """Return predictions whose classes and pairs of words, if there, are spelt as they are
     written.
     """

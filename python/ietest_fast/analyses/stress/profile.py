@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from ietest_fast.analyses.compare.profile import find_gravest, say_tests
-from ietest_fast.analyses.stress.origins import WORD_PAIR, read_notes, say_made_of, split_words
+from ietest_fast.analyses.stress.origins import WORD_PAIR, read_words, say_made_of, split_words
 from ietest_fast.answers.schema import GROUPS
 from ietest_fast.errors import InputError
 from ietest_fast.escapes import escape_label
@@ -78,7 +78,7 @@ def count_in_contradictions(train: Corpus, pairs: Iterable[Pair]) -> dict[Pair, 
 
 def note_training(predictions: Predictions, train: Corpus) -> Predictions:
     """Add to predictions how often training contradictions show each row's antonyms."""
-    predictions = read_notes(predictions)
+    predictions = read_words(predictions)
     table = predictions.table
     written = table[WORD_PAIR].to_pylist() if WORD_PAIR in table.column_names else []
     split = {each: _split(each) for each in written if each is not None}
