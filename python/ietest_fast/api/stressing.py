@@ -100,12 +100,12 @@ def stress(
     unparsed: Unparsed = "error",
     threshold: float | None = None,
     out: str | Path | None = None,
-    alpha: float = 0.05,
+    alpha: float | None = None,
     margin: float | None = None,
     method: Method | None = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
-    alternative: Alternative = "two-sided",
+    alternative: Alternative | None = None,
     n_threads: int | None = None,
 ) -> StressProfile: ...
 
@@ -138,12 +138,12 @@ def stress(
     unparsed: Unparsed = "error",
     threshold: float | None = None,
     out: str | Path | None = None,
-    alpha: float = 0.05,
+    alpha: float | None = None,
     margin: float | None = None,
     method: Method | None = None,
     n_resamples: int | None = None,
     rng: Rng = 0,
-    alternative: Alternative = "two-sided",
+    alternative: Alternative | None = None,
     n_threads: int | None = None,
     draws: int | None = None,
     nearest: int | None = None,
@@ -202,11 +202,11 @@ def stress(
         Write all answers to this Parquet file, for ``ietest-fast report`` and
         ``ietest-fast stress``.
     alpha
-        Level of the family of paired tests.
+        Level of the family of paired tests; 0.05 where None.
     margin
         Losses of accuracy that do not matter if they are smaller; 0.01 where None.
     method, n_resamples, rng, alternative
-        As for ``ie.paired_test``.
+        As for ``ie.paired_test``; `alternative` is ``"two-sided"`` where None.
     n_threads
         Threads of transformations and tests; None for all cores. Makes no difference to the result.
     draws, nearest, instances, weights, renormalise
@@ -250,8 +250,8 @@ def stress(
             learn_from=learn_from,
             margin=margin,
             method=method,
-            alpha=None if alpha == 0.05 else alpha,
-            alternative=None if alternative == "two-sided" else alternative,
+            alpha=alpha,
+            alternative=alternative,
             allow_code=allow_code or None,
             unparsed=None if unparsed == "error" else unparsed,
         )
@@ -315,11 +315,11 @@ def stress(
         keep_columns=kept,
         group_by=group_by,
         unparsed=unparsed,
-        alpha=alpha,
+        alpha=0.05 if alpha is None else alpha,
         margin=margin,
         method=method,
         rng=rng,
-        alternative=alternative,
+        alternative="two-sided" if alternative is None else alternative,
     )
     with show_bar() as bar:
         answers, _ = ask_stress(model, corpus, options, **bar)

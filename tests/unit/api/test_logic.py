@@ -89,6 +89,8 @@ def test_options_are_handed_on(tmp_path: Path) -> None:
         ({"rules": "paper"}, InputError, "rules is not for suite='logic'"),
         ({"train": FRAME}, InputError, "train is not for suite='logic'"),
         ({"group_by": "scene"}, InputError, "group_by is not for suite='logic'"),
+        ({"alpha": 0.05}, InputError, "alpha is not for suite='logic'"),
+        ({"alternative": "two-sided"}, InputError, "alternative is not for suite='logic'"),
         ({"weights": {"acc": 0.5}}, ConfigError, "weights: sum to 0.5"),
         ({"out": "a.csv"}, InputError, "out is a Parquet file"),
         ({"out": "no/such/folder/a.parquet"}, ResourceError, "folder"),
