@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ietest_fast.analyses.stress.asking import measure_stress
 from ietest_fast.analyses.stress.origins import read_words
 from ietest_fast.analyses.stress.profile import (
     TIMES_IN_TRAINING,
