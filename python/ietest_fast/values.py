@@ -373,14 +373,18 @@ def match_ids(
     name: str,
     sources: tuple[str, str],
     rows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    n_more: int = 0,
 ) -> pa.Array:
-    """Return the row of `given` that each row of `wanted` is; both have the same ids."""
+    """Return the row of `given` that each row of `wanted` is; both have the same ids.
+
+    `given` may have so many more, such as those of rows without a label.
+    """
     mine, theirs = (
         read_ids(column, path=path, name=name, rows=own)
         for column, path, own in zip((wanted, given), sources, rows, strict=True)
     )
     found = pc.index_in(mine, value_set=theirs)
-    if found.null_count or len(theirs) != len(mine):
+    if found.null_count or len(theirs) not in {len(mine), len(mine) + n_more}:
         absent = mine.filter(found.is_null())
         which = f", such as {show_value(absent[0].as_py())}" if len(absent) else ""
         raise InputError(

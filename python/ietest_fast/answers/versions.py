@@ -16,9 +16,11 @@ import pyarrow.compute as pc
 from ietest_fast.answers.readers.table_columns import INDEX, list_columns, read_index
 from ietest_fast.answers.schema import CHANGED, as_changed
 from ietest_fast.answers.table import ORIGINAL
-from ietest_fast.corpus.columns import check_columns
-from ietest_fast.corpus.dataset import is_text
-from ietest_fast.corpus.labels import index_labels
+from ietest_fast.corpus.columns import LABEL_COLUMNS, check_columns, usual_label_column
+from ietest_fast.corpus.dataset import LABEL, corpus_from_table, is_text, rename_texts
+from ietest_fast.corpus.labels import UnknownLabelError, index_labels, name_as_noted
+from ietest_fast.corpus.labels import encode_labels as encode_column
+from ietest_fast.corpus.reading import find_texts, read_rows
 from ietest_fast.corpus.streams import open_batches
 from ietest_fast.errors import IetestWarning, InputError, shorten_error
 from ietest_fast.numerals import say_count
@@ -27,6 +29,7 @@ from ietest_fast.values import (
     are_ids,
     as_texts,
     find_displaced,
+    is_bytes,
     is_id_name,
     match_ids,
     may_name_rows,
@@ -268,51 +271,186 @@ def encode_labels(
     return np.asarray(pc.fill_null(codes, -1), dtype=np.int8)
 
 
-def find_shared_ids(names: Iterable[str], path: str | Path) -> list[str]:
-    """Return those names of columns that usually tell rows apart, and that a file has as well."""
-    theirs = set(list_columns(path))
-    return [name for name in names if name in theirs and is_id_name(name)]
+def read_shared(corpus: Corpus, names: Sequence[str]) -> pa.Table:
+    """Read the columns that the file of a corpus shares with another table, for its rows."""
+    known = list_columns(corpus.source)
+    own = {*corpus.text_columns, *LABEL_COLUMNS}
+    shared = [x for x in known if x in names and x not in own and known.count(x) == 1]
+    if not shared:
+        return corpus.table
+    return read_rows(corpus.source, shared)[0].take(pa.array(corpus.source_rows))
 
 
-def read_version(corpus: Corpus, path: str | Path, *, id_column: str | None = None) -> Version:
-    """Read the same rows of a corpus in other words."""
-    from ietest_fast.corpus import read_corpus
+def read_version(
+    corpus: Corpus,
+    path: str | Path,
+    *,
+    columns: pa.Table | None = None,
+    id_column: str | None = None,
+    label_column: str | None = None,
+) -> Version:
+    """Read the same rows of a corpus in other words; see :func:`pair_version`.
 
-    shared = find_shared_ids(corpus.table.column_names, path) if id_column is None else [id_column]
-    marks = [CHANGED] if CHANGED in list_columns(path) and CHANGED not in shared else []
-    other = read_corpus(
-        path,
-        text_columns=corpus.text_columns,
-        label_names=corpus.label_names,
-        keep_columns=[*shared, *marks],
+    `columns` are read from the corpus' file where they are None.
+    """
+    names = list_columns(path)
+    texts, _ = find_texts(path, names, corpus.text_columns, or_usual=True)
+    columns = read_shared(corpus, names) if columns is None else columns
+    known = {*columns.column_names, CHANGED, label_column, *LABEL_COLUMNS}
+    others = [name for name in names if name in known and names.count(name) == 1]
+    wanted = [*texts, *others, *([] if id_column is None else [id_column])]
+    table, say_row = read_rows(path, wanted, texts=texts)
+    return pair_version(
+        corpus,
+        table,
+        name=Path(path).stem,
+        source=str(path),
+        columns=columns,
+        id_column=id_column,
+        label_column=label_column,
+        say_row=say_row,
+        check_indexes=lambda: check_index_order((corpus.source, path)),
     )
+
+
+def pair_version(
+    corpus: Corpus,
+    other: pa.Table,
+    *,
+    name: str,
+    source: str,
+    columns: pa.Table,
+    check_indexes: Callable[[], None],
+    id_column: str | None = None,
+    label_column: str | None = None,
+    say_row: Callable[[int], str] = "row {}".format,
+) -> Version:
+    """Return the version of a corpus that another table is: its rows in other words.
+
+    Rows are matched by ids, or else by their order, which no column that both have may contradict.
+
+    Parameters
+    ----------
+    corpus
+        The originals.
+    other
+        All rows in other words. A column of labels is optional; each label is the original's.
+    name, source
+        Of the version, and of `other` in messages.
+    columns
+        n rows: what else the originals' table says of them.
+    check_indexes
+        Refuses rows whose indexes have another order; is called where rows are matched by it.
+    id_column
+        The column of ids. None to find one by its name and values.
+    label_column
+        The column of labels. None, or where `other` has none of this name: a usual name.
+    say_row
+        Gives the words for a 0-based row of `other` in messages about values.
+
+    Raises
+    ------
+    InputError
+        If rows cannot be matched, or a label is not the original's.
+    """
+    texts, _ = find_texts(source, other.column_names, corpus.text_columns, or_usual=True)
+    other = rename_texts(other, texts, corpus.text_columns, ())
+    ids = [] if id_column is None else [id_column]
+    check_columns(source, other.column_names, [*corpus.text_columns, *ids])
+    own = _by_name(columns) | _by_name(corpus.table)
+    labels = _read_labels(corpus, other, label_column, source=source, say_row=say_row)
+    # All rows that the corpus was made of, or the labelled ones.
+    n_dropped = sum(corpus.dropped.values())
+    is_whole = other.num_rows == len(corpus) + n_dropped
+    rows = np.arange(other.num_rows)
+    if labels is not None and not is_whole:
+        rows = np.flatnonzero(labels >= 0)
+    theirs = _by_name(other.take(pa.array(rows)))
+    shared = [each for each in own if each in theirs and each not in {label_column, *LABEL_COLUMNS}]
     if id_column is None:
-        named = [x for x in shared if are_ids(corpus.table[x]) and are_ids(other.table[x])]
-        id_column = named[0] if named else None
-    if id_column is None:
-        sources = (corpus.source, str(path))
-        check_length(len(other), len(corpus), what="labelled rows", sources=sources)
-        check_index_order((corpus.source, path))
-        for name in (*shared, *corpus.text_columns):
-            check_row_order(
-                name,
-                corpus.table[name],
-                other.table[name],
-                sources=sources,
-                is_text=name in corpus.text_columns,
-            )
-    else:
-        rows = match_ids(
-            corpus.table[id_column],
-            other.table[id_column],
+        named = filter(is_id_name, shared)
+        id_column = next((x for x in named if are_ids(own[x]) and are_ids(theirs[x])), None)
+    if id_column is not None:
+        places = match_ids(
+            own[id_column],
+            theirs[id_column],
             name=id_column,
-            sources=(corpus.source, str(path)),
-            rows=(corpus.source_rows, other.source_rows),
+            sources=(corpus.source, source),
+            rows=(corpus.source_rows, rows),
+            n_more=n_dropped * is_whole,
         )
-        other = other.take(rows)
-    check_labels(corpus, other.labels, other.source_rows, source=str(path), by_id=id_column)
-    column = other.table[CHANGED] if marks else None
-    return given_version(Path(path).stem, corpus, other, marks=column)
+    else:
+        if not is_whole:
+            _check_length(corpus, len(rows), has_labels=labels is not None, source=source)
+        places = pa.array(corpus.source_rows if is_whole and n_dropped else np.arange(len(corpus)))
+        check_indexes()
+        # Texts last: rows can be matched by other columns.
+        for each in sorted(shared, key=lambda each: each in corpus.text_columns):
+            pair = (own[each], theirs[each].take(places))
+            if not any(pa.types.is_nested(x.type) or is_bytes(x.type) for x in pair):
+                is_text = each in corpus.text_columns
+                check_row_order(each, *pair, sources=(corpus.source, source), is_text=is_text)
+    rows = rows[places]
+    if labels is not None:
+        _check_labels(corpus, labels[rows], rows, source=source, by_id=id_column)
+
+    made = {each: theirs[each].take(places) for each in corpus.text_columns}
+    made[LABEL] = pa.array(corpus.label_names).take(pa.array(corpus.labels))
+    version = corpus_from_table(
+        pa.table(made),
+        text_columns=corpus.text_columns,
+        label_column=LABEL,
+        label_names=corpus.label_names,
+        source=source,
+        locate=lambda row: say_row(int(rows[row])),
+    )
+    marks = theirs[CHANGED].take(places) if CHANGED in theirs else None
+    return Version(
+        name=name,
+        identity=f"given@{version.fingerprint[:4]}",
+        table=version.table,
+        source_row=np.arange(len(corpus), dtype=np.int64),
+        labels=corpus.labels,
+        warnings=_say_other_marks(marks, corpus, version),
+    )
+
+
+def _by_name(table: pa.Table) -> dict[str, pa.ChunkedArray]:
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _check_length(corpus: Corpus, n: int, *, has_labels: bool, source: str) -> None:
+    """Refuse rows that are matched by their order if there are more or fewer than originals."""
+    what, n_original = "labelled rows", len(corpus)
+    if not has_labels:
+        what, n_original = "rows", len(corpus) + sum(corpus.dropped.values())
+    if n != n_original:
+        raise InputError(
+            f"has {n:,} {what}, and {corpus.source} has {n_original:,}; rows are matched by their "
+            "order, unless a column of ids that both have matches them (id_column, --id-column)",
+            path=source,
+        )
+
+
+def _read_labels(
+    corpus: Corpus,
+    other: pa.Table,
+    column: str | None,
+    *,
+    source: str,
+    say_row: Callable[[int], str],
+) -> NDArray[np.int8] | None:
+    """Return the labels of all rows in other words, int8, -1 for none; None without a column."""
+    if column not in other.column_names:
+        column = usual_label_column(source, other.column_names)
+    if column is None:
+        return None
+    try:
+        labels, names = name_as_noted(other, column, corpus.label_names, is_told=True)
+        return encode_column(labels, label_names=names, is_pair=corpus.is_pair).codes
+    except UnknownLabelError as error:
+        row = say_row(error.row)
+        raise InputError(str(error), path=source, row=row, column=column) from None
 
 
 def check_row_order(
@@ -365,24 +503,6 @@ def check_index_order(sources: tuple[str | Path, str | Path]) -> None:
         check_row_order(INDEX, *columns, sources=pair, can_match=False)
 
 
-def given_version(
-    name: str, corpus: Corpus, other: Corpus, *, marks: pa.ChunkedArray | None = None
-) -> Version:
-    """Return the version of a corpus that another corpus is, row by row.
-
-    `marks` are what a column ``changed`` says of its rows; where the texts say otherwise, a warning
-    counts it.
-    """
-    return Version(
-        name=name,
-        identity=f"given@{other.fingerprint[:4]}",
-        table=other.table,
-        source_row=np.arange(len(corpus), dtype=np.int64),
-        labels=corpus.labels,
-        warnings=_say_other_marks(marks, corpus, other),
-    )
-
-
 def _say_other_marks(
     marks: pa.ChunkedArray | None, corpus: Corpus, other: Corpus
 ) -> tuple[str, ...]:
@@ -402,17 +522,7 @@ def _say_other_marks(
     return (warning,)
 
 
-def check_length(n: int, n_original: int, *, what: str, sources: tuple[str, str]) -> None:
-    """Refuse rows that are matched by their order if there are more or fewer than originals."""
-    if n != n_original:
-        raise InputError(
-            f"has {n:,} {what}, and {sources[0]} has {n_original:,}; rows are matched by their "
-            "order, unless a column of ids that both have matches them (id_column, --id-column)",
-            path=sources[1],
-        )
-
-
-def check_labels(
+def _check_labels(
     corpus: Corpus,
     labels: NDArray[np.int8],
     rows: NDArray[np.int64],

@@ -14,12 +14,11 @@ import pyarrow as pa
 from ietest_fast.analyses.compare.profile import compare_versions, try_options
 from ietest_fast.analyses.compare.statistic import columns_asked
 from ietest_fast.answers import evaluate as answer_versions
-from ietest_fast.answers.readers.table_columns import list_columns
-from ietest_fast.answers.versions import find_shared_ids, read_version
+from ietest_fast.answers.versions import pair_version, read_shared, read_version
 from ietest_fast.corpus import Corpus, corpus_from_table, read_corpus
 from ietest_fast.corpus.columns import check_columns, find_label_column, find_text_columns
 from ietest_fast.corpus.dataset import LABEL
-from ietest_fast.corpus.labels import UnknownLabelError, encode_labels, label_key, name_as_noted
+from ietest_fast.corpus.labels import label_key
 from ietest_fast.errors import InputError
 from ietest_fast.escapes import escape_label
 from ietest_fast.frames import check_order, to_arrow
@@ -32,12 +31,10 @@ from ietest_fast.stats.result import Result
 from ietest_fast.stats.strata import EDITS, list_file_columns
 from ietest_fast.transform.files import check_out
 from ietest_fast.transform.phi import DEFAULT_PHI
-from ietest_fast.values import are_ids, is_bytes, is_id_name, match_ids, show_value
+from ietest_fast.values import show_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from numpy.typing import NDArray
 
     from ietest_fast.analyses import Comparison
     from ietest_fast.answers import ModelAnswers, Predictions
@@ -153,104 +150,27 @@ def check_answers_file(out: str | Path | None, read: Iterable[object]) -> Path |
     return Path(out)
 
 
-def find_id_column(one: pa.Table, other: pa.Table) -> str | None:
-    """Return the column that names the rows of two tables; None if there is none.
-
-    It is called ``id``, ``item``, ``uid``, ``guid``, ``pairID``, ``idx`` or the like, and no value
-    of it is missing or there twice.
-    """
-    shared = [name for name in one.column_names if name in other.column_names]
-    for name in map(str, shared):
-        tables = (one, other) if is_id_name(name) else ()
-        if tables and all(are_ids(table.column(name)) for table in tables):
-            return name
-    return None
-
-
-def version_from_table(
-    data: LabelledTable, transformed: Any, *, id_column: str | None, name: str = "transformed"
+def pair_transformed(
+    data: LabelledTable, transformed: Any, *, id_column: str | None, label_column: str | None
 ) -> Version:
-    """Take a table for the same rows of a corpus in other words."""
-    from ietest_fast.answers.schema import CHANGED
-    from ietest_fast.answers.versions import check_labels, check_length, given_version
-
-    corpus, table = data.corpus, data.table
-    if table is None:
-        raise InputError(
-            "a table of transformed texts is for a table of originals; read the file first",
-            path=corpus.source,
-        )
+    """Pair originals with the same rows in other words; either may be a file or a table."""
+    corpus, columns = data.corpus, data.table
+    if columns is not None and data.label_column is not None:
+        columns = columns.take(pa.array(corpus.source_rows))
+    named: dict[str, Any] = {"id_column": id_column, "label_column": label_column}
+    if isinstance(transformed, str | Path):
+        return read_version(corpus, transformed, columns=columns, **named)
     source = "transformed"
     other = to_arrow(transformed, source=source)
-    check_columns(source, other.column_names, data.text_columns)
-    if id_column is None:
-        id_column = find_id_column(table, other)
-    # Of a corpus, all rows are labelled; of a table, those that the corpus has kept.
-    rows = np.arange(len(corpus)) if data.label_column is None else corpus.source_rows
-    if id_column is None:
-        check_length(other.num_rows, table.num_rows, what="rows", sources=(corpus.source, source))
-        check_order({corpus.source: data.given, source: transformed})
-        _check_columns_agree(data, other, source=source)
-    else:
-        for each, where in ((table, corpus.source), (other, source)):
-            check_columns(where, each.column_names, [id_column])
-        matched = match_ids(
-            table.column(id_column),
-            other.column(id_column),
-            name=id_column,
-            sources=(corpus.source, source),
-            rows=(np.arange(table.num_rows), np.arange(other.num_rows)),
-        )
-        rows = matched.to_numpy(zero_copy_only=False)[rows]
-    other = other.take(pa.array(rows))
-    if data.label_column is not None and data.label_column in other.column_names:
-        labels = _encode(other, data, rows)
-        check_labels(corpus, labels, rows, source=source, by_id=id_column)
-    names = pa.array(corpus.label_names).take(pa.array(corpus.labels))
-    texts = other.select(list(data.text_columns)).rename_columns(list(corpus.text_columns))
-    version = corpus_from_table(
-        texts.append_column(LABEL, names),
-        text_columns=corpus.text_columns,
-        label_column=LABEL,
-        label_names=corpus.label_names,
+    return pair_version(
+        corpus,
+        other,
+        name=source,
         source=source,
+        columns=read_shared(corpus, other.column_names) if columns is None else columns,
+        check_indexes=lambda: check_order({corpus.source: data.given, source: transformed}),
+        **named,
     )
-    marks = other[CHANGED] if CHANGED in other.column_names else None
-    return given_version(name, corpus, version, marks=marks)
-
-
-def _check_columns_agree(data: LabelledTable, other: pa.Table, *, source: str) -> None:
-    """Refuse rows in another order, where a column of both tables says that they are.
-
-    That is one that usually tells rows apart, or does so here, with the same values elsewhere.
-    """
-    from ietest_fast.answers.versions import check_row_order
-
-    table: Any = data.table
-    own = {data.label_column, LABEL}
-    # Texts last: rows can be matched by other columns.
-    for name in sorted(table.column_names, key=lambda name: name in data.text_columns):
-        if name in own or name not in other.column_names:
-            continue
-        columns = [table.column(name), other.column(name)]
-        if any(pa.types.is_nested(kind.type) or is_bytes(kind.type) for kind in columns):
-            continue
-        is_text = name in data.text_columns
-        check_row_order(name, *columns, sources=(data.corpus.source, source), is_text=is_text)
-
-
-def _encode(other: pa.Table, data: LabelledTable, rows: NDArray[np.int64]) -> Any:
-    """Return labels of some rows of a transformed table as indices into the corpus' labels."""
-    corpus = data.corpus
-    name = str(data.label_column)
-    try:
-        column, names = name_as_noted(other, name, corpus.label_names)
-        found = encode_labels(column, label_names=names, is_pair=corpus.is_pair)
-    except UnknownLabelError as error:
-        raise InputError(
-            str(error), path="transformed", row=f"row {rows[error.row]}", column=name
-        ) from None
-    return found.codes
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -548,9 +468,9 @@ def evaluate(
         How the texts are rephrased: one transformation, or a list of them, each as for
         ``ie.transform``. None for ``"syn.careful"``, or for nothing if `transformed` is given.
     transformed
-        The same rows in other words, if they are there already: a table of any kind. Rows are
-        matched by a column of ids that both tables have (``id``, ``item``, ``uid``, ``pairID`` and
-        the like), otherwise by their order.
+        The same rows in other words, if they are there already: a table of any kind, or a file,
+        with or without labels. Rows are matched by a column of ids that both tables have (``id``,
+        ``item``, ``uid``, ``pairID`` and the like), otherwise by their order.
     text_columns, label_column, label_names
         As for :func:`ietest_fast.corpus.read_corpus`; found by their names where None.
     id_column
@@ -639,7 +559,7 @@ def evaluate(
         text_columns=text_columns,
         label_column=label_column,
         label_names=label_names,
-        keep_columns=_with_ids(kept, data, transformed) if id_column is None else kept,
+        keep_columns=kept,
         label_map=label_map,
         labels=labels,
         inputs=inputs,
@@ -649,7 +569,7 @@ def evaluate(
         threshold=threshold,
     )
     if transformed is not None:
-        given = _read_version(transformed, found, id_column)
+        given = pair_transformed(found, transformed, id_column=id_column, label_column=label_column)
         versions.append(replace(given, labels=corpus.labels))  # which may have other numbers now
     with show_bar() as bar:
         evaluation = answer_versions(
@@ -739,19 +659,6 @@ def _choose(phi: Any, *, has_default: bool) -> list[Any]:
     if several and not chosen and has_default:
         raise InputError("phi names no transformation")
     return chosen or [DEFAULT_PHI] * has_default
-
-
-def _with_ids(kept: list[str], data: Any, transformed: Any) -> list[str]:
-    """Add the columns by which rows of two files may be matched."""
-    if not (isinstance(data, str | Path) and isinstance(transformed, str | Path)):
-        return kept
-    return list(dict.fromkeys([*kept, *find_shared_ids(list_columns(data), transformed)]))
-
-
-def _read_version(transformed: Any, data: LabelledTable, id_column: str | None) -> Version:
-    if isinstance(transformed, str | Path):
-        return read_version(data.corpus, transformed, id_column=id_column)
-    return version_from_table(data, transformed, id_column=id_column)
 
 
 def learn_source(learn_from: Any, data: LabelledTable) -> Any:

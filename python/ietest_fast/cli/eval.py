@@ -159,8 +159,7 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> ModelAns
     """Run the model on all versions of the test set, and write what was asked for."""
     from ietest_fast.analyses.compare.statistic import columns_asked
     from ietest_fast.answers.asking import evaluate
-    from ietest_fast.answers.readers.table_columns import list_columns
-    from ietest_fast.answers.versions import find_shared_ids, read_version
+    from ietest_fast.answers.versions import read_version
     from ietest_fast.corpus import read_corpus
     from ietest_fast.errors import InputError
     from ietest_fast.models.label_map import match_labels
@@ -172,8 +171,6 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> ModelAns
     kept = [*options["keep_columns"], *([clusters] if clusters else []), *grouped]
     kept = list(dict.fromkeys(kept))
     ids = [] if id_column is None else [id_column]
-    if id_column is None and options["transformed_test"] is not None:
-        ids = find_shared_ids(list_columns(test), options["transformed_test"])
     corpus = read_corpus(test, text_columns=texts, keep_columns=list(dict.fromkeys([*ids, *kept])))
     if len(corpus) < 2:
         raise InputError(

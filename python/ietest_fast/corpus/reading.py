@@ -54,7 +54,7 @@ from ietest_fast.errors import InputError
 from ietest_fast.numerals import say_count
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -123,12 +123,7 @@ def read_corpus(
         Naming the file, the line or row, the column and what was expected.
     """
     path = Path(path)
-    check_readable(path)
-    form = find_format(path, quoted=quoted)
-    with diagnosing(path, form):
-        file = open_parquet(path) if form.kind == "parquet" else None
-        names = column_names(path, form) if file is None else list(file.schema_arrow.names)
-
+    form, file, names = _open(path, quoted=quoted)
     is_told = text_columns is not None or label_column is not None
     task = find_task(names) if form.kind == "jsonl" and not is_told else None
     if task is not None:
@@ -146,7 +141,7 @@ def read_corpus(
             "in a file of their own",
             path=path,
         )
-    texts, canonical = _find_texts(path, names, text_columns, or_usual=or_usual_texts)
+    texts, canonical = find_texts(path, names, text_columns, or_usual=or_usual_texts)
     if label_column is None:
         label_column = find_label_column(path, names)
     # A text goes by its name in the file and by its name in the corpus.
@@ -155,18 +150,7 @@ def read_corpus(
     usual = (*LABELS_BESIDE, *OTHER_TRUTHS) if label_names is None else ()
     beside = [each for each in usual if names.count(each) == 1]
     wanted = [*dict.fromkeys((*texts, label_column, *kept, *beside))]
-    check_columns(path, names, wanted)
-
-    with diagnosing(path, form):
-        if file is not None:
-            check_repeats(path, file, wanted)
-            table = file.read(columns=wanted).select(wanted)
-        elif form.kind == "jsonl":
-            table = _read_jsonl(path, form, texts, wanted)
-        else:
-            table = _read_delimited(path, form, names, wanted)
-    _check_encoding(path, form, table)
-
+    table = _read(path, form, file, names, wanted, texts=texts)
     table = rename_texts(table, texts, canonical, keep_columns)
     return corpus_from_table(
         table,
@@ -181,8 +165,51 @@ def read_corpus(
     )
 
 
-def _find_texts(
-    path: Path, names: Sequence[str], wanted: Sequence[str] | None, *, or_usual: bool
+def read_rows(
+    path: str | Path, columns: Sequence[str], *, texts: Sequence[str] = ()
+) -> tuple[pa.Table, Callable[[int], str]]:
+    """Read columns of all rows of a file, labelled or not, and what messages call a row."""
+    path = Path(path)
+    form, file, names = _open(path)
+    table = _read(path, form, file, names, list(dict.fromkeys(columns)), texts=texts)
+    return table, partial(locate_row, path, form)
+
+
+def _open(path: Path, *, quoted: bool | None = None) -> tuple[Format, Any, list[str]]:
+    """Return the format of a file, the open file if it is Parquet, and the names of its columns."""
+    check_readable(path)
+    form = find_format(path, quoted=quoted)
+    with diagnosing(path, form):
+        file = open_parquet(path) if form.kind == "parquet" else None
+        names = column_names(path, form) if file is None else list(file.schema_arrow.names)
+    return form, file, names
+
+
+def _read(
+    path: Path,
+    form: Format,
+    file: Any,
+    names: Sequence[str],
+    wanted: list[str],
+    *,
+    texts: Sequence[str],
+) -> pa.Table:
+    """Read named columns, of which some hold texts."""
+    check_columns(path, names, wanted)
+    with diagnosing(path, form):
+        if file is not None:
+            check_repeats(path, file, wanted)
+            table = file.read(columns=wanted).select(wanted)
+        elif form.kind == "jsonl":
+            table = _read_jsonl(path, form, texts, wanted)
+        else:
+            table = _read_delimited(path, form, names, wanted)
+    _check_encoding(path, form, table)
+    return table
+
+
+def find_texts(
+    path: str | Path, names: Sequence[str], wanted: Sequence[str] | None, *, or_usual: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of texts in a file, and what they are called in the corpus."""
     if wanted is None:

@@ -175,7 +175,7 @@ def test_transformed_rows_are_matched_by_their_order() -> None:
     assert list(found.tests) == ["transformed"]
     assert found.pvalue == expected.pvalue
     assert ie.evaluate(guess, FRAME, transformed=other[["text"]]).pvalue == expected.pvalue
-    with pytest.raises(ie.IetestError, match="has 59 rows, and data has 60"):
+    with pytest.raises(ie.IetestError, match="has 59 labelled rows, and data has 60"):
         ie.evaluate(guess, FRAME, transformed=other.iloc[1:])
     backwards = other.iloc[::-1].reset_index(drop=True)
     with pytest.raises(ie.IetestError, match="row 0, column 'text': has values of data in another"):
