@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from ietest_fast.cli.main import main
+from toys import toy_corpus
 
 
 def describe(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -96,3 +98,26 @@ def test_labels_that_annotators_contradict_are_counted(tmp_path, capsys, votes, 
     said = f"the label of {n} row{'s' if n > 1 else ''} is none of the most frequent ones"
     assert (said in err) == (n > 0)
     assert ("annotators" in err) == (n > 0)
+
+
+def test_describe_finds_what_one_text_gives_away(tmp_path, capsys):
+    paths = []
+    for number, n in enumerate((600, 300), start=1):
+        paths.append(str(tmp_path / f"{number}.parquet"))
+        pq.write_table(toy_corpus(n, number).table, paths[-1])
+    status, out, _ = describe(capsys, *paths, "--partial-input")
+    assert status == 0
+    assert "What a bag of words gets right from a part of the input" in out
+    assert "reading ease (Flesch)" in out
+    _, out, _ = describe(capsys, *paths, "--partial-input", "--json")
+    found = json.loads(out)["partial_input"]
+    assert [each["columns"] for each in found] == [
+        ["premise"],
+        ["hypothesis"],
+        ["premise", "hypothesis"],
+    ]
+    assert found[1]["p_value"] < 1e-10
+    assert json.loads(out)["corpora"][0]["columns"][0]["reading_ease"]["n_without"] == 0
+    assert "partial_input" not in json.loads(describe(capsys, *paths, "--json")[1])
+    status, _, err = describe(capsys, paths[0], "--partial-input")
+    assert (status, "needs two files" in err) == (2, True)

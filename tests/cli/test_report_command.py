@@ -1,4 +1,4 @@
-"""``ietest-fast report`` and ``describe --partial-input`` as users meet them."""
+"""``ietest-fast report`` as users meet it."""
 
 from __future__ import annotations
 
@@ -184,29 +184,6 @@ def test_a_folder_for_a_paper_that_is_a_file_is_told_before_anything_is_written(
     status, _, err = run(capsys, "report", folder, "--paper", paper, "--out", page)
     assert (status, "is a file, a folder expected" in err) == (1, True)
     assert not page.exists()
-
-
-def test_describe_finds_what_one_text_gives_away(tmp_path, capsys):
-    paths = []
-    for number, n in enumerate((600, 300), start=1):
-        paths.append(tmp_path / f"{number}.parquet")
-        pq.write_table(toy_corpus(n, number).table, paths[-1])
-    status, out, _ = run(capsys, "describe", *paths, "--partial-input")
-    assert status == 0
-    assert "What a bag of words gets right from a part of the input" in out
-    assert "reading ease (Flesch)" in out
-    _, out, _ = run(capsys, "describe", *paths, "--partial-input", "--json")
-    found = json.loads(out)["partial_input"]
-    assert [each["columns"] for each in found] == [
-        ["premise"],
-        ["hypothesis"],
-        ["premise", "hypothesis"],
-    ]
-    assert found[1]["p_value"] < 1e-10
-    assert json.loads(out)["corpora"][0]["columns"][0]["reading_ease"]["n_without"] == 0
-    assert "partial_input" not in json.loads(run(capsys, "describe", *paths, "--json")[1])
-    status, _, err = run(capsys, "describe", paths[0], "--partial-input")
-    assert (status, "needs two files" in err) == (2, True)
 
 
 def test_what_is_neither_a_folder_nor_a_file_is_told(tmp_path, capsys):

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.table import Table as RichTable
 
+    from ietest_fast.analyses.partial_input import PartialInput
     from ietest_fast.corpus import Corpus, Description, Overlap
-    from ietest_fast.experiment.view.text_tables import PartialInput
 
 
 @click.command("describe")
@@ -98,7 +98,7 @@ def command(
         descriptions = [_without_foreign(describe(corpus), corpus) for corpus in corpora]
         overlaps = [find_overlap(*pair) for pair in itertools.combinations(corpora, 2)]
         if partial_input:
-            from ietest_fast.experiment.view.text_tables import measure_partial_input
+            from ietest_fast.analyses.partial_input import measure_partial_input
 
             baselines = measure_partial_input(corpora[0], corpora[-1])
     if as_json:
@@ -114,7 +114,7 @@ def command(
         return
     _print(descriptions, overlaps)
     if baselines:
-        from ietest_fast.experiment.view.text_tables import partial_input_table
+        from ietest_fast.analyses.partial_input import partial_input_table
 
         print_table(partial_input_table(baselines))
 

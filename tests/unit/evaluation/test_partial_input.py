@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from scipy.stats import binomtest
 
+from ietest_fast.analyses.partial_input import measure_partial_input, partial_input_table
 from ietest_fast.corpus import Corpus
 from ietest_fast.errors import InputError
-from ietest_fast.experiment.view.text_tables import measure_partial_input, partial_input_table
 from ietest_fast.stats import wilson_interval
 from toys import toy_corpus
 
