@@ -165,7 +165,8 @@ def answer(
     found = score_table(model, table, asked.columns, on_start=on_start, on_batch=on_batch)
     gold = np.where(asked.labels >= 0, mapping.of_data[asked.labels], np.int8(-1))
     predicted = mapping.classes_of(found.scores.predicted)
-    lost = np.isin(asked.groups, asked.groups[predicted < 0])
+    # Where nobody knows the right answer, the row is left out in any case.
+    lost = np.isin(asked.groups, asked.groups[(predicted < 0) & (gold >= 0)])
     check_parsed(len(np.unique(asked.groups[lost])), unparsed)
     if unparsed != "drop":
         lost[:] = False
@@ -188,7 +189,8 @@ def answer(
     check_likeliest(predictions.table, predictions.label_names, "the classifier's answers")
     is_original = np.asarray(pc.equal(table["version"], ORIGINAL))
     remarks = (*say_unparsed(predictions), *asked.remarks)
-    counts = table.group_by("version", use_threads=False).aggregate([(CHANGED, "sum")])
+    kept = predictions.table.select(["version", CHANGED])
+    counts = kept.group_by("version", use_threads=False).aggregate([(CHANGED, "sum")])
     return ModelAnswers(
         predictions=predictions,
         n_changed={

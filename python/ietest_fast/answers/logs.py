@@ -27,6 +27,7 @@ from ietest_fast.answers.labels import Unparsed, check_names
 from ietest_fast.answers.readers import READERS, Fields, Log, find_reader, read_log
 from ietest_fast.answers.readers.base import FileStart
 from ietest_fast.answers.readers.facts_beside import say_named_otherwise
+from ietest_fast.answers.readers.facts_of_tables import say_flips_of_files
 from ietest_fast.answers.readers.label_columns import check_named
 from ietest_fast.answers.readers.settings import (
     OF_MODELS,
@@ -585,9 +586,20 @@ def read_logs(
             *ordered,
             *say_contradictions(parts),
             *say_other_texts(parts),
+            *_say_flips(predictions, parts, reader=reader),
             *notes,
         ),
     )
+
+
+def _say_flips(
+    predictions: Predictions, parts: Sequence[VersionLog], *, reader: str | None
+) -> list[str]:
+    """Say where tables of one version each count other flips than there are."""
+    files = {part.version: part.log.path for part in parts}
+    is_each = len({part.log.path for part in parts}) == len(parts) == len(predictions.versions) > 1
+    are_tables = all((reader or find_reader(path)[0]) == "table" for path in files.values())
+    return say_flips_of_files(predictions, files) if is_each and are_tables else []
 
 
 def _check_kept(logs: Sequence[Log], names: Sequence[str]) -> None:

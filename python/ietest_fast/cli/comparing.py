@@ -22,7 +22,7 @@ from ietest_fast.report.terminal import echo, print_json, print_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ietest_fast.analyses.compare.profile import Comparison, VersionTest
+    from ietest_fast.analyses.compare.profile import CompareNotes, Comparison, VersionTest
     from ietest_fast.analyses.compare.saying import Extra
     from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.analyses.compare.why import Why
@@ -127,6 +127,7 @@ def read(
     logs: tuple[str, ...], options: Mapping[str, Any], *, keep: Sequence[str | None] = ()
 ) -> ReadLogs:
     """Read logs as the options say, with further columns to keep, if any are named."""
+    from ietest_fast.analyses.compare.profile import choose_unparsed
     from ietest_fast.answers.logs import read_logs
 
     columns = options["prediction_columns"]
@@ -162,7 +163,7 @@ def read(
         common_items=options["common_items"],
         keep_columns=tuple(dict.fromkeys(name for name in kept if name is not None)),
         label_names=split_names(options.get("labels")),
-        unparsed=options["unparsed"],
+        unparsed=options["unparsed"] or choose_unparsed([Path(log) for log in logs]),
     )
 
 
@@ -269,28 +270,34 @@ def check_margin_of(predictions: Predictions, margin: float | None) -> None:
         raise click.UsageError("--margin is for versions of the same texts, or two classifiers")
 
 
+def find_roles(files: Sequence[Path], options: Mapping[str, Any]) -> CompareNotes:
+    """Return the roles of columns that options name, or the files of answers note."""
+    from ietest_fast.analyses.compare.profile import read_roles
+
+    reworded = choose_reworded(options)
+    return read_roles(files, clusters=options["clusters"], reworded=reworded)
+
+
 def compare_logs(
     read: ReadLogs,
     options: Mapping[str, Any],
     *,
     fields: Mapping[str, str] = {},
+    files: Sequence[Path] = (),
     told: Mapping[str, Any] = {},
     below: Sequence[str] = (),
 ) -> int:
-    """Test what logs hold, print it, and return the exit status."""
+    """Test what logs hold, print it, and return the exit status.
+
+    `files` are the logs, which may note the roles of their columns.
+    """
     from dataclasses import replace
 
-    from ietest_fast.analyses.compare.profile import (
-        CompareNotes,
-        choose_clusters,
-        compare_versions,
-    )
+    from ietest_fast.analyses.compare.profile import choose_clusters, compare_versions
     from ietest_fast.analyses.compare.statistic import take_options
-    from ietest_fast.answers.file import read_notes
 
-    notes = read_notes(Path(read.predictions.source), CompareNotes) or CompareNotes()
-    clusters = choose_clusters(read.predictions, options["clusters"], notes.clusters)
-    reworded = choose_reworded(options)
+    roles = find_roles(files, options)
+    clusters = choose_clusters(read.predictions, None, roles.clusters)
     check_method(options, clusters)
     check_margin_of(read.predictions, options["margin"])
     found = compare_versions(
@@ -301,7 +308,7 @@ def compare_logs(
         alpha=options["alpha"],
         margin=options["margin"],
         flip_margin=options["flip_margin"],
-        reworded=notes.reworded if reworded is None else reworded,
+        reworded=roles.reworded,
         **resampling(options),
         **take_options(options),
     )

@@ -12,6 +12,7 @@ from ietest_fast.cli.comparing import (
     check_margin_of,
     check_method,
     compare_logs,
+    find_roles,
     list_kept,
     log_options,
     read,
@@ -24,7 +25,6 @@ from ietest_fast.cli.options import (
     check_not_given,
     check_out,
     choose_phis,
-    choose_reworded,
     clusters_option,
     csv_option,
     invariance_options,
@@ -42,8 +42,7 @@ from ietest_fast.cli.options import (
 from ietest_fast.report.progress import show_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from ietest_fast.analyses.compare.profile import CompareNotes
     from ietest_fast.answers import Predictions
     from ietest_fast.answers.asking import ModelAnswers
     from ietest_fast.models import TextClassifier
@@ -132,9 +131,10 @@ def command(*, logs: tuple[str, ...], **options: Any) -> int:
     check_out(options["out"], [*map(Path, logs), None if gold is None else Path(gold)])
     found = read(logs, options, keep=[*list_kept(options), *options["keep_columns"]])
     check_margin_of(found.predictions, options["margin"])
+    files = [Path(log) for log in logs]
     if options["out"] is not None:
-        _write(found.predictions, options)
-    return compare_logs(found, options)
+        _write(found.predictions, find_roles(files, options), options["out"])
+    return compare_logs(found, options, files=files)
 
 
 def _ask(test: Path, options: dict[str, Any]) -> int:
@@ -209,17 +209,15 @@ def _run(model: TextClassifier, test: Path, options: dict[str, Any]) -> ModelAns
             on_batch=bar.advance,
         )
     if options["out"] is not None:
-        _write(evaluation.predictions, options)
+        _write(evaluation.predictions, find_roles([], options), options["out"])
     return evaluation
 
 
-def _write(predictions: Predictions, options: Mapping[str, Any]) -> None:
+def _write(predictions: Predictions, roles: CompareNotes, out: Path) -> None:
     """Write answers, and beside them the roles of columns, by which the page has to judge."""
-    from ietest_fast.analyses.compare.profile import CompareNotes
     from ietest_fast.answers.file import NotedAnswers, write_answers
 
-    notes = CompareNotes(clusters=options["clusters"], reworded=choose_reworded(options))
-    write_answers(NotedAnswers(predictions=predictions, notes=notes), options["out"])
+    write_answers(NotedAnswers(predictions=predictions, notes=roles), out)
 
 
 def _told(given: ModelAnswers) -> dict[str, Any]:
@@ -239,9 +237,8 @@ def _told(given: ModelAnswers) -> dict[str, Any]:
 def _say(given: ModelAnswers) -> list[str]:
     """Return what a model that was run has to say, for people."""
     scores = given.scores
-    n = len(given.predictions.items)
     lines = [
-        f"{changed:,} of {n:,} rows were transformed"
+        f"{changed:,} of {len(given.predictions.select(version=name)):,} rows were transformed"
         + (f" by {name}." if len(given.n_changed) > 1 else ".")
         for name, changed in given.n_changed.items()
     ]

@@ -68,6 +68,7 @@ _OF_TESTS = (
     "alpha",
     "fail-on-reject",
     "keep-columns",
+    "allow-code",
     *(name for name in OF_LOGS if name != "id-column"),
 )
 # Of a model that is run.

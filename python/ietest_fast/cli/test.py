@@ -101,7 +101,8 @@ def command(*, files: tuple[str, ...], **options: Any) -> int:
         check_not_given(*of_tables, because="is for a table of outcomes or scores")
         check_margin(options)
         check_alike(options)
-        return compare_logs(read(files, options, keep=list_kept(options)), options)
+        logs = read(files, options, keep=list_kept(options))
+        return compare_logs(logs, options, files=[Path(file) for file in files])
     check_not_given(*OF_LOGS, "threshold", because="is for logs of answers")
     from ietest_fast.analyses.compare.columns import (
         choose_columns,

@@ -1732,3 +1732,74 @@ def test_labels_of_very_many_digits_are_names(tmp_path: Path, n_digits: int, end
     wide = pd.DataFrame({"label": names, "original": names, "transformed": names[::-1]})
     read = read_logs([write(wide, tmp_path / f"wide.{ending}")])
     assert read.predictions.pairs("transformed").sample.counts.n10 == 2 * N
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_ids_of_several_items_are_told_in_a_long_table(tmp_path: Path, suffix: str) -> None:
+    """As where another program writes again what eval wrote of several epochs."""
+    frame = pd.DataFrame(
+        {
+            "item": [f"{i}, epoch {e}" for _ in "ab" for e in (1, 2) for i in range(20)],
+            "version": ["original"] * 40 + ["other"] * 40,
+            "gold": ["y", "n"] * 40,
+            "predicted": ["y", "n", "y", "y"] * 20,
+            "sample_id": [i for _ in "ab" for _ in (1, 2) for i in range(20)],
+        }
+    )
+    path = write(frame, tmp_path / f"long.{suffix}")
+    (said,) = [note for note in read_logs([path]).notes if "sample_id" in note]
+    assert "20 ids occur more than once" in said
+    assert "--clusters sample_id" in said
+    path = write(frame.drop(columns="sample_id"), tmp_path / f"without.{suffix}")
+    assert not [note for note in read_logs([path]).notes if "more than once" in note]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"), [(0.9, True), (0.25, False), (25.0, False), (10, False), (11, True)]
+)
+@pytest.mark.parametrize("name", ["flip_rate", "n_flips"])
+def test_counts_of_flips_are_compared_in_every_form(
+    tmp_path: Path, name: str, said: float, *, told: bool
+) -> None:
+    gold = ["a", "b"] * 20
+    other = ["b" if i % 4 == 0 else each for i, each in enumerate(gold)]
+    long = pd.DataFrame(
+        {
+            "item": [*range(40)] * 2,
+            "version": ["original"] * 40 + ["other"] * 40,
+            "gold": gold * 2,
+            "predicted": gold + other,
+            name: said,
+        }
+    )
+    first, second = (
+        pd.DataFrame({"text": [f"{kind} {i}" for i in range(40)], "label": gold, "prediction": own})
+        for kind, own in (("a", gold), ("b", other))
+    )
+    forms = [
+        [write(long, tmp_path / "long.csv")],
+        [
+            write(first, tmp_path / "first.csv"),
+            write(second.assign(**{name: said}), tmp_path / "second.csv"),
+        ],
+    ]
+    for paths in forms:
+        notes = read_logs(paths).notes
+        assert any(f"{name} is {said:g}" in note for note in notes) == told, paths
+
+
+def test_moves_between_labels_are_called_as_the_labels(tmp_path: Path) -> None:
+    rows = [(i % 3 + 1, (i + (i % 5 == 0)) % 3 + 1) for i in range(90)]
+    frame = pd.DataFrame(
+        {
+            "item": [*range(90)] * 2,
+            "version": ["original"] * 90 + ["other"] * 90,
+            "gold": [str(gold) for gold, _ in rows] * 2,
+            "predicted": [str(gold) for gold, _ in rows] + [str(own) for _, own in rows],
+        }
+    )
+    path = write(frame, tmp_path / "stars.csv")
+    found = compare_versions(read_logs([path]).predictions, reworded=True).tests[0].invariance
+    assert found is not None
+    assert found.symmetry is not None
+    assert found.symmetry.labels == ("1", "2", "3")

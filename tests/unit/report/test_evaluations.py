@@ -23,7 +23,7 @@ from ietest_fast.analyses.compare.page import (
     read_tested,
     say_evaluation,
 )
-from ietest_fast.analyses.compare.profile import CompareNotes
+from ietest_fast.analyses.compare.profile import CompareNotes, compare_versions
 from ietest_fast.analyses.compare.saying import version_table
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.table import Predictions
@@ -236,6 +236,60 @@ def test_texts_that_eval_was_told_are_reworded_are_judged_again(
     # What is asked for goes before what the file says.
     other = json.loads(run("eval", out, "--json", "--all-reworded"))
     assert other["invariance"]["n_reworded"] == 600
+
+
+def test_roles_of_columns_are_kept_by_whoever_writes_a_file_again(tmp_path, capsys):
+    write_marked(tmp_path / "t.csv")
+
+    def run(*arguments, status=0):
+        with pytest.raises(SystemExit) as stop:
+            main([*map(str, arguments)])
+        assert (stop.value.code or 0) == status
+        shown = capsys.readouterr()
+        return json.loads(shown.out)["invariance"] if status == 0 else shown.err
+
+    first, again, other = (tmp_path / f"{name}.parquet" for name in ("first", "again", "other"))
+    found = run("eval", tmp_path / "t.csv", "--json", "--reworded", "mark", "--out", first)
+    assert run("eval", first, "--json", "--out", again) == found
+    assert run("eval", again, "--json") == found
+    assert run("test", again, "--json") == found
+    run("eval", tmp_path / "t.csv", "--json", "--all-reworded", "--out", other)
+    said = run("eval", first, other, "--json", status=1)
+    assert "was written with other reworded than" in said
+
+
+def test_answers_that_were_none_are_read_again_as_wrong(tmp_path, capsys):
+    rows = ["label,original,transformed"]
+    rows += [f"{'ab'[i % 2]},{'ab'[i % 2]},{'' if i % 5 == 0 else 'ab'[i % 2]}" for i in range(40)]
+    (tmp_path / "u.csv").write_text("\n".join(rows))
+    out = tmp_path / "u.parquet"
+    said = []
+    for asked in ([tmp_path / "u.csv", "--unparsed", "wrong", "--out", out], [out]):
+        with pytest.raises(SystemExit) as stop:
+            main(["eval", *map(str, asked), "--json"])
+        assert not stop.value.code
+        said.append(json.loads(capsys.readouterr().out)["accuracy_transformed"])
+    assert said == [0.8, 0.8]
+
+
+def test_a_classifier_that_collapsed_rejects_nothing_among_models():
+    gold = np.arange(N) % 3
+    rng = np.random.default_rng(5)
+    table = pa.concat_tables(
+        pa.table(
+            {
+                "item": np.arange(N),
+                "version": ["original"] * N,
+                "gold": np.array(LABELS)[gold],
+                "predicted": np.array(LABELS)[answers],
+                "model": [name] * N,
+            }
+        )
+        for name, answers in (("guess", np.zeros(N, int)), ("good", answer(rng, gold, 0.9)))
+    )
+    (test,) = compare_versions(Predictions.from_table(table)).tests
+    assert (test.collapsed, test.reject) == (True, False)
+    assert test.p_adjusted < 1e-10
 
 
 def test_a_margin_of_flips_is_for_predictions(tmp_path, capsys):

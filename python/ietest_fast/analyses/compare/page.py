@@ -14,13 +14,15 @@ import pyarrow.compute as pc
 from ietest_fast.analyses.compare.profile import (
     CompareNotes,
     choose_clusters,
+    choose_unparsed,
     compare_versions,
     find_gravest,
+    read_roles,
     say_tests,
 )
 from ietest_fast.analyses.compare.saying import mark_floor, version_table
 from ietest_fast.analyses.compare.statistic import Strata, find_statistics
-from ietest_fast.answers.file import plain_name, read_notes, say_copies
+from ietest_fast.answers.file import plain_name, say_copies
 from ietest_fast.answers.logs import read_logs
 from ietest_fast.answers.schema import CLUSTER, is_predictions
 from ietest_fast.answers.shared import (
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from ietest_fast.analyses.compare.profile import Comparison, VersionTest
     from ietest_fast.analyses.compare.statistic import Statistic
     from ietest_fast.answers.table import Predictions
-    from ietest_fast.models.classifiers import Unparsed
     from ietest_fast.stats import PairedCounts, Verdict
 
 
@@ -255,11 +256,8 @@ def read_tested(path: Path, **levels: Any) -> TestedPredictions:
 
     `levels` are ``alpha``, ``margin`` and ``flip_margin`` of :func:`compare_versions`.
     """
-    notes = read_notes(path, CompareNotes)
-    # What could not be parsed and counts as wrong is missing in what eval writes.
-    unparsed: Unparsed = "error" if notes is None else "wrong"
     try:
-        logs = read_logs([path], unparsed=unparsed)
+        logs = read_logs([path], unparsed=choose_unparsed([path]) or "error")
     except InputError as error:
         said = error.lines[0]
         if "--" not in said:
@@ -270,7 +268,7 @@ def read_tested(path: Path, **levels: Any) -> TestedPredictions:
         logs.predictions,
         source=path,
         model=logs.model,
-        notes=notes or CompareNotes(),
+        notes=read_roles([path]),
         **levels,
     )
     return replace(found, notes=(*logs.notes, *found.notes))

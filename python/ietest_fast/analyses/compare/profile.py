@@ -22,7 +22,7 @@ from ietest_fast.analyses.compare.statistic import (
     write_statistics,
 )
 from ietest_fast.analyses.compare.why import find_why
-from ietest_fast.answers.file import Notes
+from ietest_fast.answers.file import Notes, read_notes
 from ietest_fast.answers.readers.facts_beside import name_classes
 from ietest_fast.answers.schema import CHANGED, CLUSTER, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
@@ -48,6 +48,7 @@ from ietest_fast.values import as_numbers, show_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -97,7 +98,7 @@ class VersionTest:
     """Holm's p-value among the versions of the same classifier, and among what else is claimed of
     them (:data:`~ietest_fast.stats.invariance.SHARES`)."""
     reject: bool
-    """Whether ``p_adjusted`` lies below alpha."""
+    """Whether ``p_adjusted`` lies below alpha, and the reference has not collapsed."""
     alpha: float
     """Level of the tests of the same classifier, in (0, 1)."""
     margin: float
@@ -380,6 +381,49 @@ def try_options(
         compare_versions(answers, clusters=clusters, n_resamples=few, reworded=True, **options)
 
 
+def read_roles(
+    paths: Sequence[Path],
+    *,
+    clusters: str | None = None,
+    reworded: str | Literal[True] | None = None,
+) -> CompareNotes:
+    """Return the roles of columns: those that are asked for, else those that files of answers note.
+
+    Raises
+    ------
+    InputError
+        If two files note other ones, and nobody says which count.
+    """
+    asked = {"clusters": clusters, "reworded": reworded}
+    noted = {
+        path: notes
+        for path in paths
+        if path.is_file() and (notes := read_notes(path, CompareNotes)) is not None
+    }
+    chosen: dict[str, Any] = {}
+    for role, own in asked.items():
+        told = {path: getattr(notes, role) for path, notes in noted.items()}
+        first = next(iter(told.values()), None)
+        other = next((path for path, name in told.items() if name != first), None)
+        if own is None and other is not None:
+            raise InputError(
+                f"was written with other {role} than {next(iter(told))}: {told[other]!r}, and not "
+                f"{first!r}; say which count (--{role})",
+                path=other,
+            )
+        chosen[role] = first if own is None else own
+    return CompareNotes(**chosen)
+
+
+def choose_unparsed(paths: Sequence[Path]) -> Literal["wrong"] | None:
+    """Return what a missing answer is in files that eval wrote: what could not be parsed is wrong.
+
+    None of other files, of which the reader decides.
+    """
+    are_own = all(path.is_file() and read_notes(path, CompareNotes) is not None for path in paths)
+    return "wrong" if paths and are_own else None
+
+
 def choose_clusters(predictions: Predictions, asked: str | None, told: str | None) -> str | None:
     """Return the column of clusters: the one asked for, else what answers were drawn by, by name.
 
@@ -494,7 +538,7 @@ def compare_versions(
             continue
         adjusted = holm([test.result.p_value for test in family])
         family = [
-            replace(test, p_adjusted=p, reject=p < alpha)
+            replace(test, p_adjusted=p, reject=p < alpha and not test.collapsed)
             for test, p in zip(family, adjusted, strict=True)
         ]
         if compared == "versions":
@@ -702,7 +746,7 @@ def _judge(test: VersionTest, **options: Any) -> InvarianceTestResult:
     answers = pairs.answers
     gold = pairs.gold
     is_known = bool((gold >= 0).all())
-    return judge_pairs(
+    found = judge_pairs(
         pairs.sample,
         p_difference=test.result.p_value,
         p_floor=test.result.p_floor,
@@ -715,6 +759,11 @@ def _judge(test: VersionTest, **options: Any) -> InvarianceTestResult:
         labels=_name_labels(pairs),
         **options,
     )
+    moves, names = found.symmetry, pairs.predictions.label_names
+    if moves is None or names is None:
+        return found
+    named = tuple(names[code] if code >= 0 else "no label" for code in moves.labels)
+    return replace(found, symmetry=replace(moves, labels=named))
 
 
 def _compute_besides(test: VersionTest, *, options: Mapping[str, Any]) -> dict[str, Statistic]:

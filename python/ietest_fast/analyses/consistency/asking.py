@@ -144,6 +144,13 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
             *texts,
         ],
     )
+    for own, file in zip(found, files, strict=True):
+        if own.predictions.repeats != first.repeats:
+            raise InputError(
+                "has several answers to each wording, or one, and the other source does not; give "
+                "both with the same (--epochs)",
+                path=str(file),
+            )
     all_notes = [own.notes for own in found]
     return ConsistencyAnswers(
         predictions=Predictions(
@@ -151,6 +158,7 @@ def join_answers_of_sources(parts: Mapping[str, ConsistencyAnswers]) -> Consiste
             label_names=first.label_names,
             dropped=_add(own.predictions.dropped for own in found),
             source=first.source,
+            repeats=first.repeats,
         ),
         notes=replace(
             all_notes[0],

@@ -36,7 +36,7 @@ from ietest_fast.stats.consistency.corrected import (
 )
 from ietest_fast.stats.consistency.measure import measure_consistency
 from ietest_fast.stats.multiple import holm
-from ietest_fast.values import name_groups
+from ietest_fast.values import name_groups, number_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -355,7 +355,8 @@ def read_values(predictions: Predictions, column: str) -> tuple[NDArray[Any], Ma
             path=predictions.source,
             column=column,
         ) from error
-    values = np.array(pc.fill_null(texts, _MISSING).to_pylist(), dtype=object)
+    (missing,) = number_names([_MISSING], taken=pc.unique(texts).drop_null().to_pylist())
+    values = np.array(pc.fill_null(texts, missing).to_pylist(), dtype=object)
     return values, find_originals(predictions)
 
 

@@ -21,6 +21,7 @@ from ietest_fast.answers.readers.facts_beside import (
     find_texts,
     name_twins,
     say_displaced,
+    say_ids_again,
     say_other_answers,
     say_other_facts,
 )
@@ -47,10 +48,12 @@ from ietest_fast.answers.readers.table_columns import (
 )
 from ietest_fast.answers.schema import (
     CHANGED,
+    CLUSTER,
     GROUPS,
     MARKS,
     say_no_labels,
 )
+from ietest_fast.answers.shared import find_answered_texts
 from ietest_fast.answers.table import find_originals
 from ietest_fast.corpus.columns import (
     find_named,
@@ -89,6 +92,21 @@ _AMOUNTS = tuple(
 )
 
 
+def _say_repeated_ids(whole: Predictions, path: Path) -> tuple[str, ...]:
+    """Tell ids that name several items of a version, such as samples of which epochs are items.
+
+    What eval writes notes that they are drawn together; another program that writes it again does
+    not.
+    """
+    if whole.repeats is not None or CLUSTER in whole.columns:
+        return ()
+    part = whole.select(**whole.groups[0]) if whole.groups[0] else whole
+    first = part.select(version=part.versions[0])
+    ids = {name: first.table[name] for name in first.extra_columns if is_id_name(name)}
+    ids = {name: column.combine_chunks() for name, column in ids.items()}
+    return say_ids_again(ids, (), path, has_texts=bool(find_answered_texts(first)))
+
+
 def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say where columns of a long table contradict those that count, and why answers are texts."""
     said: tuple[str, ...] = ()
@@ -97,6 +115,7 @@ def say_beside(whole: Predictions, path: Path) -> tuple[str, ...]:
         how = "so the answers are taken for free texts, and only right and wrong are compared"
         said += (f"{path}: {why}, {how}.",)
     said += _say_slipped_texts(whole, path)
+    said += _say_repeated_ids(whole, path)
     _check_marks(whole, path)
     check_named(find_long_names(whole, path))
     there = whole.extra_columns

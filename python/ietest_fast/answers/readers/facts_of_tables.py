@@ -21,6 +21,7 @@ from ietest_fast.answers.readers.table_columns import (
     find_largest,
     find_likeliest,
     is_list,
+    list_columns,
     read_some,
     spread_values,
 )
@@ -212,10 +213,14 @@ def say_long_means(whole: Predictions, path: Path) -> tuple[str, ...]:
     """Say where a column has another share of right answers than a version of a long table."""
     names = whole.extra_columns
     outcomes, others = find_named(names, MARKS), find_named(names, _ACCURACIES)
+    changed = find_named(names, _FLIPS)
     said: list[str] = []
-    for group in whole.groups if outcomes or others else ():
+    for group in whole.groups if outcomes or others or changed else ():
         part = whole.select(**group) if group else whole
         versions = [part.select(version=version) for version in part.versions]
+        for own in versions[1:] if changed else ():
+            values = {name: own.table[name] for name in changed}
+            said += say_other_flips(part, own.versions[0], values, path)
         every = [part.correct, *(own.correct for own in versions)]
         for own in versions:
             known = [own.correct, *every]
@@ -225,6 +230,42 @@ def say_long_means(whole: Predictions, path: Path) -> tuple[str, ...]:
             rows = f"all rows of {own.versions[0]}"
             said += say_other_means(values, known, path, outcomes=outcomes, rows=rows)
     return tuple(dict.fromkeys(said))
+
+
+def say_flips_of_files(predictions: Predictions, files: Mapping[str, Path]) -> list[str]:
+    """Say where tables of one version each have another number of changed answers than there is."""
+    said: list[str] = []
+    reference = predictions.versions[0]
+    for version, path in files.items():
+        names = find_named(list_columns(path), _FLIPS) if version != reference else []
+        if names and version in predictions.versions:
+            said += say_other_flips(predictions, version, read_some(path, names), path)
+    return said
+
+
+def say_other_flips(
+    part: Predictions,
+    version: str,
+    columns: Mapping[str, pa.Array | pa.ChunkedArray],
+    path: Path,
+) -> list[str]:
+    """Say which columns have another number, or share, of changed answers than a version has."""
+    if len(part.groups) > 1:
+        return []
+    try:
+        pairs = part.pairs(version, reference=part.versions[0])
+        known = pairs.reworded()
+        answers = pairs.answers
+    except InputError:  # which is told where it is compared
+        return []
+    sample = pairs.sample
+    counts = [sample.original_correct != sample.transformed_correct]
+    if answers is not None:
+        counts.insert(0, answers[0] != answers[1])
+    if known is not None:
+        counts += [each[known] for each in counts]
+    rows = f"all rows of {version}"
+    return say_other_means(columns, counts, path, outcomes=(), rows=rows, of="changed")
 
 
 def say_other_means(
