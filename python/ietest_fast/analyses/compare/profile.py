@@ -27,7 +27,14 @@ from ietest_fast.answers.readers.facts_beside import name_classes
 from ietest_fast.answers.schema import CHANGED, CLUSTER, MOST_KINDS, ROWS_OF_A_KIND
 from ietest_fast.answers.table import ORIGINAL, Predictions, check_clusters
 from ietest_fast.errors import IetestWarning, InputError
-from ietest_fast.numerals import brief_points, format_p, say_count, say_p, show_change
+from ietest_fast.numerals import (
+    brief_percent,
+    brief_points,
+    format_p,
+    say_count,
+    say_p,
+    show_change,
+)
 from ietest_fast.stats import (
     DEFAULT_FLIP_MARGIN,
     DEFAULT_MARGIN,
@@ -192,9 +199,12 @@ class VersionTest:
 
     @property
     def caveats(self) -> list[str]:
-        """Whole sentences on texts that were not reworded, where p speaks of them."""
-        said = None if self.invariance is None else self.invariance.caveat
-        return [] if said is None else [f"{self.name}: {said}"]
+        """Whole sentences on what makes p mislead: texts left alone, and few that decide."""
+        if self.invariance is None:
+            return []
+        few = self.result.warning
+        said = [self.invariance.caveat, None if few is None else f"Warning: {few}."]
+        return [f"{self.name}: {each}" for each in said if each is not None]
 
     @property
     def name(self) -> str:
@@ -279,9 +289,13 @@ def say_tests(tests: Sequence[VersionTest], noun: str | None = None) -> str:
     n_alike = sum(test.verdict is Verdict.ALIKE for test in tests)
     said = f"None of {n} {kind} is shown to differ"
     if kind != "classifiers":
-        said = f"None of {n} {kind} is shown to be answered otherwise, {n_alike} alike"
+        alike = f", {n_alike} alike" * (n_alike > 0)
+        said = f"None of {n} {kind} is shown to be answered otherwise{alike}"
     if n_alike == n:
-        said = f"All {n} {kind} are answered alike within the margins"
+        flips = None if worst.invariance is None else worst.invariance.flips
+        margin = "" if flips is None else f" and {brief_percent(flips.margin)} of the answers"
+        every = f"Both {kind}" if n == 2 else f"All {n} {kind}"
+        return f"{every} are answered alike within {brief_points(worst.margin)}{margin}."
     return f"{said}; the largest change is on {worst.name}: {worst.change}."
 
 

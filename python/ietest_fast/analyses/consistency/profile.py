@@ -309,7 +309,9 @@ class ConsistencyProfile(Result):
             return f"{100 * own.value:.{digits}f}%" + (f" ({level} {shown})" if shown else "")
 
         paraphrases = say_count(self.result.n_paraphrases, "paraphrase")
-        rows = [("accuracy", f"{say('accuracy_macro')} on {paraphrases}")]
+        n = self.result.n_buckets
+        mean = f"over {say_count(n, 'item')} with {paraphrases}"
+        rows = [("accuracy", f"{say('accuracy_macro')} {mean}")]
         if originals := say("accuracy_original"):
             rows[0] = ("accuracy", f"{rows[0][1]}, {originals} on their originals")
         if share := say("pvap_unbiased", 0):
@@ -318,10 +320,9 @@ class ConsistencyProfile(Result):
             least = "at least " if self.result.is_lower_bound else ""
             said = f"{least}{flips} of paraphrases are answered otherwise than their original"
             rows.append(("flips", said))
-        n, split = self.result.n_buckets, self.result.n_split
-        rows.append(
-            ("split items", f"{split:,} of {n:,}: right in some paraphrases, wrong in others")
-        )
+        if n_pairs := n - self.result.n_single:
+            split = f"{self.result.n_split:,} of {n_pairs:,}"
+            rows.append(("split items", f"{split}: right in some paraphrases, wrong in others"))
         return rows
 
     def __getitem__(self, measure: str) -> Any:

@@ -92,7 +92,8 @@ def accuracy_table(profile: StressProfile) -> Table:
             Column("verdict"),
         ),
         rows=tuple(rows),
-        note="Loss: accuracy on the originals less that on the test, of the items that it has. "
+        note="Loss: accuracy on the originals less that on the test, of the items that it has; its "
+        "interval is of that test alone. "
         "Where a test sets labels of its own, there is nothing to compare. Intervals of accuracies "
         "are Wilson's; rows of one item, or of one cluster, count as dependent.",
     )
