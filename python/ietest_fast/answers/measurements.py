@@ -54,14 +54,14 @@ def read_columns(
     table = pa.Table.from_batches(batches) if batches else None
     if table is None or table.num_rows == 0:
         raise InputError("the file has no rows", path=path)
-    for place, name in enumerate(table.column_names):
-        plain = _decode(table.column(place), name, path)
-        _check_values(plain, name, path)
-        table = table.set_column(place, name, plain)
-    mixed = [name for name in names if pa.types.is_large_string(table.column(name).type)]
+    plain: dict[str, pa.ChunkedArray] = {}  # a table of many columns is made once
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        plain[name] = _decode(column, name, path)
+        _check_values(plain[name], name, path)
+    mixed = [name for name in names if pa.types.is_large_string(plain[name].type)]
     if mixed and reader.format.kind == "jsonl":
         _check_json_values(reader, mixed)
-    return table.select(names)
+    return pa.table({name: plain[name] for name in names})
 
 
 # How a column is called that says how many items a row stands for.
