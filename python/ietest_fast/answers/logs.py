@@ -598,8 +598,10 @@ def _say_flips(
     """Say where tables of one version each count other flips than there are."""
     files = {part.version: part.log.path for part in parts}
     is_each = len({part.log.path for part in parts}) == len(parts) == len(predictions.versions) > 1
-    are_tables = all((reader or find_reader(path)[0]) == "table" for path in files.values())
-    return say_flips_of_files(predictions, files) if is_each and are_tables else []
+    # Whether all are tables is found out by reading their starts.
+    if is_each and all((reader or find_reader(path)[0]) == "table" for path in files.values()):
+        return say_flips_of_files(predictions, files)
+    return []
 
 
 def _check_kept(logs: Sequence[Log], names: Sequence[str]) -> None:

@@ -447,9 +447,9 @@ def open_bytes(path: Path, form: Format) -> Any:
 
 
 class _WholeLineEnds(io.RawIOBase):
-    r"""A stream of which no part that is read ends between "\\r" and "\\n".
+    r"""A stream of which no part that is read ends between "\r" and "\n".
 
-    Arrow takes a "\\n" at the start of a block for the rest of such a line end, and drops it, also
+    Arrow takes a "\n" at the start of a block for the rest of such a line end, and drops it, also
     where both stand in a quoted field (apache/arrow 51368).
     """
 

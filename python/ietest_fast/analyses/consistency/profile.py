@@ -280,43 +280,37 @@ class ConsistencyProfile(Result):
     @property
     def headline(self) -> str:
         """The answer in one sentence, at most 30 words."""
-        p_c = self.result["p_c_unbiased"] if "p_c_unbiased" in self.result.estimates else None
-        if p_c is None or p_c.value is None:
+        p_c = self._say("p_c_unbiased")
+        if p_c is None:
             return "Consistency is not measured: no item has two paraphrases."
-        level = 100 * self.result.confidence_level
         n_pairs = self.result.n_buckets - self.result.n_single
-        ends = p_c.interval
-        interval = (
-            "" if ends is None else f" ({level:g}% {100 * ends.low:.1f} to {100 * ends.high:.1f})"
-        )
         return (
-            f"P_C is {100 * p_c.value:.1f}%{interval}: so often are two paraphrases of an item "
-            f"both right, or both wrong, in {say_count(n_pairs, 'item')}."
+            f"P_C is {p_c}: so often are two paraphrases of an item both right, or both wrong, in "
+            f"{say_count(n_pairs, 'item')}."
         )
+
+    def _say(self, name: str, digits: int = 1) -> str | None:
+        """Write a share in percent with its interval; None where it is not defined."""
+        own = self.result.estimates.get(name)
+        if own is None or own.value is None:
+            return None
+        value = f"{100 * own.value:.{digits}f}%"
+        if own.interval is None:
+            return value
+        low, high = (f"{100 * end:.{digits}f}" for end in own.interval)
+        return f"{value} ({100 * self.result.confidence_level:g}% {low} to {high})"
 
     def answer_rows(self) -> list[tuple[str, str]]:
         """Return what the headline rests on: accuracy, the share of wording in errors, flips."""
-        found = self.result.estimates
-
-        def say(name: str, digits: int = 1) -> str | None:
-            own = found.get(name)
-            if own is None or own.value is None:
-                return None
-            ends = own.interval
-            both = () if ends is None else (100 * ends.low, 100 * ends.high)
-            shown = " to ".join(f"{end:.{digits}f}" for end in both)
-            level = f"{100 * self.result.confidence_level:g}%"
-            return f"{100 * own.value:.{digits}f}%" + (f" ({level} {shown})" if shown else "")
-
         paraphrases = say_count(self.result.n_paraphrases, "paraphrase")
         n = self.result.n_buckets
         mean = f"over {say_count(n, 'item')} with {paraphrases}"
-        rows = [("accuracy", f"{say('accuracy_macro')} {mean}")]
-        if originals := say("accuracy_original"):
+        rows = [("accuracy", f"{self._say('accuracy_macro')} {mean}")]
+        if originals := self._say("accuracy_original"):
             rows[0] = ("accuracy", f"{rows[0][1]}, {originals} on their originals")
-        if share := say("pvap_unbiased", 0):
+        if share := self._say("pvap_unbiased", 0):
             rows.append(("wording", f"{share} of the variance of right and wrong (PVAP)"))
-        if flips := say("flip_rate"):
+        if flips := self._say("flip_rate"):
             least = "at least " if self.result.is_lower_bound else ""
             said = f"{least}{flips} of paraphrases are answered otherwise than their original"
             rows.append(("flips", said))
